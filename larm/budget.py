@@ -1,0 +1,45 @@
+"""PageBudget: makes ``--max-pages`` exact. A lease reserves a page before its request is sent, so no request is too many.
+
+Called by the fetcher threads.
+"""
+
+from __future__ import annotations
+
+import threading
+
+
+class PageBudget:
+    """``limit`` pages in the whole crawl (all its runs), of which ``spent`` are stored already; None: as many as there are."""
+
+    def __init__(self, limit: int | None, spent: int) -> None:
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._left = None if limit is None else max(limit - spent, 0)
+        self._reserved = 0
+
+    def reserve(self, wanted: int) -> int:
+        """How many of ``wanted`` requests may be sent."""
+        if self._left is None:
+            return wanted
+        with self._lock:
+            granted = min(wanted, self._left - self._reserved)
+            self._reserved += granted
+            return granted
+
+    def settle(self, reserved: int, pages: int) -> None:
+        """``reserved`` requests have ended, or were not sent after all; ``pages`` of them brought a page."""
+        if self._left is None:
+            return
+        with self._lock:
+            self._reserved -= reserved
+            self._left -= pages
+
+    @property
+    def exhausted(self) -> bool:
+        """Nothing is left, and nothing in flight could give any back."""
+        return self._left is not None and self._left == 0
+
+    @property
+    def limited(self) -> bool:
+        """A limit was given."""
+        return self._left is not None

@@ -1,0 +1,111 @@
+"""Checkpointer: takes one consistent cut through all stages of the river, and makes it durable (LARM-116).
+
+1. Under the gate, for a moment: copy what changed in the frontier, the visited set, the counters; note the lengths of the logs;
+   put a marker into each storage's queue.
+2. The crawl goes on. The storages reach their markers and make everything before them durable; the logs are flushed.
+3. One transaction writes the copies. The storages are thus never behind the frontier.
+
+Owned by `larm.crawl`; runs on the tick thread, and on the main thread at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.hosts import HostBook
+from larm.frontier.saved_host import QueueRow
+from larm.kit.block_store import BlockStore
+from larm.kit.caching_queue import CachingQueue
+from larm.kit.counters import Counters
+from larm.kit.gate import Gate
+from larm.kit.log_book import LogBook
+from larm.kit.seen_set import DiskSeenSet
+from larm.model.message import URLMessage
+from larm.seams import Clock
+from larm.storage.pipeline import StorageLine
+
+
+class Saved(NamedTuple):
+    """What the last checkpoint cost."""
+
+    seconds: float
+    held: float
+    """Seconds of them in which the crawl was held by the gate."""
+    size: int
+    """Bytes of state written."""
+
+
+class ScopeHosts(Protocol):
+    """The scope filter's hosts, where it has any."""
+
+    hosts: set[str]
+
+
+class Checkpointer:
+    """Knows every part that has state; no part knows it."""
+
+    def __init__(
+        self,
+        *,
+        gate: Gate,
+        file: CheckpointFile,
+        store: BlockStore,
+        incoming: CachingQueue[URLMessage],
+        book: HostBook,
+        seen: DiskSeenSet,
+        counters: Counters,
+        logs: LogBook,
+        lines: Sequence[StorageLine],
+        scope: ScopeHosts | None,
+        restrict_to: str,
+        start_urls: Sequence[str],
+        clock: Clock,
+    ) -> None:
+        # constant after construction
+        self._gate = gate
+        self._file = file
+        self._store = store
+        self._incoming = incoming
+        self._book = book
+        self._seen = seen
+        self._counters = counters
+        self._logs = logs
+        self._lines = lines
+        self._scope = scope
+        self._restrict_to = restrict_to
+        self._start_urls = list(start_urls)
+        self._clock = clock
+        # only the saving thread
+        self.last = Saved(0.0, 0.0, 0)
+
+    def save(self, *, finished: bool = False) -> None:
+        """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then."""
+        began = self._clock.monotonic()
+        with self._gate.cut():
+            entered = self._clock.monotonic()
+            retired = self._store.retired()  # before the copies: what they refer to must stay
+            incoming = self._incoming.snapshot()
+            hosts = self._book.cut()
+            fresh = self._seen.cut()
+            counters = self._counters.snapshot()
+            logs = self._logs.positions()
+            tickets = {line.name: line.request_commit() for line in self._lines}
+            scope = sorted(self._scope.hosts) if self._scope else []
+            held = self._clock.monotonic() - entered
+        self._logs.sync()
+        storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
+        header = Header(
+            incoming=QueueRow.of(incoming),
+            counters=counters,
+            logs=dict(logs),
+            storages={name: dict(position) for name, position in storages.items()},
+            scope_hosts=scope,
+            restrict_to=self._restrict_to,
+            start_urls=self._start_urls,
+            finished=finished,
+        )
+        size = self._file.write(header, hosts, fresh, retired)
+        self._seen.apply(fresh)
+        self.last = Saved(self._clock.monotonic() - began, held, size)

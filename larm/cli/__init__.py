@@ -1,0 +1,113 @@
+"""The command line: options in, a call, an exit status. Thin; what the commands do is done elsewhere.
+
+`run` is the door: it finds the command, and turns every way in which one can end into an exit status and at most one line on
+stderr. Results go to stdout, everything else to stderr. Commands import what they need when they are called, so that
+``larm version`` starts fast. Exit statuses: 0 finished or a given limit reached, 1 failure, 2 usage or configuration, 3 disk or
+storage, 4 no start URL could be fetched, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from larm import __version__
+from larm.cli.check import check, version
+from larm.cli.crawl import crawl
+from larm.cli.demo import demo
+from larm.cli.lookup import cat, why
+from larm.cli.options import CONTEXT, Call, LarmGroup
+from larm.cli.search import search
+from larm.cli.signals import INTERRUPTED
+from larm.cli.stats import stats
+from larm.cli.terminal import complain
+from larm.errors import LarmError
+
+
+@click.group("larm", cls=LarmGroup, context_settings=CONTEXT)
+@click.version_option(__version__, prog_name="larm", message="%(prog)s %(version)s")
+def larm() -> None:
+    """Crawl a set of web sites and search them.
+
+    Begin with `larm demo`, then: larm crawl -start https://example.org/ and larm search some words.
+    """
+
+
+for _command in (crawl, search, why, cat, stats, check, version, demo):
+    larm.add_command(_command)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``larm ARGUMENTS`` and return the exit status. Raises nothing."""
+    call = Call()
+    try:
+        return _invoke(arguments, call)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last door: no way out leads to a page of traceback
+        return _leave(error, call)
+
+
+def _invoke(arguments: Sequence[str], call: Call) -> int:
+    if not arguments:
+        click.echo(larm.get_help(click.Context(larm, info_name="larm")), err=True)
+        return 2
+    with larm.make_context("larm", list(arguments), obj=call) as context:
+        status = larm.invoke(context)
+    if sys.stdout is not None:
+        sys.stdout.flush()  # here, where a closed pipe is still caught
+    return status if isinstance(status, int) else 0
+
+
+def _leave(error: BaseException, call: Call) -> int:
+    """At most one line for the person, and the exit status."""
+    match error:
+        case click.exceptions.Exit():  # after --help and --version
+            return error.exit_code
+        case click.ClickException():
+            return _usage(error)
+        case LarmError():
+            complain(str(error))
+            return error.exit_status
+        case KeyboardInterrupt() | click.Abort():
+            complain("interrupted")
+            return INTERRUPTED
+        case BrokenPipeError():  # the reader of our output has seen enough
+            _close_stdout()
+            return 0
+        case _:
+            complain(_unexpected(error, call))
+            return 1
+
+
+def _usage(error: click.ClickException) -> int:
+    context = getattr(error, "ctx", None)
+    complain(f"{error.format_message()} ('{context.command_path if context else 'larm'} -?' lists the options)")
+    return 2
+
+
+def _unexpected(error: BaseException, call: Call) -> str:
+    """One line, and where the rest is: on stderr with -v, else in the directory's logs."""
+    what = f"unexpected {type(error).__name__}: {error}"
+    story = "".join(traceback.format_exception(error))
+    if call.verbose:
+        click.echo(story, err=True, nl=False)
+        return what
+    log = call.directory / "logs" / "crash.log"
+    try:
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(story)
+    except OSError:
+        return f"{what} (-v shows where)"
+    return f"{what} (where: {log})"
+
+
+def _close_stdout() -> None:
+    """Let Python's last flush go nowhere instead of complaining."""
+    with suppress(OSError, ValueError, AttributeError):  # where stdout is no file, or was closed
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

@@ -1,0 +1,60 @@
+"""``larm check`` and ``larm version``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
+
+from larm import __version__
+from larm.cli.options import CONFIG_FILE, LarmCommand, directory_option, effective, verbose_option
+
+_PARTS = ("ada-url", "click", "diskcache", "html5lib", "msgspec", "pycurl", "PyYAML", "rich", "selectolax", "tantivy", "xxhash")
+
+
+@click.command(cls=LarmCommand)
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Check this setting too.")
+@directory_option
+def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> None:
+    """Is this configuration valid? Default: config.yaml in DIR. Shows what differs from the defaults."""
+    from larm.wiring import check as check_parts
+
+    own = directory / CONFIG_FILE
+    config = effective(directory, file, overrides)
+    check_parts(config, directory)
+    click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
+    for key, value in differences(config):
+        click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=str)}")
+
+
+def differences(section: msgspec.Struct, path: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted keys and values that are not the defaults."""
+    for field in msgspec.structs.fields(section):
+        value, default = getattr(section, field.name), field.default
+        if isinstance(value, msgspec.Struct):
+            yield from differences(value, f"{path}{field.name}.")
+        elif value != (field.default_factory() if field.default_factory is not msgspec.NODEFAULT else default):
+            yield path + field.name, value
+
+
+@click.command(cls=LarmCommand)
+@verbose_option
+def version(*, verbose: bool) -> None:
+    """The version of larm; with -v of what it is built on (put that into bug reports)."""
+    click.echo(f"larm {__version__}")
+    if not verbose:
+        return
+    import platform
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    click.echo(f"python {platform.python_version()} on {platform.platform()}")
+    for part in _PARTS:
+        try:
+            click.echo(f"{part} {installed(part)}")
+        except PackageNotFoundError:
+            click.echo(f"{part} missing")

@@ -1,0 +1,178 @@
+"""``larm crawl``: options in, a Crawl run to its end, an exit status. Main thread only."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
+from larm.cli.signals import INTERRUPTED, stopping_by_signal
+from larm.cli.start import read_starts
+from larm.cli.terminal import complain, say
+from larm.errors import UsageError
+
+if TYPE_CHECKING:
+    from larm.config import Config
+    from larm.crawl import Ending
+    from larm.monitor.snapshot import Snapshot
+
+_KEYS = {
+    "start": "crawl.start",
+    "restrictto": "crawl.restrict_to",
+    "threads": "fetch.threads",
+    "hostresolver": "urls.host_resolver",
+    "delay": "frontier.delay",
+    "per_host": "frontier.per_host",
+    "max_pages": "crawl.max_pages",
+    "max_depth": "crawl.max_depth",
+    "max_time": "crawl.max_time",
+    "timeout": "fetch.timeout",
+    "allow_private": "crawl.allow_private",
+}
+"""Parameter of `crawl` -> key of config.yaml."""
+_NO_START = (
+    "no start URL. Usage: larm crawl -start URL|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
+)
+
+
+@click.command(cls=LarmCommand)
+@click.option(
+    "-start", "--start", multiple=True, metavar="URL|@FILE", help="Where to begin; may be repeated. @FILE: a URL a line."
+)
+@click.option(
+    "-restrictto", "--restrictto", metavar="REGEX", help="Must match a whole URL. Default: the hosts of the start URLs."
+)
+@click.option("--unrestricted", is_flag=True, help="Follow links anywhere: -restrictto '.*'.")
+@click.option("-threads", "--threads", type=int, metavar="N", help="Fetcher threads (each drives many transfers).")
+@click.option(
+    "-hostresolver", "--hostresolver", type=click.Path(), metavar="FILE", help="Rules that make one host of several names."
+)
+@config_options
+@directory_option
+@click.option("--delay", metavar="S", help="Seconds between two requests to a host.")
+@click.option("--per-host", type=int, metavar="N", help="Requests at a time to a host.")
+@click.option("--max-pages", type=int, metavar="N", help="Stop after N pages.")
+@click.option("--max-depth", type=int, metavar="N", help="Follow at most N links from a start URL.")
+@click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
+@click.option("--timeout", metavar="S", help="Seconds that one request may take.")
+@click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
+@click.option("--no-index", is_flag=True, help="Logs and page files only, nothing to search.")
+@click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
+@click.option("-gui", "--gui", is_flag=True, hidden=True)
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
+@verbose_option
+def crawl(
+    *,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    unrestricted: bool,
+    fresh: bool,
+    no_index: bool,
+    gui: bool,
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
+) -> int:
+    """Crawl from the start URLs and make the pages searchable.
+
+    The same command again continues an unfinished crawl, or revisits a finished one. Ctrl-C stops it in good order.
+    """
+    if quiet and verbose:
+        raise UsageError("-q and -v exclude each other")
+    if gui and not quiet:
+        say("-gui: there is no GUI; the progress is shown here, and 'larm stats' has the numbers")
+    command_line = _command_line(given, unrestricted=unrestricted)
+    config = effective(directory, file, overrides, command_line)
+    if no_index:
+        chain = tuple(name for name in config.storage.chain if name != "index")
+        config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
+    config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
+    return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)
+
+
+def _command_line(given: Mapping[str, Any], *, unrestricted: bool) -> dict[str, object]:
+    """The options that were given, by their keys."""
+    if unrestricted and given["restrictto"] is not None:
+        raise UsageError("--unrestricted and -restrictto exclude each other")
+    values: dict[str, object] = {_KEYS[name]: value for name, value in given.items() if value not in (None, ())}
+    if unrestricted:
+        values["crawl.restrict_to"] = ".*"
+    elif given["restrictto"] is not None:
+        try:
+            re.compile(given["restrictto"])
+        except re.error as error:
+            raise UsageError(f"-restrictto {given['restrictto']}: wrong expression: {error}") from error
+    if given["hostresolver"]:
+        values["urls.host_resolver"] = str(Path(given["hostresolver"]).absolute())  # in config.yaml: relative to the directory
+    return values
+
+
+def _with_starts(config: Config, directory: Path, *, from_command_line: bool) -> tuple[Config, list[str]]:
+    """With @FILEs read; malformed lines are shown, the numbers of accepted ones returned. Raises UsageError."""
+    from larm.model.url import URLNormalizer
+
+    base, source = (Path(), "-start") if from_command_line else (directory, "crawl.start:")
+    starts = read_starts(config.crawl.start, URLNormalizer().parse, base, source)
+    for mistake in starts.mistakes:
+        complain(mistake)
+    if not starts.urls:
+        raise UsageError("; ".join((*starts.notes, _NO_START)))
+    crawl_section = msgspec.structs.replace(config.crawl, start=tuple(starts.urls))
+    return msgspec.structs.replace(config, crawl=crawl_section), starts.notes
+
+
+def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
+    from larm.kit.clock import SystemClock
+    from larm.monitor.display import Display
+    from larm.wiring import build_crawl
+
+    river = build_crawl(config, directory, fresh=fresh)
+    clock = SystemClock()
+    display = None
+    if not quiet:
+        for note in (*notes, *river.notes):
+            say(note)
+        interval = float(config.monitor.plain_interval)
+        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose)
+        river.on_second = display.refresh
+    try:
+        with stopping_by_signal(river.stop):
+            ending = river.run()
+    finally:
+        if display:
+            display.close()
+    if not quiet:
+        _summarise(river.snapshot(), ending, clock.wall(), directory)
+    return _status(ending)
+
+
+def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path) -> None:
+    from larm.monitor.summary import summary, summary_lines
+
+    say(f"{ending.reason}: {now.pages_run:,} pages in this run, {now.pages:,} in {directory}")
+    try:
+        click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)
+    except OSError:
+        return
+
+
+def _status(ending: Ending) -> int:
+    if ending.error is not None:
+        complain(str(ending.error))
+        return ending.error.exit_status
+    if ending.reason == "shutdown":
+        say("interrupted; the same command continues the crawl")
+        return INTERRUPTED
+    if ending.reason == "failed":
+        return 1
+    if not ending.start_fetched:
+        complain("no start URL could be fetched; 'larm why URL' says what became of it")
+        return 4
+    return 0

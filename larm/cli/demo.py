@@ -1,0 +1,79 @@
+"""``larm demo``: a small web is served on loopback, crawled and searched, with the commands that a person would type.
+
+Each command runs in a process of its own, exactly as it is printed, so the demo can't do what the program can't.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from larm.cli.options import LarmCommand, directory_option, verbose_option
+from larm.cli.signals import INTERRUPTED
+from larm.cli.terminal import say
+
+DIRECTORY = Path("larm-demo")
+
+
+@click.command(cls=LarmCommand)
+@directory_option
+@verbose_option
+def demo(*, directory: Path, verbose: bool) -> int:
+    """Crawl and search a small web that comes with larm. The first command of a newcomer."""
+    from larm.testing.demo_web import SEARCHES, serve_demo
+
+    directory = DIRECTORY if directory == Path() else directory
+    with serve_demo() as web:
+        say(f"serving a small web of several hosts on 127.0.0.1, port {web.port}, while this runs")
+        scope = rf"http://[^/]+\.localhost:{web.port}/.*"
+        start = web.start_urls[0]  # all other hosts are reached from it
+        crawl = ["crawl", "-start", start, "-restrictto", scope, "--delay", "0.1", "--fresh", "--dir", str(directory)]
+        status = _larm([*crawl, "-v"] if verbose else crawl)
+    if status:
+        return status
+    for words in SEARCHES[:2]:
+        status = _larm(["search", *words.split(), "-n", "3", "--dir", str(directory)])
+        if status:
+            return status
+    other = ", ".join(SEARCHES[2:5])
+    click.echo(_NEXT.format(larm=_program(), directory=shlex.quote(str(directory)), start=start, other=other))
+    return 0
+
+
+_NEXT = """
+What to do next:
+  {larm} search WORDS --dir {directory}      such as: {other}
+  {larm} why {start} --dir {directory}
+  {larm} stats --dir {directory}             the numbers of this crawl; its logs are in {directory}/logs
+With a site of your own, in a directory of its own:
+  {larm} crawl -start https://www.example.org/ --max-pages 1000 --dir example -s agent.contact=you@example.org
+  {larm} search WORDS --dir example"""
+
+
+def _larm(arguments: Sequence[str]) -> int:
+    """Print the command, run it, give its status. Ctrl-C is for the command: it stops in good order, and we wait for that."""
+
+    def leave_it_to_the_command(_signal: int, _frame: FrameType | None) -> None:
+        return
+
+    click.echo(f"\n$ {_program()} {shlex.join(arguments)}")
+    sys.stdout.flush()
+    before = signal.signal(signal.SIGINT, leave_it_to_the_command)  # a handler, unlike "ignore", is not inherited
+    try:
+        status = subprocess.run([sys.executable, "-m", "larm", *arguments], check=False).returncode  # noqa: S603 - our own words
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return status if status >= 0 else INTERRUPTED
+
+
+def _program() -> str:
+    """``larm``, where a shell finds it."""
+    return "larm" if shutil.which("larm") else f"{shlex.quote(sys.executable)} -m larm"

@@ -1,0 +1,57 @@
+"""``larm why`` and ``larm cat``: what larm thinks of one URL, and what it has stored of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.terminal import complain
+from larm.errors import UsageError
+from larm.model.url import BadUrl, URLNormalizer
+
+
+@click.command(cls=LarmCommand)
+@click.argument("url")
+@config_options
+@directory_option
+@verbose_option
+def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Why is URL (not) crawled: every filter's word, the line of robots.txt, its host, what became of it."""
+    from larm.monitor.printable import printable
+    from larm.wiring import explain_url
+
+    _check(url)
+    config = effective(directory, file, overrides)
+    rows = explain_url(config, existing(directory), url)
+    width = max((len(topic) for topic, _ in rows), default=0)
+    for topic, sentence in rows:
+        click.echo(f"{printable(topic):<{width}}  {printable(sentence)}")
+
+
+@click.command(cls=LarmCommand)
+@click.argument("url")
+@directory_option
+@verbose_option
+def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
+    """The stored bytes of a page, as they were received, on stdout."""
+    from larm.storage.reader import StoreLog
+
+    access = _check(url)
+    log = StoreLog(existing(directory))
+    entry = log.find(access)
+    if entry is None:
+        complain(f"{access}: not stored in {directory}; 'larm why {access}' says why")
+        return 1
+    sys.stdout.buffer.write(log.body(entry))
+    return 0
+
+
+def _check(url: str) -> str:
+    """The access form. Raises UsageError."""
+    try:
+        return URLNormalizer().parse(url).access
+    except BadUrl as error:
+        raise UsageError(f"{url}: {error}") from error

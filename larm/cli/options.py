@@ -1,0 +1,138 @@
+"""Options that several commands share, and the way from options to a Config.
+
+LARM's options have one dash (``-start``). click takes them for long ones, but then falls back to clusters of short ones, so
+that ``-strat X`` would be ``-s trat``. `LarmCommand` looks first and names what was misspelt (LARM-6).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from larm.config import Config, load
+from larm.errors import UsageError
+
+CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
+CONFIG_FILE = "config.yaml"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Call:
+    """One run of the program: what the last door needs to know when a command fails. Only the main thread."""
+
+    def __init__(self) -> None:
+        self.directory = Path()
+        self.verbose = False
+
+
+class _Spelling(click.Command):
+    """Refuses an option that is none, before click takes it for a cluster of short ones."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        misspelt = _misspelt(self.get_params(ctx), args, stop_at_word=isinstance(self, click.Group))
+        if misspelt:
+            raise click.NoSuchOption(misspelt, _no_such(self, ctx, misspelt), ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+class LarmCommand(_Spelling):
+    """A command with LARM's kind of options."""
+
+
+class LarmGroup(_Spelling, click.Group):
+    """The program: ``larm -start ...`` without a command is told where the option belongs."""
+
+
+def _misspelt(parameters: Sequence[click.Parameter], arguments: Sequence[str], *, stop_at_word: bool) -> str:
+    """The first argument that stands where an option may stand, looks like one and is none; ``--names`` are left to click."""
+    options = {name: p for p in parameters if isinstance(p, click.Option) for name in (*p.opts, *p.secondary_opts)}
+    takes_value = {name: not (option.is_flag or option.count) for name, option in options.items()}
+    rest = iter(arguments)
+    for argument in rest:
+        head, equals, _ = argument.partition("=")
+        if argument == "--" or (stop_at_word and not argument.startswith("-")):
+            break
+        if head in options:
+            if takes_value[head] and not equals:
+                next(rest, None)
+        elif argument.startswith("-") and not argument.startswith("--") and len(argument) > 2:
+            value = _cluster_value(argument, takes_value)
+            if value is None:
+                return head
+            if not value:
+                next(rest, None)
+    return ""
+
+
+def _cluster_value(cluster: str, takes_value: Mapping[str, bool]) -> str | None:
+    """The value in ``-qsKEY=VALUE`` or ``-n5``, "-" where no option takes one, "" if it is the next word; None: no cluster."""
+    for place, letter in enumerate(cluster[1:], 2):
+        name, joined = "-" + letter, cluster[place:]
+        if name not in takes_value:
+            return None
+        if takes_value[name]:
+            likely = joined[:1].isdigit() if name != "-s" else "." in joined.partition("=")[0] and "=" in joined
+            return joined if likely or not joined else None
+    return "-"
+
+
+def _no_such(command: click.Command, ctx: click.Context, option: str) -> str:
+    names = [name for p in command.get_params(ctx) if isinstance(p, click.Option) for name in p.opts]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            if below and any(option in p.opts for p in below.params):
+                return f"No such option {option} here. Did you mean: larm {name} {option} ...?"
+    near = difflib.get_close_matches(option, names, 1)
+    return f"No such option {option}." + (f" Did you mean {near[0]}?" if near else "")
+
+
+def directory_option(command: Function) -> Function:
+    """``--dir``; also tells the call where the logs are."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
+        ctx.ensure_object(Call).directory = value
+        return value
+
+    path = click.Path(path_type=Path, file_okay=False)
+    text = "The crawl's directory; default: the current one."
+    return click.option("--dir", "directory", type=path, default=Path(), metavar="DIR", help=text, callback=remember)(command)
+
+
+def verbose_option(command: Function) -> Function:
+    """``-v``; also tells the call to show tracebacks."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+        ctx.ensure_object(Call).verbose = value
+        return value
+
+    text = "Say more; with a traceback where larm itself fails."
+    return click.option("-v", "--verbose", is_flag=True, help=text, callback=remember)(command)
+
+
+def config_options(command: Function) -> Function:
+    """``--config`` and ``-s``."""
+    path = click.Path(path_type=Path, dir_okay=False)
+    text = "Any setting: -s fetch.timeout=30s. Wins over the file."
+    command = click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help=text)(command)
+    return click.option("--config", "file", type=path, metavar="FILE", help="Default: config.yaml in DIR, if there.")(command)
+
+
+def effective(
+    directory: Path, file: Path | None, overrides: Sequence[str], given: Mapping[str, object] | None = None
+) -> Config:
+    """Command line > ``-s`` > file > defaults. Raises ConfigError."""
+    own = directory / CONFIG_FILE
+    return load(file or (own if own.exists() else None), overrides, given)
+
+
+def existing(directory: Path) -> Path:
+    """The directory itself, for commands that only read. Raises UsageError."""
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: no such directory; --dir names the directory of a crawl")
+    return directory

@@ -1,0 +1,58 @@
+"""Signals of a running crawl: the first one asks it to stop, the second one leaves at once. Main thread only.
+
+Leaving at once is safe: what is on the disk is the last checkpoint, and the next run takes back what came after it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+INTERRUPTED = 130
+"""Exit status: interrupted, can be resumed."""
+_STOPPING = b"\nlarm: stopping (again to leave at once)\n"
+_SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to show it again
+
+
+@contextmanager
+def stopping_by_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """Within it, SIGINT, SIGTERM and SIGHUP call ``stop``; a second one ends the process with status 130."""
+    asked = False
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            _write(_SHOW_CURSOR if sys.stderr and sys.stderr.isatty() else b"")
+            os._exit(INTERRUPTED)
+        else:
+            asked = True
+            stop()
+            _write(_STOPPING)
+
+    before = {number: signal.getsignal(number) for number in _signals()}
+    try:
+        for number in before:
+            signal.signal(number, handle)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _signals() -> list[signal.Signals]:
+    """With SIGHUP (the terminal went away), but not where nohup has it ignored."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        numbers.append(hangup)
+    return numbers
+
+
+def _write(text: bytes) -> None:
+    """Past all buffers: the signal may have come in the middle of a print."""
+    with suppress(OSError):
+        os.write(2, text)

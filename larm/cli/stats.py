@@ -1,0 +1,79 @@
+"""``larm stats``: the numbers of a directory's crawl, running or not, from the file that its reporter writes every tick."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from larm.cli.options import LarmCommand, directory_option, verbose_option
+from larm.cli.terminal import as_json
+from larm.errors import StorageError, UsageError
+
+_STALE = 60.0
+"""Seconds without new figures after which a crawl that says it is running is not believed: twelve ticks."""
+
+
+@click.command(cls=LarmCommand)
+@directory_option
+@click.option("--json", "raw", is_flag=True, help="The whole file, for programs.")
+@verbose_option
+def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
+    """Numbers of this directory's crawl."""
+    from larm.kit.clock import SystemClock
+    from larm.monitor.printable import printable
+
+    report = read_stats(directory)
+    if raw:
+        click.echo(as_json(report))
+        return
+    for name, value in rows(report, SystemClock().wall(), verbose=verbose):
+        click.echo(printable(f"{name}: {value}"))
+
+
+def read_stats(directory: Path) -> dict[str, Any]:
+    """stats.json of a crawl. Raises UsageError where there is none, StorageError where it can't be read."""
+    from larm.monitor.reporter import STATS
+
+    path = directory / STATS
+    try:
+        report = json.loads(path.read_bytes())
+        if not isinstance(report, dict):
+            raise ValueError("not an object")
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{directory}: no crawl here (no {STATS}); 'larm crawl --dir {directory} -start URL' makes one"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{path}: can't read the figures: {error}") from error
+    return report
+
+
+def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[str, object]]:
+    """What is shown: the state, the speed, then every figure; with -v what is 0 as well, and each thread."""
+    from larm.monitor.rates import duration, size
+
+    figures = report.get("figures", {})
+    age = wall - report.get("written", wall)
+    state = report.get("finish_reason") or report.get("state", "")
+    if report.get("state") == "running" and age > _STALE:
+        state = "not running any more (ended without a word; the same command continues it)"
+    shown: list[tuple[str, object]] = [
+        ("state", state),
+        ("figures from", f"{duration(max(age, 0))} ago"),
+        ("running time", duration(figures.get("elapsed", 0))),
+        ("pages", f"{figures.get('pages', 0):,} ({figures.get('pages_run', 0):,} in the last run)"),
+        ("received", size(figures.get("received", 0))),
+        ("queued", f"{figures.get('incoming', 0) + figures.get('waiting', 0):,}"),
+        ("hosts", f"{figures.get('hosts_known', 0):,} ({figures.get('hosts_given_up', 0):,} given up)"),
+    ]
+    if report.get("state") == "running":
+        rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
+        shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
+    shown += [(name, value) for name, value in report.get("stats", {}).items() if verbose or value != 0]
+    if verbose:
+        for thread in figures.get("threads", ()):
+            shown.append((thread["name"], f"{thread['state']} {thread['info']} {thread['tasks']:,} tasks"))
+    return shown

@@ -1,0 +1,260 @@
+"""Config: the typed, frozen mirror of config.yaml. The only reader of YAML.
+
+Each part of larm gets its own section, never the whole. A key that is not a field here is an error that names its path; so is
+a value of the wrong type or outside its bounds. `load` puts the sources together: command line, ``-s``, file, defaults.
+Used at start, on the main thread.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+import yaml
+
+from larm.errors import ConfigError
+from larm.kit.units import ByteSize, Seconds
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Factor = Annotated[float, msgspec.Meta(ge=0)]
+Section = TypeVar("Section", bound=msgspec.Struct)
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A mapping of config.yaml."""
+
+
+class Agent(_Section, frozen=True):
+    """Who we say we are."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_-]+$")] = "larm"  # product token of RFC 9309 2.2.1
+    contact: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*$")] = ""  # URL or mail address; a warning where empty
+
+
+class Crawl(_Section, frozen=True):
+    """What to fetch, and when to stop."""
+
+    start: tuple[str, ...] = ()
+    restrict_to: str = ""  # regular expression; empty: the hosts of the start URLs
+    max_pages: Positive | None = None
+    max_depth: Count | None = None
+    max_time: Seconds | None = None
+    allow_private: bool = False  # a crawler must not be a way into an intranet
+
+
+class Urls(_Section, frozen=True):
+    """The normaliser."""
+
+    lowercase_path: bool = False  # paths are case-sensitive (RFC 3986); folding loses pages (LARM-22)
+    host_resolver: str = ""  # file of rules (LARM-39), relative to the crawl's directory
+
+
+class LengthFilter(_Section, frozen=True):
+    max: Positive = 500  # LARM-48
+
+
+class KnownPathsFilter(_Section, frozen=True):
+    prefixes: tuple[str, ...] = ("/robots.txt",)  # LARM-50
+    suffixes: tuple[str, ...] = (  # Apache's directory views, old and new (LARM-50, LARM-51)
+        *(f"/?{column}={order}" for column in "NMSD" for order in "AD"),
+        *(f"/?C={column};O={order}" for column in "NMSD" for order in "AD"),
+    )
+    hosts: tuple[str, ...] = ()
+
+
+class VisitedFilter(_Section, frozen=True):
+    recent: Positive = 200_000  # fingerprints kept in RAM in front of the disk: 20 MB
+
+
+class Filters(_Section, frozen=True):
+    """The chain of the message handler: names of built-in filters, or ``package.module:Class`` of your own."""
+
+    order: tuple[str, ...] = ("length", "known_paths", "scope", "visited", "robots")
+    length: LengthFilter = LengthFilter()
+    known_paths: KnownPathsFilter = KnownPathsFilter()
+    visited: VisitedFilter = VisitedFilter()
+    own: dict[str, dict[str, Any]] = {}  # keyword arguments for filters of your own, by their dotted name
+
+
+class Robots(_Section, frozen=True):
+    """robots.txt (RFC 9309)."""
+
+    obey: bool = True
+    size: ByteSize = ByteSize(512_000)  # at least 500 KiB (RFC 9309 2.5)
+    timeout: Seconds = Seconds(30)  # LARM-58
+    ttl: Seconds = Seconds(86_400)  # RFC 9309 2.4
+    redirects: Count = 5  # RFC 9309 2.3.1.2
+
+
+class Frontier(_Section, frozen=True):
+    """Queues, politeness and health of hosts."""
+
+    delay: Seconds = Seconds(1)  # between two requests to a host
+    per_host: Positive = 1  # requests at a time to a host (LARM-66)
+    delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
+    health: Positive = 5  # time-outs until a host is given up (LARM-63)
+    retries: Count = 2  # further tries of a URL that failed for now
+    retry_wait: Seconds = Seconds(5)  # before the first retry, doubling
+    backoff: Seconds = Seconds(60)  # a host that answers 429 or 503 is left alone this long, doubling
+    backoff_max: Seconds = Seconds(86_400)
+    retry_hosts_after: Seconds = Seconds(3_600)  # a host given up gets one more try (LARM-65), doubling
+    redirects: Count = 5  # in a row (LARM-17)
+    message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
+    host_block: Positive = 100  # messages in a block of a host's queue (LARM-70)
+
+
+class Fetch(_Section, frozen=True):
+    """Transfers."""
+
+    threads: Positive = 4  # measured on 2 cores: 2 to 4 are fastest, 16 halve the speed (the GIL)
+    transfers: Positive = 16  # at a time in each thread
+    timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
+    connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
+    page_size: ByteSize = ByteSize(10_000_000)  # decoded bytes of a body; LARM's 2 MB cuts real index pages
+    ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
+    http2: bool = True
+    verify_tls: bool = True
+    dns_ttl: Seconds = Seconds(3_600)  # LARM-126
+
+
+class Processing(_Section, frozen=True):
+    """From bytes to documents."""
+
+    parser: Literal["lexbor", "html5lib"] = "lexbor"  # the same algorithm, lexbor 60 times as fast
+    follow_embedded: bool = False  # also fetch images, style sheets and scripts (they are in links.log anyway)
+    nofollow: bool = True  # obey rel=nofollow and meta robots
+    by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own
+
+
+class LogStorage(_Section, frozen=True):
+    page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
+
+
+class IndexStorage(_Section, frozen=True):
+    memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
+    threads: Positive = 1
+    text_size: ByteSize = ByteSize(1_000_000)  # text of a page that is indexed and kept for snippets
+
+
+class Storage(_Section, frozen=True):
+    """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
+
+    chain: tuple[str, ...] = ("log", "index")
+    queue: ByteSize = ByteSize(32_000_000)  # waiting for one storage; beyond it the fetchers wait
+    log: LogStorage = LogStorage()
+    index: IndexStorage = IndexStorage()
+    own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
+
+
+class Monitor(_Section, frozen=True):
+    tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
+    plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
+
+
+class Config(_Section, frozen=True):
+    """All of config.yaml."""
+
+    agent: Agent = Agent()
+    crawl: Crawl = Crawl()
+    urls: Urls = Urls()
+    filters: Filters = Filters()
+    robots: Robots = Robots()
+    frontier: Frontier = Frontier()
+    fetch: Fetch = Fetch()
+    processing: Processing = Processing()
+    storage: Storage = Storage()
+    monitor: Monitor = Monitor()
+
+
+def load(file: Path | None, overrides: Iterable[str] = (), command_line: Mapping[str, object] | None = None) -> Config:
+    """The effective configuration.
+
+    ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins.
+    Raises ConfigError with one line that names the key and what was expected.
+    """
+    tree = _read(file) if file is not None else {}
+    where = str(file) if file is not None else ""
+    config = _convert(tree, where)  # first alone, so that a mistake is blamed on the right source
+    for text in overrides:
+        dotted, equals, written = text.partition("=")
+        if not equals:
+            raise ConfigError(f"-s {text}: expected KEY=VALUE")
+        _put(tree, dotted.strip(), _yaml(written, f"-s {text}"), f"-s {text}")
+        config = _convert(tree, "-s")
+    for key, value in (command_line or {}).items():
+        _put(tree, key, value, key)
+    return _convert(tree, "command line") if command_line else config
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: can't read the configuration: {error}") from error
+    tree = _yaml(text, str(file))
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{file}: expected sections such as 'fetch:', got {type(tree).__name__}")
+    return tree
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+
+
+def _put(tree: dict[str, Any], dotted: str, value: object, where: str) -> None:
+    *path, last = dotted.split(".")
+    for name in path:
+        if tree.get(name) is None:  # absent, or a section whose keys are all commented out
+            tree[name] = {}
+        if not isinstance(tree[name], dict):
+            raise ConfigError(f"{where}: {name} is not a section")
+        tree = tree[name]
+    tree[last] = value
+
+
+def _convert(tree: dict[str, Any], where: str) -> Config:
+    _check_keys(tree, Config, "", where)
+    try:
+        return msgspec.convert(tree, Config, dec_hook=_quantity)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_blame(str(error), where)) from error
+
+
+def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str) -> None:
+    """msgspec names an unknown key too, but can't say what was meant."""
+    if not isinstance(tree, dict):
+        return
+    fields = {field.name: field.type for field in msgspec.structs.fields(struct)}
+    for key in list(tree):
+        kind = fields.get(key)
+        if kind is None:
+            near = difflib.get_close_matches(str(key), fields, 1)
+            hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
+            raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            if tree[key] is None:  # a section whose keys are all commented out
+                del tree[key]
+            else:
+                _check_keys(tree[key], kind, f"{path}{key}.", where)
+
+
+def _quantity(kind: type, value: object) -> object:
+    if kind in (Seconds, ByteSize):
+        return kind.parse(value)
+    raise NotImplementedError(f"config field of type {kind}")
+
+
+def _blame(message: str, where: str) -> str:
+    what, at, path = message.rpartition(" - at ")
+    if not at:
+        return f"{where}: {message}"
+    return f"{where}: {path.strip('`').removeprefix('$.')}: {what}"

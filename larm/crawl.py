@@ -1,0 +1,290 @@
+"""Crawl: the whole river in one read.
+
+    put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
+        -> storages, each behind its queue and on its thread; the page's links go back to put
+
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-store-<name>``, ``larm-tick``; the main thread starts them, waits for the
+end and drains. What flows between them does so in steps of the gate, so that a checkpoint finds each page either not yet done
+or done altogether. The end is counted by the tally, never guessed: it holds every message that has entered and has neither
+been dropped nor ended in an outcome.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from larm.budget import PageBudget
+from larm.checkpointer import Checkpointer
+from larm.config import Config
+from larm.errors import LarmError, StageError, StorageError
+from larm.fetcher_record import FetcherRecord
+from larm.fetching.pool import FetcherPool
+from larm.frontier.handler import MessageHandler
+from larm.frontier.politeness import policy
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots_errand import RobotsErrand
+from larm.kit.bell import Bell
+from larm.kit.counters import Counters
+from larm.kit.gate import Gate
+from larm.kit.tally import Tally
+from larm.kit.workers import Workers
+from larm.landing import Landed, Lander, start_visit
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Outcome
+from larm.monitor.reporter import Reporter
+from larm.monitor.snapshot import Snapshot
+from larm.seams import Clock
+from larm.storage.pipeline import StorageLine
+
+LONGEST_WAIT = 60.0
+"""Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
+JOIN_DEADLINE = 30.0
+"""Seconds for the threads to end; a storage may have to write its queue first."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a run ended."""
+
+    reason: str
+    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words)."""
+    error: LarmError | None = None
+    start_fetched: bool = True
+    """At least one start URL was fetched, in this or an earlier run."""
+
+
+class Crawl:
+    """One run. Built by `larm.wiring`; `run` once, on the main thread."""
+
+    def __init__(
+        self,
+        *,
+        settings: Config,
+        clock: Clock,
+        handler: MessageHandler,
+        queues: HostQueues,
+        errand: RobotsErrand,
+        pool: FetcherPool,
+        bell: Bell[str | LarmError],
+        lander: Lander,
+        lines: Sequence[StorageLine],
+        checkpointer: Checkpointer,
+        budget: PageBudget,
+        counters: Counters,
+        tally: Tally,
+        gate: Gate,
+        records: Sequence[FetcherRecord],
+        starts: Sequence[URLMessage],
+        snapshot: Callable[[], Snapshot],
+        reporter: Reporter,
+        notes: Sequence[str],
+        close: Callable[[], None],
+    ) -> None:
+        # constant after construction
+        self._settings = settings
+        self._clock = clock
+        self._handler = handler
+        self._queues = queues
+        self._errand = errand
+        self._pool = pool
+        self._bell = bell
+        """Why the crawl shall end."""
+        self._lander = lander
+        self._lines = lines
+        self._checkpointer = checkpointer
+        self._budget = budget
+        self._counters = counters
+        self._tally = tally
+        self._gate = gate
+        self._records = records
+        self._starts = starts
+        self.snapshot = snapshot
+        """All figures of this moment; any thread."""
+        self._reporter = reporter
+        self.notes = list(notes)
+        """What a person should know before it starts."""
+        self._close = close
+        self._workers = Workers(self._thread_died)
+        self._writers = Workers(self._thread_died)
+        self._ticks: queue.SimpleQueue[None] = queue.SimpleQueue()
+        """Its first item ends the tick thread."""
+        self.on_second: Callable[[], object] = lambda: None
+        """Called by the main thread about once a second."""
+        # written by the main thread
+        self._stopping = False
+
+    # -- the main thread
+
+    def run(self) -> Ending:
+        """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
+        for line in self._lines:
+            self._writers.start(f"larm-store-{line.name}", line.run)
+        ending: str | LarmError
+        try:
+            for line in self._lines:
+                line.opened.result()
+            self._put_starts()
+            self._workers.start("larm-handler", self._handler.run)
+            for number in range(len(self._pool)):
+                self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
+            self._workers.start("larm-tick", self._tick)
+            ending = self._wait_for_end()
+        except LarmError as error:
+            ending = error
+        return self._drain(ending)
+
+    def stop(self, reason: str = "shutdown") -> None:
+        """End the crawl soon; safe in a signal handler and on any thread."""
+        self._bell.ring(reason)
+
+    def _put_starts(self) -> None:
+        with self._gate.step():
+            if self._starts:
+                for line in self._lines:
+                    line.put([start_visit(self._starts)])
+                self._handler.put(self._starts)
+        if self._tally.value == 0:
+            self._bell.ring("finished")
+        if self._budget.exhausted:
+            self.stop("closespider_pagecount")
+
+    def _wait_for_end(self) -> str | LarmError:
+        limit = self._settings.crawl.max_time
+        end = None if limit is None else self._clock.monotonic() + limit
+        while True:
+            left = 1.0 if end is None else min(1.0, end - self._clock.monotonic())
+            if left <= 0:
+                return "closespider_timeout"
+            reason = self._bell.wait(left)
+            if reason is not None:
+                return reason
+            self.on_second()
+
+    def _drain(self, ending: str | LarmError) -> Ending:
+        """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
+        self._stopping = True
+        self._handler.stop()
+        self._ticks.put(None)
+        self._pool.wake_all()
+        for line in self._lines:
+            line.wake()
+        stuck = self._workers.join(JOIN_DEADLINE)
+        error = ending if isinstance(ending, LarmError) else None
+        if stuck and error is None:
+            error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
+        if not isinstance(error, StorageError) and not stuck:
+            try:
+                self._checkpointer.save(finished=ending == "finished")
+            except LarmError as failure:
+                error = error or failure
+        for line in self._lines:
+            line.close()
+        self._writers.join(JOIN_DEADLINE)
+        while error is None and (late := self._bell.wait(0.0)) is not None:  # a storage may fail on its last words
+            error = late if isinstance(late, LarmError) else None
+        reason = "failed" if error else str(ending)
+        try:
+            self._reporter.finish(reason)
+        except StorageError as failure:
+            error = error or failure
+        self._close()
+        fetched = self._counters.snapshot().get("start/fetched", 0) > 0
+        return Ending(reason, error, fetched)
+
+    def _thread_died(self, name: str, error: BaseException) -> None:
+        """On the dying thread."""
+        if isinstance(error, LarmError):
+            self._bell.ring(error)
+        else:
+            failure = StageError(f"{name} died of {type(error).__name__}: {error}; the state is that of the last checkpoint")
+            failure.__cause__ = error
+            self._bell.ring(failure)
+
+    # -- larm-tick
+
+    def _tick(self) -> None:
+        while True:
+            try:
+                self._ticks.get(timeout=self._settings.monitor.tick)
+                return
+            except queue.Empty:
+                self._checkpointer.save()
+                self._reporter.tick()
+
+    # -- larm-fetch-<n>
+
+    def _fetch(self, number: int) -> None:
+        """Lease, transfer, process, store, release: until the crawl stops; then give back what is in the air."""
+        fetcher, hungry = self._pool.fetchers[number], self._pool.hungry
+        while not self._stopping:
+            free = self._settings.fetch.transfers - fetcher.in_flight
+            leases = self._lease(free) if free else []
+            for lease in leases:
+                fetcher.start(lease)
+            wait = LONGEST_WAIT
+            if len(leases) < free:
+                hungry[number] = True
+                wait = min(wait, self._queues.seconds_to_next())
+            self._records[number].now("getting" if fetcher.in_flight else "idle")
+            ended = fetcher.wait(wait)
+            hungry[number] = False
+            if ended:
+                self._land(number, ended)
+        self._queues.give_back(fetcher.abandon())
+
+    def _lease(self, free: int) -> list[Lease]:
+        granted = self._budget.reserve(free)
+        leases = self._queues.lease(granted) if granted else []
+        self._budget.settle(granted - len(leases), 0)
+        return leases
+
+    def _land(self, number: int, ended: Sequence[tuple[Lease, Outcome]]) -> None:
+        record = self._records[number]
+        record.now("storing")
+        for line in self._lines:
+            line.wait_for_room(lambda: self._stopping)
+        record.now("scanning")
+        landed = [self._lander.land(lease, outcome) for lease, outcome in ended if not lease.robots]
+        with self._gate.step():
+            for lease, outcome in ended:
+                if lease.robots:
+                    self._errand.land(lease, outcome)
+            visits = [each.visit for each in landed if each.visit is not None]
+            if visits:
+                for line in self._lines:
+                    line.put(visits)
+            messages = [message for each in landed for message in each.messages]
+            if messages:
+                self._handler.put(messages)
+            for each in landed:
+                self._release(each)
+        record.add(landed)
+        pages = sum(each.page for each in landed)
+        self._budget.settle(len(ended), pages)
+        if pages and self._budget.exhausted:
+            self.stop("closespider_pagecount")
+        elif self._budget.limited:
+            self._pool.wake_hungry()  # a reservation may have come free
+
+    def _release(self, landed: Landed) -> None:
+        message, outcome = landed.lease.message, landed.outcome
+        decision = self._queues.release(
+            landed.lease,
+            outcome.timing.seconds,
+            lambda host: policy(outcome, message.tries, self._settings.frontier, blocks=host.backoffs),
+        )
+        counts = landed.counts
+        if landed.page:
+            counts["item_scraped_count"] = 1
+            if message.depth == 0:
+                counts["start/fetched"] = 1
+        if decision.retry:
+            counts["retry/count"] = 1
+        self._counters.update(counts)
+        if landed.again is not None and self._errand.allows(landed.again):
+            self._queues.add([landed.again])
+        elif not decision.retry:
+            self._tally.fall(1)

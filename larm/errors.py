@@ -1,0 +1,42 @@
+"""What larm raises, and nothing more.
+
+What normally happens in a crawl (a 404, a time-out, a broken page) is a value, see ``larm.model.outcome``.
+Exceptions are for wrong configuration, broken disks and our own bugs::
+
+    LarmError
+    |-- UsageError        the command line is wrong                      exit status 2
+    |   `-- ConfigError   config.yaml or a file that it names is wrong   exit status 2
+    |-- StorageError      a disk or an index does not work               exit status 3
+    `-- StageError        a stage of the river died                      exit status 1
+
+Foreign errors (OSError, sqlite3, tantivy, yaml) are translated in the one module that imports their library.
+Each message says what is wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class LarmError(Exception):
+    """Base of all errors that larm raises on purpose; ``str()`` of it is one line for a person."""
+
+    exit_status = 1
+
+
+class UsageError(LarmError):
+    """The command line asks for something that can't be."""
+
+    exit_status = 2
+
+
+class ConfigError(UsageError):
+    """config.yaml, or a file that it names, has an unknown key or a malformed value."""
+
+
+class StorageError(LarmError):
+    """A file, database or index can't be read or written; the last checkpoint stays usable."""
+
+    exit_status = 3
+
+
+class StageError(LarmError):
+    """A thread of the river ended by an exception: the crawl can't go on."""

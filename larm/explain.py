@@ -1,0 +1,88 @@
+"""What larm knows of one URL, for ``larm why``: every filter's verdict, robots.txt, the host's state, what became of the page.
+
+Reads the last checkpoint of a crawl's directory and store.log; a crawl may be running meanwhile. Changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from larm.config import Config
+from larm.frontier.host import Host
+from larm.frontier.hosts import HostBook
+from larm.model.message import URLMessage
+from larm.model.url import Url
+from larm.seams import Filter
+from larm.storage.reader import StoreLog
+
+Row = tuple[str, str]
+"""Topic and sentence."""
+
+
+def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Config, directory: Path, wall: float) -> list[Row]:
+    """Everything there is to say, in the order in which a URL meets it."""
+    message = URLMessage(url)
+    rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
+    for part in filters:
+        reason = part.explain(message)
+        rows.append((f"filter {part.name}", "passes" if reason is None else reason))
+    with book.lock:
+        host = book.find_locked(url.host)
+    rows += _host(host, url, settings, wall) if host else [("host state", "never seen by this crawl")]
+    rows += _page(url, directory)
+    return rows
+
+
+def _host(host: Host, url: Url, settings: Config, wall: float) -> list[Row]:
+    scheme = url.access.partition(":")[0]
+    origin = host.robots.get(scheme)
+    rows: list[Row] = []
+    if origin is None:
+        rows.append(("robots.txt", "not asked for yet"))
+    elif origin.rules is None:
+        rows.append(("robots.txt", f"not known yet, {len(host.parked)} URLs wait for it"))
+    else:
+        rule = origin.rules.verdict(url.path_query)
+        said = (
+            "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
+        )
+        expires = datetime.fromtimestamp(origin.expires).strftime("%Y-%m-%d %H:%M")
+        rows.append(("robots.txt", f"{said} (known until {expires})"))
+        if origin.rules.crawl_delay:
+            rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
+    rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
+    rows.append(("waiting here", f"{host.waiting} URLs"))
+    in_queue = next(
+        (place for place, each in enumerate(host.queue.snapshot().front) if each.url.normalised == url.normalised), None
+    )
+    if in_queue is not None:
+        rows.append(("queue", f"number {in_queue + 1} of its host's queue"))
+    again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
+    return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
+
+
+def _page(url: Url, directory: Path) -> list[Row]:
+    found = StoreLog(directory).find(url.access) or StoreLog(directory).find(url.normalised)
+    if found is None:
+        return [("page", "not stored"), *_fetch_lines(url, directory)]
+    return [
+        ("page", f"{found.status} {found.mime}, {found.size} bytes, {found.title!r}"),
+        ("first link", f"on {found.from_page}"),
+        *_fetch_lines(url, directory),
+    ]
+
+
+def _fetch_lines(url: Url, directory: Path) -> list[Row]:
+    """The last fetch that a thread's log tells of."""
+    ending = f": {url.access}\n".encode()
+    last = b""
+    for log in sorted((directory / "logs").glob("thread*.log")):
+        if log.name.endswith("_errors.log"):
+            continue
+        with log.open("rb") as lines:
+            for line in lines:
+                if line.endswith(ending):
+                    last = max(last, line)
+    return [("last fetch", last.decode("utf-8", "replace").strip())] if last else []

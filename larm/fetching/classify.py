@@ -1,0 +1,99 @@
+"""classify: how a transfer ended -> Outcome. Pure: the one table that says what each libcurl error and each status means.
+
+Called on the fetcher threads, once for each transfer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pycurl
+
+from larm.fetching.headers import parse_headers, parse_retry_after
+from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
+
+_DETAIL = 300  # characters of a message; a host name alone can have 253
+
+# What libcurl reports, by what it means to us. An error in no row is PROTOCOL: we speak nothing but HTTP.
+_REASONS = {
+    FailReason.URL: (pycurl.E_URL_MALFORMAT, pycurl.E_BAD_FUNCTION_ARGUMENT),
+    FailReason.UNRESOLVED: (pycurl.E_COULDNT_RESOLVE_HOST,),
+    FailReason.CONNECT: (pycurl.E_COULDNT_CONNECT, pycurl.E_INTERFACE_FAILED),
+    FailReason.TIMEOUT: (pycurl.E_OPERATION_TIMEDOUT,),
+    FailReason.DROPPED: (pycurl.E_PARTIAL_FILE, pycurl.E_GOT_NOTHING, pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR),
+    FailReason.CONTENT: (
+        pycurl.E_BAD_CONTENT_ENCODING,
+        pycurl.E_WRITE_ERROR,  # a decoder refused the data; where we stopped the transfer ourselves, it is no error
+    ),
+    FailReason.TLS: (
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_SSL_CRL_BADFILE,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+        pycurl.E_USE_SSL_FAILED,
+    ),
+}
+_REASON_OF = {error: reason for reason, errors in _REASONS.items() for error in errors}
+_NOT_HTTP = ("response headers", "hunk", "HTTP/")  # E_RECV_ERROR is also endless headers and chunks that are none
+
+
+class Ending(msgspec.Struct, frozen=True, gc=False):
+    """What is known of a transfer when libcurl is done with it."""
+
+    status: int
+    """0: there was no answer."""
+    lines: Sequence[bytes]
+    """All header lines, those of 1xx answers and trailers among them."""
+    chunks: Sequence[bytes]
+    """The decoded body, as much of it as is wanted; nothing unless the status is a 2xx."""
+    timing: Timing
+    stopped: bool = False
+    """We stopped the transfer, because the body passes its limit."""
+    error: int = pycurl.E_OK
+    message: str = ""
+    """libcurl's words for ``error``."""
+    unopened: tuple[FailReason, str] | None = None
+    """Why we opened no socket for it."""
+
+
+def classify(ending: Ending, wall: float) -> Outcome:
+    """The outcome; ``wall`` (seconds since 1970) is for a Retry-After that names a date.
+
+    Any complete answer but a 2xx is taken by its status, whatever became of its body: nobody reads that.
+    """
+    headers, complete = parse_headers(ending.lines)
+    status = ending.status if complete else 0
+    success = 200 <= status < 300
+    if status < 200 or (success and ending.error and not ending.stopped):
+        return _failed(ending, complete)
+    if success and status not in (204, 205):
+        return Fetched(status, headers, b"".join(ending.chunks), ending.timing, ending.stopped)
+    if status == 304:
+        return NotModified(headers, ending.timing)
+    if 300 <= status < 400 and headers.get("location"):
+        return Moved(status, headers["location"], ending.timing)
+    retry_after = headers.get("retry-after")
+    return Refused(status, headers, ending.timing, parse_retry_after(retry_after, wall) if retry_after else None)
+
+
+def _failed(ending: Ending, complete: bool) -> Failed:
+    if not ending.error:
+        if complete:
+            return Failed(FailReason.PROTOCOL, f"status {ending.status} is no final answer", ending.timing)
+        return Failed(FailReason.DROPPED, "the answer broke off in its headers", ending.timing)
+    if ending.unopened and ending.error == pycurl.E_COULDNT_CONNECT:
+        return Failed(ending.unopened[0], one_line(ending.unopened[1]), ending.timing)
+    reason = _REASON_OF.get(ending.error, FailReason.PROTOCOL)
+    if ending.error == pycurl.E_RECV_ERROR and any(word in ending.message for word in _NOT_HTTP):
+        reason = FailReason.PROTOCOL
+    return Failed(reason, one_line(ending.message) or f"libcurl error {ending.error}", ending.timing)
+
+
+def one_line(message: str) -> str:
+    """``message`` fit for a log: no control characters, not endless."""
+    return " ".join("".join(char if char.isprintable() else " " for char in message).split())[:_DETAIL]

@@ -1,0 +1,68 @@
+"""The header lines of an answer, read: pure functions from what libcurl hands over to what an Outcome carries."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+from collections.abc import Sequence
+
+# No server needs more. libcurl itself gives up at 300 KB of headers, but what is kept travels with the page.
+_MAX_FIELDS = 200
+_MAX_CHARACTERS = 64_000
+_FURTHEST = 1e9  # seconds; a Retry-After beyond it (30 years) is as good as infinite, and infinity breaks arithmetic
+
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def is_success(lines: Sequence[bytes]) -> bool:
+    """Whether the latest status line is a 2xx: the body that follows will be wanted."""
+    if lines and _first_digit(lines[0]) != b"1":
+        return _first_digit(lines[0]) == b"2"
+    return any(_first_digit(line) == b"2" for line in reversed(lines) if line.startswith(b"HTTP/"))
+
+
+def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
+    """The fields of the last answer in ``lines``, and whether its header block came to an end.
+
+    1xx answers before it and trailers after its body are left out. Names in lower case, values of a repeated field joined by
+    ", ". Decoded as UTF-8, or as Latin-1 where they are not; control characters, C1 included, become spaces.
+    """
+    text = _decode(b"".join(lines)).replace("\r\n", "\n")
+    text = text[text.rfind("\nHTTP/") + 1 :]
+    block, blank, _ = text.partition("\n\n")
+    if _CONTROL.search(block):
+        block = _CONTROL.sub(" ", block)
+    headers: dict[str, str] = {}
+    for line in block[:_MAX_CHARACTERS].split("\n", _MAX_FIELDS + 1)[1 : _MAX_FIELDS + 1]:
+        name, colon, value = line.partition(":")
+        if not colon:
+            continue
+        name = name.strip().lower()
+        headers[name] = f"{headers[name]}, {value.strip()}" if name in headers else value.strip()
+    return headers, bool(blank)
+
+
+def parse_retry_after(value: str, wall: float) -> float | None:
+    """Seconds from ``wall`` (seconds since 1970) on; None where ``value`` is neither a number nor an HTTP date.
+
+    At least 0, as a date may have passed, and at most 30 years (RFC 9110 10.2.3).
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value), _FURTHEST)
+    try:
+        date = email.utils.parsedate_to_datetime(value).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(max(date - wall, 0.0), _FURTHEST)
+
+
+def _first_digit(status_line: bytes) -> bytes:
+    return status_line.partition(b" ")[2][:1]
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")  # what browsers make of a Location with raw bytes in it
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

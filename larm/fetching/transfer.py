@@ -1,0 +1,200 @@
+"""Transfer: one libcurl easy handle with its buffers, used for one request after another.
+
+Made and driven by `larm.fetching.curl_fetcher`, on its fetcher thread; libcurl calls the callbacks on the same thread. An
+exception in a callback would only be printed, so they have none to raise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+import pycurl
+
+from larm.config import Fetch, Robots
+from larm.fetching.addresses import AddressRule
+from larm.fetching.classify import Ending, classify, one_line
+from larm.fetching.headers import is_success
+from larm.fetching.tls import ca_file
+from larm.model.lease import Lease
+from larm.model.outcome import Failed, FailReason, Outcome, Timing
+
+_OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
+_IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
+_QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait for a look-up that has timed out
+
+
+class Transfer:
+    """`begin`, then `end` or `cut`, then `begin` again. Not thread-safe."""
+
+    def __init__(self, settings: Fetch, robots: Robots, user_agent: str, addresses: AddressRule) -> None:
+        # constant after construction
+        self._settings = settings
+        self._robots = robots
+        self._addresses = addresses
+        self.handle: Any = _easy_handle(settings, user_agent)
+        self._lines: list[bytes] = []
+        self._chunks: list[bytes] = []
+        self.handle.setopt(pycurl.HEADERFUNCTION, self._lines.append)  # a C function: 10 calls a page cost nothing
+        self.handle.setopt(pycurl.WRITEFUNCTION, self._write)
+        self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        # only the fetcher thread
+        self._lease: Lease | None = None
+        self._for_robots: bool | None = None  # what the time-outs are set for
+        self._conditional = False
+        self._clear()
+
+    @property
+    def lease(self) -> Lease:
+        """Of the request under way."""
+        assert self._lease is not None  # noqa: S101
+        return self._lease
+
+    def begin(self, lease: Lease) -> Failed | None:
+        """Get the handle ready for ``lease``; Failed if libcurl does not take the URL."""
+        url = lease.message.url.access
+        if not url.startswith(("http://", "https://")):
+            return Failed(FailReason.URL, one_line(f"neither http nor https: {url}"), Timing())
+        try:
+            self.handle.setopt(pycurl.URL, url)
+        except (pycurl.error, ValueError) as error:  # endless, NUL, not ASCII
+            return Failed(FailReason.URL, one_line(f"libcurl does not take this URL: {error}"), Timing())
+        self._lease = lease
+        if lease.robots is not self._for_robots:
+            self._set_bounds(lease.robots)
+        if lease.etag or lease.last_modified or self._conditional:
+            self._set_conditions(lease)
+        return None
+
+    def end(self, error: int, message: str, wall: float) -> Outcome:
+        """What has become of the request, libcurl being done with it."""
+        handle = self.handle
+        ending = Ending(
+            status=handle.getinfo(pycurl.RESPONSE_CODE),
+            lines=self._lines,
+            chunks=self._chunks,
+            timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
+            stopped=self._stopped,
+            error=error,
+            message=message,
+            unopened=self._unopened,
+        )
+        outcome = classify(ending, wall)
+        self._clear()
+        return outcome
+
+    def cut(self) -> Lease:
+        """Forget the request; its lease."""
+        lease = self.lease
+        self._clear()
+        return lease
+
+    def is_resolving(self) -> bool:
+        """Whether the request waits for DNS: that can't be cut off."""
+        looked_up, sent = self.handle.getinfo(pycurl.NAMELOOKUP_TIME), self.handle.getinfo(pycurl.PRETRANSFER_TIME)
+        return not looked_up and not sent  # on a connection of the pool nothing is looked up
+
+    def close(self) -> None:
+        """Must not be within a multi handle any more."""
+        self.handle.close()
+
+    def _clear(self) -> None:
+        self._lease = None
+        self._lines.clear()
+        self._chunks.clear()
+        self._size = 0
+        self._limit = -1  # not known before the status is
+        self._wanted = False
+        self._stopped = False
+        self._unopened: tuple[FailReason, str] | None = None
+
+    def _set_bounds(self, robots: bool) -> None:
+        settings = self._settings
+        timeout = self._robots.timeout if robots else settings.timeout
+        self._page_size = self._robots.size if robots else settings.page_size
+        self.handle.setopt(pycurl.TIMEOUT_MS, _milliseconds(timeout))
+        self.handle.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(min(timeout, settings.connect_timeout)))
+        self._for_robots = robots
+
+    def _set_conditions(self, lease: Lease) -> None:
+        conditions = (("If-None-Match", lease.etag), ("If-Modified-Since", lease.last_modified))
+        fields = [f"{name}: {one_line(value)}".encode() for name, value in conditions if value]
+        if fields:
+            self.handle.setopt(pycurl.HTTPHEADER, fields)
+        else:
+            self.handle.unsetopt(pycurl.HTTPHEADER)  # an empty list would change nothing
+        self._conditional = bool(fields)
+
+    def _write(self, chunk: bytes) -> int | None:
+        """libcurl's write callback, the bytes are decoded: a bomb is counted as what it becomes. 0 stops the transfer."""
+        if self._limit < 0:
+            self._wanted = is_success(self._lines)
+            self._limit = self._page_size if self._wanted else _OTHER_BODY
+        room = self._limit - self._size
+        self._size += len(chunk)
+        if self._wanted:
+            self._chunks.append(chunk if len(chunk) <= room else chunk[:room])
+        if len(chunk) <= room:
+            return None
+        self._stopped = True
+        return 0
+
+    def _open_socket(self, _purpose: int, address: Any) -> _Descriptor | int:
+        """libcurl's open-socket callback: the only way to a connection, so the address rule can't be bypassed."""
+        ip = str(address.addr[0])
+        hostname = urlsplit(self.lease.message.url.access).hostname or ""
+        if not self._addresses.permits(hostname, ip):
+            self._unopened = FailReason.PRIVATE, f"{hostname} is at {ip}, a private address, and the start hosts are not"
+            return int(pycurl.SOCKET_BAD)
+        try:
+            return _Descriptor(socket.socket(address.family, address.socktype, address.protocol))
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):  # our fault, so the host must not be taken for unreachable
+                self._unopened = FailReason.DROPPED, "too many open files: raise 'ulimit -n' or lower fetch.transfers"
+            return int(pycurl.SOCKET_BAD)
+
+
+class _Descriptor:
+    """A socket on its way to pycurl, which duplicates the descriptor and drops this at once: so it closes itself."""
+
+    def __init__(self, opened: socket.socket) -> None:
+        self._descriptor = opened.detach()
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+def _easy_handle(settings: Fetch, user_agent: str) -> Any:
+    """An easy handle with all that never changes. Never set, and so off in libcurl: redirects, cookies, netrc, HTTP/0.9."""
+    handle = pycurl.Curl()
+    handle.setopt(pycurl.NOSIGNAL, 1)  # signals and threads don't mix
+    handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+    handle.setopt(pycurl.PROXY, "")  # not the environment's either: behind a proxy the address rule sees nothing
+    handle.setopt(pycurl.USERAGENT, user_agent)
+    handle.setopt(pycurl.ENCODING, "")  # ask for every content encoding that libcurl can undo
+    handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is normalised, and what was checked is what is sent
+    handle.setopt(pycurl.IPRESOLVE, _IP_VERSIONS[settings.ip])
+    handle.setopt(pycurl.DNS_CACHE_TIMEOUT, min(int(settings.dns_ttl), 2**31 - 1))  # LARM-126
+    handle.setopt(pycurl.TCP_KEEPALIVE, 1)
+    http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
+    handle.setopt(pycurl.HTTP_VERSION, http2)
+    handle.setopt(pycurl.PIPEWAIT, int(settings.http2))  # rather one connection to a host than many
+    handle.setopt(pycurl.SSL_VERIFYPEER, int(settings.verify_tls))
+    handle.setopt(pycurl.SSL_VERIFYHOST, 2 if settings.verify_tls else 0)
+    if certificates := ca_file():
+        handle.setopt(pycurl.CAINFO, certificates)
+    with contextlib.suppress(pycurl.error):  # libcurl before 7.87
+        handle.setopt(_QUICK_EXIT, 1)
+    return handle
+
+
+def _milliseconds(seconds: float) -> int:
+    """At least 1, for 0 would mean none; libcurl takes a C int."""
+    return max(1, min(int(seconds * 1000), 2**31 - 1))

@@ -1,0 +1,112 @@
+"""FilterChain: the chain of responsibility that each message passes before it may wait for its fetch (LARM-43 to LARM-47).
+
+The chain is a list. Each filter takes a batch and returns what goes on; what it drops is counted and logged here. A filter
+that raises drops what it was given: the chain fails closed. Runs on the handler thread only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from larm.model.message import URLMessage
+from larm.seams import Drop, Filter
+
+Count = Callable[[str, int], None]
+
+
+class FilterLog(Protocol):
+    """Where the URLs that a filter dropped are written, one a line."""
+
+    def lines(self, lines: Sequence[str], /) -> None:
+        """Append lines; buffered."""
+        ...
+
+
+class FilterChain:
+    """The filters of config.yaml, in their order."""
+
+    def __init__(self, filters: Sequence[Filter], open_log: Callable[[str], FilterLog], count: Count) -> None:
+        # constant after construction
+        self._stages = [(part, self._drop_of(part, open_log(part.log_name), count)) for part in filters]
+        self._errors = open_log("filter_errors")
+        self._count = count
+
+    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
+        """The messages that passed all filters; from the filter named ``start`` on, where it is given."""
+        passing = list(batch)
+        for part, drop in self._from(start):
+            if not passing:
+                break
+            try:
+                passing = part.sift(passing, drop)
+            except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises, the crawl goes on
+                passing = self._one_by_one(part, drop, passing, error)
+        return passing
+
+    def _one_by_one(self, part: Filter, drop: Drop, batch: Sequence[URLMessage], error: Exception) -> list[URLMessage]:
+        """A batch for which a filter raised: find the messages to blame, if the filter keeps no state; else drop them all."""
+        if len(batch) > 1 and isinstance(part, MessageFilter):
+            passing: list[URLMessage] = []
+            for message in batch:
+                try:
+                    passing += part.sift([message], drop)
+                except Exception as own:  # noqa: BLE001  as above
+                    self._failed(part, [message], own)
+            return passing
+        self._failed(part, batch, error)
+        return []
+
+    def _failed(self, part: Filter, batch: Sequence[URLMessage], error: Exception) -> None:
+        self._count(f"{part.name}/error", len(batch))
+        self._errors.lines([f"{part.name}\t{type(error).__name__}: {error}\t{each.url.access}" for each in batch])
+
+    def explain(self, message: URLMessage) -> list[tuple[str, str | None]]:
+        """What each filter says of a message: (its name, why it would drop it or None). Changes nothing."""
+        return [(part.name, part.explain(message)) for part, _ in self._stages]
+
+    def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:
+        if start is None:
+            return self._stages
+        names = [part.name for part, _ in self._stages]
+        return self._stages[names.index(start) :] if start in names else []
+
+    @staticmethod
+    def _drop_of(part: Filter, log: FilterLog, count: Count) -> Drop:
+        def drop(messages: Sequence[URLMessage], reason: str) -> None:  # noqa: ARG001  for `explain` and for users' logs
+            count(f"{part.name}/filtered", len(messages))
+            log.lines([message.url.access for message in messages])
+
+        return drop
+
+
+class MessageFilter:
+    """The easy way to a filter of your own: subclass it and write `judge`.
+
+    ``filters.order`` names it as ``package.module:Class``; ``filters.own`` may give keyword arguments for its constructor.
+    """
+
+    name = ""
+    log_name = ""
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name") or cls.__name__
+        cls.log_name = cls.__dict__.get("log_name") or cls.__name__
+
+    def judge(self, message: URLMessage) -> str | None:
+        """Why this message is dropped, None if it passes. A message for which it raises is dropped too."""
+        raise NotImplementedError
+
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """`judge` for each; nothing is dropped before all are judged, so that a batch that raised can be tried again."""
+        reasons = [self.judge(message) for message in batch]
+        if all(reason is None for reason in reasons):
+            return list(batch)
+        for message, reason in zip(batch, reasons, strict=True):
+            if reason is not None:
+                drop([message], reason)
+        return [message for message, reason in zip(batch, reasons, strict=True) if reason is None]
+
+    def explain(self, message: URLMessage) -> str | None:
+        """What `judge` says."""
+        return self.judge(message)

@@ -1,0 +1,71 @@
+"""Scope filter: what belongs to this crawl (LARM-49). Handler thread; pure, but for start hosts that redirects add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from larm.errors import ConfigError
+from larm.model.message import REDIRECT, URLMessage
+from larm.seams import Drop
+
+
+class ScopeFilter:
+    """The regular expression must match the whole normalised URL, whatever its case."""
+
+    name = "scope"
+    log_name = "URLScopeFilter"
+
+    def __init__(self, restrict_to: str) -> None:
+        try:
+            self._match = re.compile(restrict_to, re.IGNORECASE | re.DOTALL).fullmatch
+        except (re.error, RecursionError, OverflowError) as error:
+            raise ConfigError(f"restrictto: wrong expression {restrict_to!r}: {error}") from error
+        self._pattern = restrict_to
+
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.Filter`."""
+        match = self._match
+        verdicts = [match(message.url.normalised) is not None for message in batch]
+        if all(verdicts):
+            return list(batch)
+        drop([message for message, inside in zip(batch, verdicts, strict=True) if not inside], "out of scope")
+        return [message for message, inside in zip(batch, verdicts, strict=True) if inside]
+
+    def explain(self, message: URLMessage) -> str | None:
+        """See `larm.seams.Filter`."""
+        if self._match(message.url.normalised):
+            return None
+        return f"{message.url.normalised} does not match {self._pattern} as a whole"
+
+
+class StartHostsFilter:
+    """The scope where no expression is given: the hosts of the start URLs, and where these redirect to.
+
+    ``http://example.org/`` that only redirects to ``https://www.example.org/`` would otherwise be a crawl of nothing.
+    """
+
+    name = "scope"
+    log_name = "URLScopeFilter"
+
+    def __init__(self, hosts: Collection[str]) -> None:
+        self.hosts = set(hosts)
+        """Keys of hosts; only the handler thread adds to it."""
+
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.Filter`."""
+        hosts = self.hosts
+        for message in batch:
+            if message.link_type == REDIRECT and message.depth == 0 and message.url.host not in hosts:
+                hosts.add(message.url.host)
+        outside = [message for message in batch if message.url.host not in hosts]
+        if not outside:
+            return list(batch)
+        drop(outside, "out of scope")
+        return [message for message in batch if message.url.host in hosts]
+
+    def explain(self, message: URLMessage) -> str | None:
+        """See `larm.seams.Filter`."""
+        if message.url.host in self.hosts:
+            return None
+        return f"{message.url.host} is not the host of a start URL (use -restrictto for another scope)"

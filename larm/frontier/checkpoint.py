@@ -1,0 +1,88 @@
+"""Checkpoint: the crawl's state on the disk, one consistent cut written in one transaction (LARM-116).
+
+`Header` is one row, each changed host another, the new fingerprints of the visited set a third (they go into the set's own
+file afterwards; if the process dies in between, they are applied again at the next start). Blocks of queues are rows of the
+same store: those that no queue refers to after a crash are dropped at the start.
+
+Called by the tick thread, and at start and end by the main thread; never two at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.frontier.hosts import ROW
+from larm.frontier.saved_host import HostCut, QueueRow
+from larm.kit.block_store import BlockStore
+
+FORMAT = 1
+"""Rises when a stored state can't be read as before."""
+
+_HEADER, _FRESH = "crawl", "seen-delta"
+
+
+class Header(msgspec.Struct, frozen=True):
+    """All of the state but the hosts and the visited set."""
+
+    incoming: QueueRow
+    counters: dict[str, int]
+    logs: dict[str, int]
+    """Length of each log file that is not a storage's."""
+    storages: dict[str, dict[str, Any]]
+    """What each storage's `commit` said."""
+    scope_hosts: list[str]
+    """Hosts of the start URLs, where they are the scope."""
+    restrict_to: str
+    start_urls: list[str]
+    finished: bool = False
+    format: int = FORMAT
+
+
+class CheckpointFile:
+    """Reads and writes the state in the block store."""
+
+    def __init__(self, store: BlockStore) -> None:
+        self._store = store
+
+    def write(self, header: Header, hosts: Iterable[HostCut], fresh: bytes, retired: Iterable[str]) -> int:
+        """Replace the last checkpoint and delete the blocks that only it needed; returns its size in bytes.
+
+        Raises StorageError, and the last one stays.
+        """
+        rows = {ROW + cut.key: cut.encode() for cut in hosts}
+        rows[_HEADER] = msgspec.msgpack.encode(header)
+        rows[_FRESH] = fresh
+        self._store.transaction(rows, retired)
+        return sum(map(len, rows.values()))
+
+    def read(self) -> tuple[Header, bytes] | None:
+        """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that
+        this version can't read as a whole."""
+        data = self._store.get(_HEADER)
+        if data is None:
+            return None
+        try:
+            version = msgspec.msgpack.decode(data)["format"]
+            if version != FORMAT:
+                raise StorageError(
+                    f"{self._store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
+                    "use the larm that wrote it, or start over with --fresh"
+                )
+            header = msgspec.msgpack.decode(data, type=Header)
+        except (msgspec.MsgspecError, TypeError, KeyError) as error:
+            raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
+        return header, self._store.get(_FRESH) or b""
+
+    def host_rows(self) -> Sequence[str]:
+        """Keys of the rows of all hosts."""
+        return self._store.keys(ROW)
+
+    def drop_unreferenced(self, referenced: Iterable[str]) -> None:
+        """Delete blocks that were written after the last checkpoint, or were done with before it."""
+        known = set(referenced)
+        empty: Mapping[str, bytes] = {}
+        self._store.transaction(empty, [key for key in self._store.keys("") if key.endswith(".cqb") and key not in known])

@@ -1,0 +1,107 @@
+"""MessageHandler: pulls messages from the incoming queue through the filter chain into the host queues (LARM-43, LARM-44).
+
+`put` and `robots_arrived` are called by other threads and never run a filter; `run` is the body of ``larm-handler``, the only
+thread that does. A batch is one step of the gate: a checkpoint sees it either not begun or done.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from larm.frontier.robots_desk import Arrival
+from larm.kit.caching_queue import CachingQueue
+from larm.kit.gate import Gate
+from larm.kit.tally import Tally
+from larm.model.message import URLMessage
+
+BATCH = 1000
+"""Messages in one pass of the chain: large enough to share a look-up on the disk, small enough for a checkpoint to wait for."""
+
+
+class Chain(Protocol):
+    """What the handler needs of `larm.filters.chain.FilterChain`."""
+
+    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
+        """The messages that passed."""
+        ...
+
+
+class MessageHandler:
+    """One thread, one queue, one chain."""
+
+    def __init__(
+        self,
+        *,
+        incoming: CachingQueue[URLMessage],
+        chain: Chain,
+        settle: Callable[[Arrival], list[URLMessage]],
+        forward: Callable[[Sequence[URLMessage]], None],
+        tally: Tally,
+        gate: Gate,
+    ) -> None:
+        # constant after construction
+        self.incoming = incoming
+        self._chain = chain
+        self._settle = settle
+        self._forward = forward
+        self._tally = tally
+        self._gate = gate
+        self._work = threading.Condition()
+        # guarded by self._work
+        self._arrivals: deque[Arrival] = deque()
+        self._stopped = False
+        # written by the handler thread
+        self.busy = False
+
+    def put(self, batch: Sequence[URLMessage]) -> None:
+        """Take a page's messages in; never blocks and never runs a filter. The caller is inside a step of the gate."""
+        self._tally.rise(len(batch))
+        self.incoming.put_many(batch)
+        with self._work:
+            self._work.notify()
+
+    def robots_arrived(self, arrival: Arrival) -> None:
+        """Rules that some messages wait for."""
+        with self._work:
+            self._arrivals.append(arrival)
+            self._work.notify()
+
+    def stop(self) -> None:
+        """Let `run` return after the batch that it has; what is queued stays queued."""
+        with self._work:
+            self._stopped = True
+            self._work.notify()
+
+    def run(self) -> None:
+        """The body of the handler thread."""
+        while self._wait_for_work():
+            self.busy = True
+            with self._gate.step():
+                while self._arrivals:
+                    self._pass(self._settle(self._arrivals.popleft()), "robots")
+                self._pass(self.incoming.take(BATCH))
+            self.busy = False
+
+    def _wait_for_work(self) -> bool:
+        with self._work:
+            self._work.wait_for(lambda: self._stopped or self._arrivals or len(self.incoming))
+            return not self._stopped
+
+    def _pass(self, batch: Sequence[URLMessage], start: str | None = None) -> None:
+        """Through the chain, into the host queues; what did not pass no longer keeps the crawl going.
+
+        The robots desk raises the tally for what it parks, so nothing needs to tell here how a message was consumed, and a
+        filter that loses messages without a word can't hang the crawl.
+        """
+        if not batch:
+            return
+        passing = self._chain.run(batch, start)
+        if len(passing) > len(batch):
+            self._tally.rise(len(passing) - len(batch))
+        if passing:
+            self._forward(passing)
+        if len(passing) < len(batch):
+            self._tally.fall(len(batch) - len(passing))

@@ -1,0 +1,93 @@
+"""Host: everything larm knows of one host (LARM-62): queue, robots.txt, health, and when it may be asked again.
+
+Guarded by the lock of the `HostBook` that holds it. Times are `Clock.monotonic` seconds, except where it says wall time.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.frontier.robots import RobotsRules
+from larm.kit.caching_queue import CachingQueue
+from larm.model.message import URLMessage
+
+NEVER = float("inf")
+
+
+class OriginRobots(msgspec.Struct):
+    """robots.txt of one scheme of a host: http and https have one each (RFC 9309 2.3)."""
+
+    rules: RobotsRules | None = None
+    """None: not known yet."""
+    expires: float = 0.0
+    """Wall time: it holds across restarts."""
+    loading: bool = False
+    """A task for it waits or runs; messages are parked meanwhile."""
+
+
+class Delayed(msgspec.Struct, frozen=True, order=True):
+    """A message that may not be leased before a time: a retry."""
+
+    not_before: float
+    number: int
+    message: URLMessage = msgspec.field()
+
+
+class Host:
+    """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
+
+    __slots__ = (
+        "backoffs",
+        "delayed",
+        "dormancies",
+        "dormant",
+        "health",
+        "key",
+        "next_start",
+        "parked",
+        "queue",
+        "robots",
+        "robots_tasks",
+        "running",
+        "scheduled",
+    )
+
+    def __init__(self, key: str, health: int, queue: CachingQueue[URLMessage], parked: CachingQueue[URLMessage]) -> None:
+        self.key = key
+        self.queue = queue
+        self.parked = parked
+        """Waiting for robots.txt (LARM-53)."""
+        self.robots: dict[str, OriginRobots] = {}
+        """By scheme."""
+        self.robots_tasks: list[URLMessage] = []
+        """robots.txt to fetch, before anything else."""
+        self.delayed: list[Delayed] = []
+        """A heap of retries."""
+        self.running: dict[int, tuple[URLMessage, bool]] = {}
+        """Leases that are out: number -> (message, is it for robots.txt)."""
+        self.next_start = 0.0
+        """No lease before this time."""
+        self.health = health
+        """Falls with time-outs; at 0 the host is given up (LARM-63)."""
+        self.backoffs = 0
+        """Times in a row that the host asked to be left alone."""
+        self.dormant = False
+        """Given up: its messages do not keep the crawl going (LARM-65)."""
+        self.dormancies = 0
+        self.scheduled = False
+        """It stands in the ring or the heap of `HostQueues`."""
+
+    @property
+    def waiting(self) -> int:
+        """Messages that wait here, in whatever way."""
+        return len(self.queue) + len(self.parked) + len(self.delayed)
+
+    def ready_at(self) -> float:
+        """When the next lease may be given out, as far as this host is concerned; NEVER if there is nothing to lease."""
+        if self.robots_tasks or len(self.queue):
+            return self.next_start
+        return max(self.next_start, self.delayed[0].not_before) if self.delayed else NEVER
+
+    def __repr__(self) -> str:
+        state = "dormant" if self.dormant else f"health {self.health}"
+        return f"<Host {self.key}: {len(self.queue)} queued, {len(self.parked)} parked, {len(self.running)} running, {state}>"

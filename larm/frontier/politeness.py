@@ -1,0 +1,216 @@
+"""How we treat hosts: when the next request may start, and what a failed one costs. Pure functions and one table.
+
+Called by the frontier when a lease is given back, on the thread that gives it back. No state, no clock: ``now`` is any clock
+of the caller's that does not go backwards, ``random`` returns numbers from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import random as _random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from larm.config import Frontier, Robots
+from larm.frontier.robots import ALLOW_ALL, RobotsRules
+from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
+
+LONGEST_DELAY = 86_400.0  # a Crawl-delay is obeyed as given, but nobody means more than a day
+
+
+def next_start(now: float, delay: float, crawl_delay: float | None, delay_factor: float, response_seconds: float) -> float:
+    """When the next request to a host may start, ``now`` being the end of the last one, which took ``response_seconds``.
+
+    ``delay`` 0 says that the user wants no waiting of ours, so the factor does not count then; what the owner of the host asks
+    for in robots.txt does. (``robots.obey: false`` turns that off: then there is no ``crawl_delay``.)
+    """
+    ours = max(delay, delay_factor * response_seconds) if delay > 0 else 0.0
+    return now + max(ours, min(crawl_delay or 0.0, LONGEST_DELAY))
+
+
+def backoff(base: float, times: int, maximum: float, random: Callable[[], float] = _random.random) -> float:
+    """Seconds to wait: ``base``, doubled ``times`` times, 10 % more or less, so that not all come back at the same moment.
+
+    Never below ``base``, never above ``maximum``.
+    """
+    return min(max(base * 2.0 ** min(times, 64) * (0.9 + 0.2 * random()), base), maximum)
+
+
+class Row(NamedTuple):
+    """What one kind of outcome leads to."""
+
+    retry: bool = False
+    """The URL may do better later: `Frontier.retries` further tries, the waits doubling from `Frontier.retry_wait`."""
+    blocks_host: bool = False
+    """The host asks for a rest: nothing is sent to it, doubling from `Frontier.backoff`."""
+    health: int = 0
+    """Points that it costs the host (LARM-63)."""
+    unreachable: bool = False
+    """The host is given up at once (LARM-19)."""
+    gone: bool = False
+    """The page does not exist: a copy of it is no longer true."""
+
+
+OK = Row()
+TABLE: dict[FailReason | int | str, Row] = {
+    FailReason.TIMEOUT: Row(retry=True, health=1),
+    FailReason.UNRESOLVED: Row(retry=True, unreachable=True),  # its next try is the host's next try (LARM-65)
+    FailReason.CONNECT: Row(retry=True, unreachable=True),
+    FailReason.DROPPED: Row(retry=True),
+    FailReason.TLS: Row(health=1),  # fails for every URL of the host: a bad certificate should not cost a handshake for each
+    FailReason.PROTOCOL: Row(),
+    FailReason.CONTENT: Row(),  # the server will pack it wrongly again
+    FailReason.PRIVATE: Row(),
+    FailReason.URL: Row(),
+    404: Row(gone=True),
+    408: Row(retry=True),
+    410: Row(gone=True),
+    425: Row(retry=True),
+    429: Row(retry=True, blocks_host=True),
+    500: Row(retry=True),
+    501: Row(),
+    502: Row(retry=True),
+    503: Row(retry=True, blocks_host=True),
+    504: Row(retry=True),
+    505: Row(),
+    "2xx": Row(),  # 204, 205: nothing to read
+    "3xx": Row(),  # without Location
+    "4xx": Row(),  # 401, 403 and all others: the answer stays the same
+    "5xx": Row(retry=True),  # those of proxies, such as 520 to 530
+}
+"""A status is looked up by its number, then by its class; one of no known class is OK, which leads to nothing."""
+
+
+def row(outcome: Outcome) -> Row:
+    """The row of `TABLE` for ``outcome``."""
+    match outcome:
+        case Failed(reason=reason):
+            return TABLE[reason]
+        case Refused(status=status):
+            return TABLE.get(status) or TABLE.get(f"{status // 100}xx", OK)
+        case _:
+            return OK
+
+
+class Decision(NamedTuple):
+    """What follows from one outcome."""
+
+    retry: bool
+    """Put the URL back into its host's queue, with one more try counted."""
+    wait: float
+    """Seconds until the URL may be tried again, where ``retry``."""
+    host_wait: float
+    """Seconds during which nothing is sent to the host; 0: only the usual delay."""
+    health_cost: int
+    unreachable: bool
+    gone: bool
+
+
+NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, gone=False)
+
+
+def policy(
+    outcome: Outcome, tries: int, settings: Frontier, *, blocks: int = 0, random: Callable[[], float] = _random.random
+) -> Decision:
+    """What follows from ``outcome``.
+
+    ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
+    this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
+    whatever status it comes; it is obeyed up to `Frontier.backoff_max`. A host that names a short time and keeps refusing is
+    left alone longer each time all the same.
+    """
+    found = row(outcome)
+    if found is OK:
+        return NOTHING
+    after = outcome.retry_after if isinstance(outcome, Refused) else None
+    host_wait = 0.0
+    if after is not None:
+        again = backoff(settings.retry_wait, blocks, settings.backoff_max, random)
+        host_wait = min(max(after, again), settings.backoff_max)
+    elif found.blocks_host:
+        host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
+    retry = found.retry and tries < settings.retries
+    wait = max(backoff(settings.retry_wait, tries, settings.backoff_max, random), host_wait) if retry else 0.0
+    return Decision(retry, wait, host_wait, found.health, found.unreachable, found.gone)
+
+
+def health_after(points: int, decision: Decision, settings: Frontier, *, on_trial: bool = False) -> int:
+    """Points of a host that had ``points`` before ``decision``; starts with `Frontier.health`, at 0 it is given up (LARM-63).
+
+    ``on_trial``: it had been given up and this was its one further try (LARM-65), so it is all well again, or is not.
+    """
+    if decision.unreachable:
+        return 0
+    if on_trial:
+        return 0 if decision.health_cost else settings.health
+    return points - decision.health_cost
+
+
+def dormancy(times: int, settings: Frontier, random: Callable[[], float] = _random.random) -> float:
+    """Seconds until a host gets one more try that was given up ``times`` times in a row before (LARM-65)."""
+    longest = max(settings.backoff_max, settings.retry_hosts_after)
+    return backoff(settings.retry_hosts_after, times, longest, random)
+
+
+class Redirect(NamedTuple):
+    """robots.txt is elsewhere, perhaps on another host; its rules are for the host that was asked first (RFC 9309 2.3.1.2)."""
+
+    location: str
+    """As the server wrote it."""
+
+
+class NotYet(NamedTuple):
+    """The rules are unknown: nothing of the host may be fetched, robots.txt is to be asked for again (RFC 9309 2.3.1.4)."""
+
+    wait: float
+    """Seconds."""
+
+
+class GiveUp(NamedTuple):
+    """The rules can't be had, so the host must not be visited, until its next try (LARM-65). Never taken as consent."""
+
+    why: str
+    """One line for a person."""
+
+
+RobotsAnswer = RobotsRules | Redirect | NotYet | GiveUp
+
+
+def robots_answer(
+    outcome: Outcome,
+    token: str,
+    settings: Frontier,
+    robots: Robots,
+    *,
+    tries: int = 0,
+    redirects: int = 0,
+    blocks: int = 0,
+    known: RobotsRules | None = None,
+    random: Callable[[], float] = _random.random,
+) -> RobotsAnswer:
+    """What the answer to a request for robots.txt means (RFC 9309 2.3.1).
+
+    2xx: the rules. 3xx: followed up to `Robots.redirects` times, then as if there were none. 4xx: there are none, all is
+    allowed, but for 429. Anything else is tried again by the table above (a name without an address is not), and then the
+    host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304.
+    """
+    match outcome:
+        case Fetched(body=body, truncated=truncated):
+            return RobotsRules.parse(_whole_lines(body) if truncated else body, token)
+        case NotModified():
+            return known or ALLOW_ALL  # without a copy nothing was asked that 304 answers
+        case Moved(location=location):
+            return Redirect(location) if redirects < robots.redirects else ALLOW_ALL
+        case Refused(status=status) if status < 500 and status != 429:
+            return ALLOW_ALL
+    decision = policy(outcome, tries, settings, blocks=blocks, random=random)
+    unresolved = isinstance(outcome, Failed) and outcome.reason is FailReason.UNRESOLVED  # asking again at once finds no name
+    if decision.retry and not unresolved:
+        return NotYet(decision.wait)
+    what = outcome.status if isinstance(outcome, Refused) else outcome.detail
+    return known or GiveUp(f"robots.txt: {what} (try {tries + 1})")
+
+
+def _whole_lines(body: bytes) -> bytes:
+    """``body``, cut off somewhere, without its last line: half a rule may say more than the whole one."""
+    end = max(body.rfind(b"\n"), body.rfind(b"\r"))
+    return body[: end + 1] if end >= 0 else body

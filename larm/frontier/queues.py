@@ -1,0 +1,253 @@
+"""HostQueues: who may be asked next. Leases go round robin over the hosts that are ready (LARM-72, LARM-75).
+
+The only way to a host is `lease`; each lease is given back once, by `release`, `retry` or `give_back`, and the next time of the
+host is set before anybody can see the host again. A host stands in the ring (ready now), in the heap (ready at a known time) or
+in neither (nothing to do, at its limit of requests, or given up).
+
+Called by the handler thread (`add`) and the fetcher threads (all others), under the lock of the `HostBook`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import count, groupby
+from typing import NamedTuple
+
+import msgspec
+
+from larm.config import Frontier as Settings
+from larm.frontier.host import NEVER, Delayed, Host
+from larm.frontier.hosts import HostBook
+from larm.frontier.politeness import Decision, dormancy, health_after, next_start
+from larm.kit.tally import Tally
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.seams import Clock
+
+
+class Figures(NamedTuple):
+    """Hosts by what they wait for."""
+
+    hosts: int
+    ready: int
+    waiting: int
+    """For their next time."""
+    blocked: int
+    """Asked to be left alone (429, 503)."""
+    given_up: int
+    given_up_urls: int
+    in_flight: int
+
+
+class HostQueues:
+    """Ring and heap over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
+
+    def __init__(self, book: HostBook, settings: Settings, clock: Clock, tally: Tally, on_ready: Callable[[], None]) -> None:
+        # constant after construction
+        self._book = book
+        self._settings = settings
+        self._clock = clock
+        self._tally = tally
+        self._on_ready = on_ready
+        self._numbers = count()
+        # guarded by book.lock
+        self._ring: deque[Host] = deque()
+        self._heap: list[tuple[float, int, Host]] = []
+        self._news = False
+        self._in_flight = 0
+        self._blocked = 0
+        self._given_up = 0
+        self._given_up_urls = 0
+
+    # -- in
+
+    def add(self, batch: Sequence[URLMessage]) -> None:
+        """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
+        dormant = 0
+        with self._book.lock:
+            for key, group in groupby(batch, lambda message: message.url.host):
+                host = self._book.get_locked(key)
+                messages = list(group)
+                host.queue.put_many(messages)
+                dormant += len(messages) if host.dormant else 0
+                self._book.changed_locked(host)
+                self._schedule_locked(host)
+            self._given_up_urls += dormant
+        if dormant:
+            self._tally.fall(dormant)
+        self.announce()
+
+    # -- out
+
+    def lease(self, limit: int) -> list[Lease]:
+        """At most ``limit`` leases that may be used at once."""
+        leases: list[Lease] = []
+        with self._book.lock:
+            now = self._clock.monotonic()
+            self._wake_due_locked(now)
+            while self._ring and len(leases) < limit:
+                host = self._ring.popleft()
+                host.scheduled = False
+                if host.ready_at() > now:  # it was put off while it stood in the ring
+                    self._schedule_locked(host)
+                    continue
+                if host.dormant:
+                    self._revive_locked(host)
+                leases.append(self._lease_locked(host, now))
+                self._schedule_locked(host)
+        return leases
+
+    def seconds_to_next(self) -> float:
+        """Until a host becomes ready; 0 if one is, `NEVER` if none will by itself."""
+        with self._book.lock:
+            if self._ring:
+                return 0.0
+            return max(self._heap[0][0] - self._clock.monotonic(), 0.0) if self._heap else NEVER
+
+    # -- back
+
+    def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:
+        """The request has ended, ``seconds`` after it began; ``decide`` says, under the lock, what follows for URL and host."""
+        with self._book.lock:
+            host = self._end_locked(lease)
+            now = self._clock.monotonic()
+            decision = decide(host)
+            if decision.retry:
+                again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
+                heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
+            dormant = self._settle_locked(host, now, seconds, decision)
+            self._schedule_locked(host)
+        if dormant:
+            self._tally.fall(dormant)
+        self.announce()
+        return decision
+
+    def give_back(self, leases: Sequence[Lease]) -> None:
+        """Requests that were cut off because the crawl stops: their messages are the first of their hosts again."""
+        with self._book.lock:
+            for lease in reversed(leases):
+                host = self._end_locked(lease)
+                if lease.robots:
+                    host.robots_tasks.insert(0, lease.message)
+                else:
+                    host.queue.put_front([lease.message])
+                now = self._clock.monotonic()
+                host.next_start = max(host.next_start, now + self._settings.delay)
+                self._schedule_locked(host)
+
+    # -- at start
+
+    def schedule_all(self) -> int:
+        """Put all hosts that were loaded in their places; returns the messages that keep the crawl going."""
+        with self._book.lock:
+            for host in self._book:
+                self._schedule_locked(host)
+                self._blocked += host.backoffs > 0
+                self._given_up += host.dormant
+                self._given_up_urls += host.waiting if host.dormant else 0
+            return sum(host.waiting for host in self._book) - self._given_up_urls
+
+    def schedule_locked(self, host: Host) -> None:
+        """The host has something new to do; the book's lock is held."""
+        self._book.changed_locked(host)
+        self._schedule_locked(host)
+
+    def given_up_locked(self, messages: int) -> None:
+        """More messages wait at a host that was given up; the book's lock is held."""
+        self._given_up_urls += messages
+
+    def announce(self) -> None:
+        """Wake the fetchers if a host is ready, or will be sooner than they know; called without the lock."""
+        if self._news:  # a stale look costs a needless wake-up: who sets it looks here afterwards
+            self._news = False
+            self._on_ready()
+
+    # -- figures
+
+    def figures(self) -> Figures:
+        """For the monitor; costs nothing that grows with the crawl."""
+        with self._book.lock:
+            now = self._clock.monotonic()
+            due = sum(time <= now for time, _, _ in self._heap[:1])  # the next tells enough
+            return Figures(
+                hosts=len(self._book),
+                ready=len(self._ring) + due,
+                waiting=len(self._heap) - due,
+                blocked=self._blocked,
+                given_up=self._given_up,
+                given_up_urls=self._given_up_urls,
+                in_flight=self._in_flight,
+            )
+
+    # -- under the lock
+
+    def _lease_locked(self, host: Host, now: float) -> Lease:
+        robots = bool(host.robots_tasks)
+        if robots:
+            message = host.robots_tasks.pop(0)
+        elif host.delayed and host.delayed[0].not_before <= now:
+            message = heapq.heappop(host.delayed).message
+        else:
+            message = host.queue.take(1)[0]
+        number = next(self._numbers)
+        host.running[number] = (message, robots)
+        host.next_start = max(host.next_start, now + self._settings.delay)
+        self._in_flight += 1
+        self._book.changed_locked(host)
+        return Lease(number, host.key, message, robots)
+
+    def _end_locked(self, lease: Lease) -> Host:
+        host = self._book.get_locked(lease.host)
+        del host.running[lease.number]
+        self._in_flight -= 1
+        self._book.changed_locked(host)
+        return host
+
+    def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
+        """Next time and health; returns the messages that stop counting because the host was given up."""
+        settings = self._settings
+        delays = [each.rules.crawl_delay or 0.0 for each in host.robots.values() if each.rules]
+        polite = next_start(now, settings.delay, max(delays, default=0.0), settings.delay_factor, seconds)
+        host.next_start = max(host.next_start, polite, now + decision.host_wait)
+        self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
+        host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
+        host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)
+        if host.dormant:  # its other requests in the air
+            return 0
+        if host.health > 0:
+            host.dormancies = 0
+            return 0
+        host.dormant = True
+        host.next_start = now + dormancy(host.dormancies, settings)
+        host.dormancies += 1
+        self._given_up += 1
+        self._given_up_urls += host.waiting
+        return host.waiting
+
+    def _revive_locked(self, host: Host) -> None:
+        """One more chance for a host that was given up (LARM-65): one good answer makes it well again."""
+        host.dormant = False
+        self._given_up -= 1
+        self._given_up_urls -= host.waiting
+        self._tally.rise(host.waiting)
+
+    def _wake_due_locked(self, now: float) -> None:
+        while self._heap and self._heap[0][0] <= now:
+            _, _, host = heapq.heappop(self._heap)
+            self._ring.append(host)
+
+    def _schedule_locked(self, host: Host) -> None:
+        if host.scheduled or len(host.running) >= self._settings.per_host:
+            return
+        at = host.ready_at()
+        if at == NEVER:
+            return
+        host.scheduled = True
+        if at <= self._clock.monotonic():
+            self._ring.append(host)
+            self._news = True
+        else:
+            heapq.heappush(self._heap, (at, next(self._numbers), host))
+            self._news |= self._heap[0][2] is host  # who waits for the next host waits too long now

@@ -1,0 +1,135 @@
+"""RobotsDesk: which hosts' robots.txt are known, and who waits for one (LARM-53 to LARM-57).
+
+The first message for an origin whose rules are unknown (or older than a day) makes fetching them the host's first task and is
+parked; so is every later one, until the answer comes. Rules are set and parked messages released on the handler thread alone,
+in one go, so no message can be stranded or overtaken (LARM-55, LARM-56).
+
+`screen` and `settle` run on the handler thread, `answered` on a fetcher thread; records are guarded by the book's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from larm.config import Robots as Settings
+from larm.frontier.host import Host, OriginRobots
+from larm.frontier.hosts import HostBook
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots import RobotsRules
+from larm.kit.tally import Tally
+from larm.model.message import URLMessage
+from larm.model.url import Url
+from larm.seams import Clock, Drop
+
+
+class Arrival(NamedTuple):
+    """Rules on their way from a fetcher thread to the handler thread."""
+
+    host: str
+    scheme: str
+    rules: RobotsRules
+
+
+class RobotsDesk:
+    """Implements `larm.seams.RobotsGate` on the host records."""
+
+    def __init__(self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally) -> None:
+        # constant after construction
+        self._book = book
+        self._queues = queues
+        self._settings = settings
+        self._clock = clock
+        self._tally = tally
+
+    # -- the handler thread
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.RobotsGate`."""
+        passing: list[URLMessage] = []
+        forbidden: list[URLMessage] = []
+        waiting = 0
+        with self._book.lock:
+            for key, group in groupby(batch, lambda message: message.url.host):
+                host = self._book.get_locked(key)
+                parked: list[URLMessage] = []
+                for message in group:
+                    rules = self._rules_locked(host, message.url)
+                    if rules is None:
+                        parked.append(message)
+                    elif rules.allows(message.url.path_query):
+                        passing.append(message)
+                    else:
+                        forbidden.append(message)
+                if parked:
+                    host.parked.put_many(parked)
+                    self._queues.schedule_locked(host)
+                    if host.dormant:
+                        self._queues.given_up_locked(len(parked))
+                    else:
+                        waiting += len(parked)
+        if forbidden:
+            drop(forbidden, "robots.txt")
+        self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
+        self._queues.announce()
+        return passing
+
+    def settle(self, arrival: Arrival) -> list[URLMessage]:
+        """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now."""
+        with self._book.lock:
+            host = self._book.get_locked(arrival.host)
+            expires = self._clock.wall() + self._settings.ttl
+            host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
+            self._book.changed_locked(host)
+            waiting = len(host.parked)
+            messages: list[URLMessage] = []
+            while len(messages) < waiting:
+                messages += host.parked.take(waiting - len(messages))
+        return messages
+
+    def explain(self, message: URLMessage) -> str | None:
+        """See `larm.seams.RobotsGate`."""
+        with self._book.lock:
+            host = self._book.find_locked(message.url.host)
+            origin = host.robots.get(scheme_of(message.url.access)) if host else None
+        if origin is None or origin.rules is None:
+            return None
+        rule = origin.rules.verdict(message.url.path_query)
+        if rule is None or rule.allow:
+            return None
+        return f"line {rule.line} of {message.url.origin}/robots.txt: Disallow: {rule.pattern}"
+
+    # -- the fetcher threads
+
+    def load_again(self, message: URLMessage) -> None:
+        """Another try for a robots.txt, or the address that it moved to."""
+        with self._book.lock:
+            host = self._book.get_locked(message.url.host)
+            host.robots_tasks.append(message)
+            self._queues.schedule_locked(host)
+        self._queues.announce()
+
+    # -- under the lock
+
+    def _rules_locked(self, host: Host, url: Url) -> RobotsRules | None:
+        scheme = scheme_of(url.access)
+        origin = host.robots.get(scheme)
+        if origin is not None and origin.rules is not None and self._clock.wall() < origin.expires:
+            return origin.rules
+        if origin is None or not origin.loading:
+            host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)
+            address = robots_url(url)
+            host.robots_tasks.append(URLMessage(address, referrer=address.access))
+        return None
+
+
+def robots_url(url: Url) -> Url:
+    """Where the rules for a URL are; the key of the host record stays, whatever name was used (LARM-41)."""
+    address = url.origin + "/robots.txt"
+    return Url(address, address, url.host, 0)
+
+
+def scheme_of(address: str) -> str:
+    """http or https."""
+    return address.partition(":")[0]

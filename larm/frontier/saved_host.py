@@ -1,0 +1,120 @@
+"""SavedHost: a host record as the checkpoint keeps it (LARM-116).
+
+A monotonic clock means nothing to the next process, so times are written as wall time. A clock that was set back, or far
+ahead, must neither hurry nor stall a host: what is read is held within `LONGEST_WAIT` from now.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from larm.frontier.host import Delayed, Host, OriginRobots
+from larm.kit.caching_queue import QueueState
+from larm.model.message import URLMessage, decode_messages, encode_messages
+
+LONGEST_WAIT = 86_400.0
+"""Seconds; no back-off is longer (``frontier.backoff_max``)."""
+
+
+class QueueRow(msgspec.Struct, frozen=True, array_like=True):
+    """A caching queue: its ends, and references to its blocks on the disk."""
+
+    front: bytes
+    blocks: list[tuple[int, int]]
+    back: bytes
+    next_number: int
+
+    @classmethod
+    def of(cls, state: QueueState[URLMessage]) -> QueueRow:
+        """Encode what a snapshot copied."""
+        return cls(encode_messages(state.front), list(state.blocks), encode_messages(state.back), state.next_number)
+
+    def state(self) -> QueueState[URLMessage]:
+        """The inverse of `of`; raises msgspec.DecodeError on damage."""
+        return QueueState(decode_messages(self.front), self.blocks, decode_messages(self.back), self.next_number)
+
+
+class HostRow(msgspec.Struct, frozen=True, array_like=True):
+    """The record without the queues."""
+
+    robots: dict[str, OriginRobots]
+    robots_tasks: list[URLMessage]
+    delayed: list[tuple[float, URLMessage]]
+    running: list[tuple[URLMessage, bool]]
+    next_start: float
+    health: int
+    backoffs: int
+    dormant: bool
+    dormancies: int
+
+
+class SavedHost(msgspec.Struct, frozen=True, array_like=True):
+    """One row of the checkpoint."""
+
+    key: str
+    row: HostRow
+    queue: QueueRow
+    parked: QueueRow
+
+
+class HostCut(NamedTuple):
+    """A host at the moment of the cut: copies only, so that they can be encoded while the crawl goes on."""
+
+    key: str
+    row: HostRow
+    queue: QueueState[URLMessage]
+    parked: QueueState[URLMessage]
+
+    def encode(self) -> bytes:
+        """The bytes of its row."""
+        return _encoder.encode(SavedHost(self.key, self.row, QueueRow.of(self.queue), QueueRow.of(self.parked)))
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(SavedHost)
+
+
+def decode_host(data: bytes) -> SavedHost:
+    """Raises msgspec.DecodeError or ValidationError on damage."""
+    return _decoder.decode(data)
+
+
+def cut_host(host: Host, wall_minus_monotonic: float) -> HostCut:
+    """Copy a host; the book's lock is held."""
+    shift = wall_minus_monotonic
+    robots = {scheme: msgspec.structs.replace(each) for scheme, each in host.robots.items()}
+    delayed = [(each.not_before + shift, each.message) for each in host.delayed]
+    row = HostRow(
+        robots=robots,
+        robots_tasks=list(host.robots_tasks),
+        delayed=delayed,
+        running=list(host.running.values()),
+        next_start=host.next_start + shift,
+        health=host.health,
+        backoffs=host.backoffs,
+        dormant=host.dormant,
+        dormancies=host.dormancies,
+    )
+    return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot())
+
+
+def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> None:
+    """Give a fresh `Host` (whose queues are restored already) the state that was saved.
+
+    What was in flight is queued again, in front; a robots.txt in flight is a task again.
+    """
+    row = saved.row
+
+    def from_wall(then: float) -> float:
+        return monotonic + min(max(then - wall, 0.0), LONGEST_WAIT)
+
+    host.robots = row.robots
+    host.robots_tasks = [message for message, robots in row.running if robots] + row.robots_tasks
+    host.queue.put_front([message for message, robots in row.running if not robots])
+    host.delayed = [Delayed(from_wall(then), number, message) for number, (then, message) in enumerate(row.delayed)]
+    host.delayed.sort()
+    host.next_start = from_wall(row.next_start)
+    host.health, host.backoffs = row.health, row.backoffs
+    host.dormant, host.dormancies = row.dormant, row.dormancies

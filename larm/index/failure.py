@@ -1,0 +1,43 @@
+"""Translation of tantivy's errors. It says ValueError for nearly everything, and its panics are no Exception. Stateless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from larm.errors import LarmError, StorageError
+
+_ADVICE = (
+    ("schema does not match", "the index was made by another version of larm; start over with --fresh"),
+    ("LockBusy", "another process writes to this index; end that one first"),
+    ("No space left", "the disk is full; make room and run the same command again"),
+    ("StorageFull", "the disk is full; make room and run the same command again"),
+    (
+        "killed",
+        "the index can't be written; check for room on its disk, then run the same command again",
+    ),  # it hides the reason
+)
+
+
+class IndexFailure:
+    """``with IndexFailure(path):`` whatever tantivy raises inside leaves as a StorageError. May be used again and again."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        # constant after construction
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None or isinstance(error, LarmError | KeyboardInterrupt | SystemExit):
+            return
+        text = " ".join(str(error).split())
+        for sign, advice in _ADVICE:
+            if sign in text:
+                raise StorageError(f"{self._path}: {advice}") from error
+        raise StorageError(
+            f"{self._path}: the index is damaged or can't be used ({text[:300]}); check the disk, or start over with --fresh"
+        ) from error

@@ -1,0 +1,113 @@
+"""IndexReader: questions to the full-text index. Knows tantivy and nothing of users: words come analysed, weights from ranking.
+
+Used by `larm.search` on one thread. Works while a crawl is writing: `reload` shows what was committed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import tantivy
+
+from larm.errors import UsageError
+from larm.index import fields, schema
+from larm.index.analysis import Analyzer
+from larm.index.failure import IndexFailure
+from larm.index.terms import Clause
+
+
+class Match(NamedTuple):
+    """A page that was found."""
+
+    url: str
+    title: str
+    body: str
+    mime: str
+    score: float
+    explanation: str
+    """JSON; empty if it was not asked for."""
+
+
+class Found(NamedTuple):
+    """One page of matches."""
+
+    total: int
+    """All that match, not only these."""
+    matches: list[Match]
+
+
+class IndexReader:
+    """The index in the directory ``path``. Raises UsageError if there is none, StorageError if it can't be read."""
+
+    def __init__(self, path: Path) -> None:
+        if not schema.index_exists(path):
+            raise UsageError(f"no index in {path.parent}: run larm crawl first")
+        # constant after construction
+        self.analyzer = Analyzer()
+        self._index = schema.open_index(path)
+        self._schema = self._index.schema
+        self._failure = IndexFailure(path)
+        # only the calling thread
+        self._searcher = self._new_searcher()
+
+    def reload(self) -> None:
+        """See the latest commit; 30 us if there is none."""
+        self._searcher = self._new_searcher()
+
+    @property
+    def documents(self) -> int:
+        """Pages in the index."""
+        return int(self._searcher.num_docs)
+
+    @property
+    def segments(self) -> int:
+        """Parts that the index consists of; merges keep them few."""
+        return int(self._searcher.num_segments)
+
+    def search(
+        self,
+        clauses: Sequence[Clause],
+        weights: Mapping[str, float],
+        tie: float,
+        *,
+        limit: int,
+        offset: int = 0,
+        explain: bool = False,
+    ) -> Found:
+        """Pages in which each clause is found in at least one of the fields of ``weights``, best first.
+
+        BM25; a clause counts as in its best field plus ``tie`` times the others, the score is the sum over the clauses.
+        """
+        searcher = self._searcher
+        if not clauses:
+            return Found(0, [])
+        with self._failure:
+            must = tantivy.Occur.Must
+            query = tantivy.Query.boolean_query([(must, self._any_field(clause, weights, tie)) for clause in clauses])
+            if offset >= self.documents:  # tantivy reserves room for limit + offset
+                return Found(schema.total(searcher.search(query, limit=1)), [])
+            result = searcher.search(query, limit=max(1, limit), offset=offset)
+            return Found(schema.total(result), [self._match(query, score, address, explain) for score, address in result.hits])
+
+    def _any_field(self, clause: Clause, weights: Mapping[str, float], tie: float) -> tantivy.Query:
+        query = tantivy.Query
+        fields = [query.boost_query(self._in_field(clause, field), weight) for field, weight in weights.items()]
+        return query.disjunction_max_query(fields, tie)
+
+    def _in_field(self, clause: Clause, field: str) -> tantivy.Query:
+        if len(clause) == 1:
+            return tantivy.Query.term_query(self._schema, field, clause[0], index_option="freq")
+        return tantivy.Query.phrase_query(self._schema, field, list(clause))
+
+    def _match(self, query: tantivy.Query, score: float, address: tantivy.DocAddress, explain: bool) -> Match:
+        document = self._searcher.doc(address)
+        url, title, body, mime = (document.get_first(f) or "" for f in (fields.URL, fields.TITLE, fields.BODY, fields.MIME))
+        explanation = query.explain(self._searcher, address).to_json() if explain else ""
+        return Match(url, title, body, mime, score, explanation)
+
+    def _new_searcher(self) -> tantivy.Searcher:
+        with self._failure:
+            self._index.reload()
+            return self._index.searcher()

@@ -1,0 +1,48 @@
+"""The fields of the index, and the doors to its directory. Stateless; called by the writer and the reader.
+
+tantivy-py trap: `Document(generation=1)` takes a Python int for a *signed* number, which kills the indexing thread much later;
+only `add_unsigned` is right.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tantivy
+
+from larm.index import fields
+from larm.index.analysis import NAME, new_analyzer
+from larm.index.failure import IndexFailure
+
+
+def build_schema() -> tantivy.Schema:
+    """The schema; an index that has another one is refused."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(fields.URL, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(fields.URL_WORDS, tokenizer_name=NAME)
+    builder.add_text_field(fields.HOST, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(fields.TITLE, stored=True, tokenizer_name=NAME)
+    builder.add_text_field(fields.BODY, stored=True, tokenizer_name=NAME)
+    builder.add_text_field(fields.MIME, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field(fields.GENERATION, indexed=True, fast=True)
+    return builder.build()
+
+
+def open_index(path: Path) -> tantivy.Index:
+    """Open the index, or make a new one in an empty directory. Raises StorageError."""
+    with IndexFailure(path):
+        index = tantivy.Index(build_schema(), path=str(path))
+        index.register_tokenizer(NAME, new_analyzer())
+        index.config_reader("manual")  # "commit", the default, is a thread that watches the directory
+    return index
+
+
+def index_exists(path: Path) -> bool:
+    """A directory that holds an index, be it damaged."""
+    return (path / "meta.json").exists()
+
+
+def total(result: tantivy.SearchResult) -> int:
+    """How many documents match; tantivy's stubs have forgotten it."""
+    return int(result.count)  # type: ignore[attr-defined]

@@ -1,0 +1,167 @@
+"""IndexWriter: the one writer of the full-text index.
+
+Used by the index storage on its writer thread only: tantivy refuses a second writer, and a second thread gets "Already
+borrowed". Never used as a context manager: that would commit even after an exception.
+
+Recovery: the index commits *before* the checkpoint is written, so after a crash it may be ahead of it. Each document carries
+its generation, the number of the commit that brought it; `open` removes those that the checkpoint does not know. (A document
+that such a commit had replaced is gone with it; the crawl fetches that page again, for the checkpoint knows of no fetch.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+
+import tantivy
+
+from larm.errors import ConfigError, StorageError
+from larm.index import fields, schema
+from larm.index.analysis import encodable
+from larm.index.failure import IndexFailure
+from larm.kit.disk_failure import disk_failure
+from larm.model.url import Url
+
+_LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
+_MOST_MEMORY = 4_293_967_294
+_LONGEST_KEY = 60_000  # tantivy leaves out terms of more than 65,530 bytes without a word
+_INDEX_FILE = re.compile(r"[0-9a-f]{32}\.[a-z0-9.]+|meta\.json|\.managed\.json|\.tantivy-[a-z]+\.lock|\.tmp\w+")
+
+
+class IndexWriter:
+    """Writes the index in the directory ``path``; ``memory`` bytes for all of its ``threads`` together.
+
+    Raises ConfigError if the memory is too small; every method but `close` may raise StorageError.
+    """
+
+    def __init__(self, path: Path, memory: int, threads: int) -> None:
+        if not _LEAST_MEMORY <= memory // threads <= _MOST_MEMORY:
+            raise ConfigError(
+                f"storage.index.memory: expected 15MB to 4GB for each of storage.index.threads, got {memory} in all"
+            )
+        # constant after construction
+        self._path = path
+        self._failure = IndexFailure(path)
+        self._memory = memory
+        self._threads = threads
+        # only the writer thread
+        self._writer: tantivy.IndexWriter | None = None
+        self._generation = 0  # of the last commit
+        self._changed = False
+
+    def __repr__(self) -> str:
+        state = "open" if self._writer is not None else "closed"
+        return f"<IndexWriter {self._path}: {state}, generation {self._generation}>"
+
+    def open(self, generation: int | None) -> None:
+        """Go on after commit ``generation``, removing what came later; None: remove the old index and begin a new one."""
+        if generation is None:
+            self._make_empty()
+        elif not schema.index_exists(self._path):
+            raise StorageError(f"{self._path}: the checkpoint speaks of an index, but there is none; start over with --fresh")
+        index = schema.open_index(self._path)
+        with self._failure:
+            writer = index.writer(heap_size=self._memory, num_threads=self._threads)
+            if generation is not None:
+                _rewind(index, writer, generation)
+        self._writer = writer
+        self._generation = generation or 0
+        self._changed = False
+
+    def upsert(self, url: Url, mime: str, title: str, text: str) -> None:
+        """Index a page in place of the one with the same normalised URL.
+
+        Removing costs 1 us here and 10 us in tantivy's threads for a URL that was not there; finding out first would cost more.
+        """
+        writer = self._open_writer()
+        key = _key(url.normalised)
+        with self._failure:
+            document = tantivy.Document()
+            add_text = document.add_text
+            add_text(fields.KEY, key)
+            add_text(fields.URL, url.access)
+            add_text(fields.URL_WORDS, _url_words(url.access))
+            add_text(fields.HOST, url.host)
+            add_text(fields.MIME, mime)
+            document.add_unsigned(fields.GENERATION, self._generation + 1)
+            try:
+                add_text(fields.TITLE, title)
+            except UnicodeEncodeError:
+                add_text(fields.TITLE, encodable(title))
+            try:
+                add_text(fields.BODY, text)
+            except UnicodeEncodeError:
+                add_text(fields.BODY, encodable(text))
+            self._changed = True
+            writer.delete_documents_by_term(fields.KEY, key)
+            writer.add_document(document)
+
+    def delete(self, normalised: str) -> None:
+        """Remove the page with this normalised URL, if it is there."""
+        writer = self._open_writer()
+        with self._failure:
+            self._changed = True
+            writer.delete_documents_by_term(fields.KEY, _key(normalised))
+
+    def commit(self) -> int:
+        """Make all changes durable and visible; returns the generation, the same as before if nothing changed."""
+        writer = self._open_writer()
+        if self._changed:
+            with self._failure:
+                writer.commit()
+            self._generation += 1
+            self._changed = False
+        return self._generation
+
+    def rollback(self) -> None:
+        """Forget all changes since the last commit."""
+        writer = self._open_writer()
+        with self._failure:
+            writer.rollback()
+            self._changed = False
+
+    def close(self) -> None:
+        """Let go of the index; what was not committed is lost. Merges that still run are given up: that costs only time."""
+        self._writer = None
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise StorageError(f"{self._path}: the index was not opened")
+        return self._writer
+
+    def _make_empty(self) -> None:
+        """An empty directory; refuses to remove what was not made by an index."""
+        try:
+            if self._path.is_dir():
+                foreign = [file.name for file in self._path.iterdir() if not _INDEX_FILE.fullmatch(file.name)]
+                if foreign:
+                    raise StorageError(f"{self._path}: holds {foreign[0]}, which is no part of an index; move it elsewhere")
+                shutil.rmtree(self._path)
+            self._path.mkdir(parents=True)
+        except OSError as error:
+            raise disk_failure(self._path, error) from error
+
+
+def _rewind(index: tantivy.Index, writer: tantivy.IndexWriter, generation: int) -> None:
+    later = tantivy.Query.range_query(
+        index.schema, fields.GENERATION, tantivy.FieldType.Unsigned, lower_bound=generation, include_lower=False
+    )
+    index.reload()
+    if schema.total(index.searcher().search(later, limit=1)):
+        writer.delete_documents_by_query(later)
+        writer.commit()
+
+
+def _key(normalised: str) -> str:
+    if len(normalised) <= _LONGEST_KEY:
+        return normalised
+    return "sha256:" + hashlib.sha256(normalised.encode("utf-8", "replace")).hexdigest()
+
+
+def _url_words(access: str) -> str:
+    """The URL without its scheme and its escapes, for the analyzer."""
+    rest = access.partition("://")[2] or access
+    return unquote(rest) if "%" in rest else rest

@@ -1,0 +1,37 @@
+"""write_atomically: a small file is either the old one or the new one, also after a power failure. Used on any thread."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from larm.kit.disk_failure import disk_failure
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at ``path``, or make it; its directory must exist. Raises StorageError, then the old file stands."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+        _sync_directory(path.parent)  # or the new name may be lost while the data is kept
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(name)
+        raise disk_failure(path, error) from error
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

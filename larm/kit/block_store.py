@@ -1,0 +1,112 @@
+"""BlockStore: blocks of bytes by key on disk: the queues' blocks and the records of the checkpoint.
+
+One database in one directory, see `larm.kit.bytes_cache`. Used on all threads, one at a time; all errors of the disk are
+StorageError.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from diskcache import Timeout
+
+from larm.errors import StorageError
+from larm.kit.bytes_cache import BytesCache, ForeignEntryError
+from larm.kit.disk_failure import disk_failure
+
+
+class BlockStore:
+    """Bytes by key. Keys are text; nothing expires."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the store, or make it (only its owner may read it). Raises StorageError."""
+        if os.path.expandvars(str(directory)) != str(directory):  # diskcache would use another directory
+            raise StorageError(f"{directory}: the path holds the name of an environment variable; use another directory")
+        # constant after construction
+        self.directory = directory
+        self._lock = threading.Lock()
+        self._retired_lock = threading.Lock()
+        # guarded by self._lock
+        self._closed = False
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._cache = BytesCache(str(directory.absolute()))
+        except (sqlite3.Error, OSError, Timeout) as error:
+            raise disk_failure(directory, error) from error
+        # guarded by self._retired_lock
+        self._retired: list[str] = []
+
+    def get(self, key: str) -> bytes | None:
+        """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
+        with self._use() as cache:
+            block: bytes | None = cache.get(key)
+            return block
+
+    def put(self, key: str, block: bytes) -> None:
+        """Write one block, replacing an older one. Safe from a killed process now, from a power cut after `transaction`."""
+        with self._use() as cache:
+            cache.put_many({key: block})
+
+    def transaction(self, puts: Mapping[str, bytes], deletes: Iterable[str] = ()) -> None:
+        """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it."""
+        with self._use() as cache:
+            cache.write(puts, deletes)
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""
+        with self._use() as cache:
+            return cache.keys(prefix)
+
+    def retire(self, key: str) -> None:
+        """The block is no longer needed, but must survive until the next checkpoint, as the last one may still refer to it."""
+        with self._retired_lock:
+            self._retired.append(key)
+
+    def retired(self) -> list[str]:
+        """Hand over, and forget, what was retired: the ``deletes`` of the checkpoint in whose cut this is called."""
+        with self._retired_lock:
+            retired, self._retired = self._retired, []
+            return retired
+
+    def size_on_disk(self) -> int:
+        """Bytes of the database and its log. The room of deleted blocks is used again, but counts until then."""
+        try:
+            return sum(file.stat().st_size for file in self.directory.glob("cache.db*"))
+        except OSError as error:
+            raise disk_failure(self.directory, error) from error
+
+    def close(self) -> None:
+        """Close the database, on any thread; a second call does nothing, everything else then raises StorageError."""
+        with self._lock:
+            self._closed = True
+            self._cache.close()
+
+    @contextmanager
+    def _use(self) -> Iterator[BytesCache]:
+        """The cache, for this thread alone, with its errors translated."""
+        with self._lock:
+            if self._closed:
+                raise StorageError(f"{self.directory}: the store is closed")
+            try:
+                yield self._cache
+            except BaseException as error:
+                with suppress(sqlite3.Error):  # SQLite may have undone it by itself
+                    self._cache.roll_back()
+                if isinstance(error, sqlite3.Error | OSError | Timeout):
+                    raise disk_failure(self.directory, error) from error
+                if isinstance(error, ForeignEntryError):
+                    raise StorageError(
+                        f"{self.directory}: it holds {error}; check who can write there, then start over"
+                    ) from error
+                raise
+
+    def __str__(self) -> str:
+        return str(self.directory)
+
+    def __repr__(self) -> str:
+        return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"

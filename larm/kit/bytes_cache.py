@@ -1,0 +1,141 @@
+"""BytesCache: a diskcache.Cache tamed: plain bytes under text keys, in one database, through one connection.
+
+diskcache as it comes is made for caches. What is changed, and why:
+
+- It pickles keys and values (CVE-2025-69872): our Disk reads and writes plain bytes under text keys and refuses anything else.
+- It evicts, and writes larger values to files of their own: here nothing is evicted, and all lies in the database, so that one
+  transaction covers it.
+- It opens a connection for each thread, which nobody closes when the thread ends: here all threads share one.
+- It runs several statements for each key, and Python gives its lock away at each one: beside two busy threads that took 5 ms a
+  key. `write` has statements for many keys, on diskcache's own table: 3 to 30 us a key.
+- ``cache[key] = value`` tries again for ever on a disk that can't be written: not used.
+
+Not thread-safe: its only user, `larm.kit.block_store`, lets one thread in at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import diskcache
+
+_SETTINGS = {
+    "eviction_policy": "none",
+    "cull_limit": 0,
+    "size_limit": 2**62,
+    "statistics": 0,
+    "tag_index": 0,
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,  # NORMAL: a killed process loses nothing, and only checkpoints wait for the disk
+    "sqlite_auto_vacuum": 0,  # freed pages are used again; moving them about at each commit is slow
+    "sqlite_cache_size": 2_000,  # pages of 4 KB: blocks are read once, so a large cache is wasted
+    "sqlite_mmap_size": 0,  # a disk error in mapped memory kills the process instead of raising
+    "sqlite_wal_autocheckpoint": 4_000,  # 16 MB of log before it is copied into the database; the default is ten blocks
+}
+_BUSY_SECONDS = 10  # a command that looks into a running crawl holds the database for a moment
+_RAW = 1  # diskcache's mode for a value that lies in the database
+_ROWS = 500  # in one statement
+_PUT = "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES "
+_PUT_END = " ON CONFLICT (key, raw) DO UPDATE SET value = excluded.value, mode = excluded.mode, filename = NULL"
+_DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
+_KEYS = "SELECT key FROM Cache WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY key"
+
+
+class ForeignEntryError(Exception):
+    """An entry of the table that no BytesCache wrote. No OSError, as diskcache takes those for "there is none"."""
+
+
+class BytesDisk(diskcache.Disk):  # type: ignore[misc]
+    """diskcache's codec, less everything but text keys and bytes; no files."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """A key for the table. Raises TypeError."""
+        if type(key) is not str:
+            raise TypeError(f"a key is text, not {type(key).__name__}")
+        return key, True
+
+    def get(self, key: object, raw: bool) -> str:
+        """A key of the table. Raises ForeignEntryError."""
+        if type(key) is not str or not raw:
+            raise ForeignEntryError("a key that is not plain text")
+        return key
+
+    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, bytes]:  # noqa: ARG002
+        """A value for the table. Raises TypeError."""
+        if type(value) is not bytes or read:
+            raise TypeError(f"a block is bytes, not {type(value).__name__}")
+        return 0, _RAW, None, value
+
+    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:
+        """A value of the table. Raises ForeignEntryError."""
+        if mode != _RAW or filename is not None or type(value) is not bytes or read:
+            raise ForeignEntryError("an entry that is not plain bytes")
+        return value
+
+    def remove(self, file_path: str) -> None:
+        """Nothing: there are no files, and a path in a damaged database must not delete one."""
+
+
+class BytesCache(diskcache.Cache):  # type: ignore[misc]
+    """A Cache whose threads share one connection."""
+
+    connection: Any = None
+    """The sqlite3.Connection; None before the first use and after `close`."""
+
+    def __init__(self, directory: str) -> None:
+        try:
+            super().__init__(directory, timeout=_BUSY_SECONDS, disk=BytesDisk, **_SETTINGS)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, puts: Mapping[str, bytes], deletes: Iterable[str]) -> None:
+        """Delete, then put, in one durable transaction. After an error the caller rolls back."""
+        execute = self.connection.execute
+        execute("PRAGMA synchronous = FULL")
+        execute("BEGIN IMMEDIATE")
+        execute(_DELETE, (json.dumps(list(deletes)),))
+        self.put_many(puts)
+        execute("COMMIT")
+        execute("PRAGMA synchronous = NORMAL")
+
+    def put_many(self, puts: Mapping[str, bytes]) -> None:
+        """Write or replace; outside of a transaction, each part of 500 is one."""
+        items = iter(puts.items())
+        while part := list(islice(items, _ROWS)):
+            values: list[str | bytes] = []
+            for key, value in part:
+                values += (self.disk.put(key)[0], self.disk.store(value, False)[3])
+            self.connection.execute(_PUT + ", ".join(["(?, 1, 0, 0, 1, ?)"] * len(part)) + _PUT_END, values)
+
+    def keys(self, prefix: str) -> list[str]:
+        """All keys that begin with ``prefix``, sorted."""
+        return [self.disk.get(key, True) for (key,) in self.connection.execute(_KEYS, (prefix,)).fetchall()]
+
+    def roll_back(self) -> None:
+        """Undo what an error left unfinished."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+
+    def close(self) -> None:
+        """Close the connection, on any thread."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
+
+    @property
+    def _con(self) -> sqlite3.Connection:
+        """Where diskcache gets its connection from; its own is bound to the thread."""
+        if self.connection is None:
+            path = os.path.join(self._directory, diskcache.core.DBNAME)
+            self.connection = sqlite3.connect(path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+            for key, value in _SETTINGS.items():
+                if key.startswith("sqlite_"):
+                    self.connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
+        return self.connection  # type: ignore[no-any-return]

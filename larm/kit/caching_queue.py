@@ -1,0 +1,290 @@
+"""CachingQueue: a FIFO of any length in little memory (LARM-67 to LARM-71).
+
+It consists of blocks of a fixed size. In memory are the block that is taken from (the *front*) and the one that is put to (the
+*back*); those between them lie in a `BlockStore` as ``<name>_<n>.cqb``, n counting from 0::
+
+    take <- front (memory) <- block 1 <- block 2 <- ... (disk) <- back (memory) <- put
+
+A block goes to disk when the back is full and the next item comes, unless there is nothing before it: then it becomes the
+front (LARM-68). What was read back is not deleted but retired, since the last checkpoint still refers to it.
+
+On disk a block is ``CQB1``, the CRC-32 of the rest (4 bytes, big-endian), and the rest as the caller encoded it (LARM-71).
+
+Many threads may put, one takes. Blocks are encoded, written and read outside of the lock; while a block is being written it
+can be taken from memory.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.kit.block_store import BlockStore
+
+T = TypeVar("T")
+
+_MAGIC = b"CQB1"  # the digit is the version of the format
+
+
+class QueueState(msgspec.Struct, Generic[T], frozen=True, array_like=True):
+    """What a checkpoint keeps of a queue: the ends themselves, and references to the blocks on disk."""
+
+    front: list[T]
+    """The next item to be taken is the first."""
+    blocks: list[tuple[int, int]]
+    """Number and length of each block on disk, in order."""
+    back: list[T]
+    next_number: int
+    """Number of the block that the back is, or will be."""
+
+
+class _Block(Generic[T]):
+    """A block between front and back."""
+
+    __slots__ = ("items", "length", "number", "taken")
+
+    def __init__(self, number: int, length: int, items: list[T] | None) -> None:
+        self.number = number
+        self.length = length
+        self.items = items  # None as soon as it is on disk
+        self.taken = False  # from memory, while a producer was about to write it
+
+
+class CachingQueue(Generic[T]):
+    """A FIFO queue; an empty one is some 300 bytes, so that there may be one for each host."""
+
+    __slots__ = (
+        "_back",
+        "_block_size",
+        "_blocks",
+        "_decode",
+        "_encode",
+        "_front",
+        "_length",
+        "_lock",
+        "_next",
+        "_store",
+        "name",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        block_size: int,
+        store: BlockStore,
+        encode: Callable[[Sequence[T]], bytes],
+        decode: Callable[[bytes], list[T]],
+    ) -> None:
+        """``name`` must be unique within the store; ``decode`` undoes ``encode`` and raises on what it can't read."""
+        # constant after construction
+        self.name = name
+        self._block_size = block_size
+        self._store = store
+        self._encode = encode
+        self._decode = decode
+        self._lock = threading.Lock()
+        # guarded by self._lock; lists are made when needed
+        self._front: list[T] | None = None  # reversed: the next item is the last
+        self._blocks: list[_Block[T]] | None = None
+        self._back: list[T] | None = None
+        self._next = 0
+        self._length = 0
+
+    @classmethod
+    def restore(  # noqa: PLR0917  a state, and then what the constructor takes
+        cls,
+        state: QueueState[T],
+        name: str,
+        block_size: int,
+        store: BlockStore,
+        encode: Callable[[Sequence[T]], bytes],
+        decode: Callable[[bytes], list[T]],
+    ) -> CachingQueue[T]:
+        """The queue of which ``state`` is a `snapshot`; its blocks must still be in the store."""
+        queue = cls(name, block_size, store, encode, decode)
+        queue._front = state.front[::-1] or None
+        queue._blocks = [_Block(number, length, None) for number, length in state.blocks] or None
+        queue._back = list(state.back) or None
+        queue._next = state.next_number
+        queue._length = len(state.front) + len(state.back) + sum(length for _, length in state.blocks)
+        return queue
+
+    def put_many(self, items: Sequence[T]) -> None:
+        """Append items, in their order. Any thread; the one that fills a block writes it. Raises StorageError."""
+        if not items:
+            return
+        with self._lock:
+            self._length += len(items)
+            if self._back is None:
+                self._back = list(items)
+            else:
+                self._back.extend(items)
+            if len(self._back) <= self._block_size:
+                return
+            full = self._close_full_blocks_locked(self._back)
+        self._write(full)
+
+    def put_front(self, items: Sequence[T]) -> None:
+        """Put items before all others, in their own order. The front may become longer than a block. Any thread."""
+        if not items:
+            return
+        with self._lock:
+            self._length += len(items)
+            if self._front is None:
+                self._front = list(items[::-1])
+            else:
+                self._front.extend(items[::-1])
+
+    def take(self, limit: int) -> list[T]:
+        """Remove and return the oldest items: at most ``limit``, at least one unless the queue is empty. One thread only.
+
+        Raises StorageError, and removes nothing, if the next block is missing or damaged.
+        """
+        if limit < 1:
+            return []
+        while True:
+            with self._lock:
+                front = self._front or self._advance_locked()
+                if front:
+                    return self._take_locked(front, limit)
+                if not self._blocks:
+                    return []
+                block = self._blocks[0]
+            self._load(block)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __bool__(self) -> bool:
+        return self._length > 0
+
+    def spill(self) -> None:
+        """Write both ends out, full or not, so that the queue takes no memory until it is used again. Raises StorageError."""
+        written: list[_Block[T]] = []
+        with self._lock:
+            blocks = self._blocks or []
+            if self._front:
+                written.append(self._new_block_locked(self._front[::-1]))
+                blocks.insert(0, written[-1])
+            if self._back:
+                written.append(self._new_block_locked(self._back))
+                blocks.append(written[-1])
+            self._front = self._back = None
+            self._blocks = blocks or None
+        self._write(written)
+
+    def snapshot(self) -> QueueState[T]:
+        """The state for `restore`, items not copied. To be called in a cut, with `BlockStore.retired` in the same one.
+
+        Blocks that a producer could not write (the disk was full) are tried again. Raises StorageError.
+        """
+        while True:
+            with self._lock:
+                blocks = self._blocks or []
+                unwritten = [block for block in blocks if block.items is not None]
+                if not unwritten:
+                    numbers = [(block.number, block.length) for block in blocks]
+                    return QueueState((self._front or [])[::-1], numbers, list(self._back or ()), self._next)
+            self._write(unwritten)
+
+    def keys(self) -> list[str]:
+        """Keys of all blocks in the store that the queue needs."""
+        with self._lock:
+            return [self._key(block.number) for block in self._blocks or ()]
+
+    def _key(self, number: int) -> str:
+        return f"{self.name}_{number}.cqb"
+
+    def _new_block_locked(self, items: list[T]) -> _Block[T]:
+        block = _Block(self._next, len(items), items)
+        self._next += 1
+        return block
+
+    def _close_full_blocks_locked(self, back: list[T]) -> list[_Block[T]]:
+        """Part the overfull back; at least one item stays in it. Returns the blocks to write."""
+        size = self._block_size
+        last = (len(back) - 1) // size * size  # where the new back begins
+        closed = [self._new_block_locked(back[start : start + size]) for start in range(0, last, size)]
+        self._back = back[last:]
+        if not self._front and not self._blocks:
+            self._front = back[:size][::-1]  # it was both ends in one: not written (LARM-68)
+            del closed[0]
+        if closed:
+            self._blocks = (self._blocks or []) + closed
+        return closed
+
+    def _advance_locked(self) -> list[T] | None:
+        """The front is empty: make the next block the front, if it is in memory."""
+        if self._blocks:
+            block = self._blocks[0]
+            if block.items is None:
+                return None
+            block.taken = True
+            del self._blocks[0]
+            self._front = block.items[::-1]  # a copy, as a producer is writing the block just now
+        elif self._back:
+            self._front, self._back = self._back, None
+            self._front.reverse()
+            self._next += 1
+        return self._front
+
+    def _take_locked(self, front: list[T], limit: int) -> list[T]:
+        if limit < len(front):
+            taken = front[-limit:]
+            del front[-limit:]
+        else:
+            taken = front
+            self._front = None
+        taken.reverse()
+        self._length -= len(taken)
+        return taken
+
+    def _load(self, block: _Block[T]) -> None:
+        """Read a block back; it goes behind what was put to the front meanwhile."""
+        key = self._key(block.number)
+        items = self._unpack(key, block.length)
+        items.reverse()
+        with self._lock:
+            if not self._blocks or self._blocks[0] is not block:
+                return  # `spill` put another one before it
+            del self._blocks[0]
+            if self._front:
+                items.extend(self._front)
+            self._front = items
+        self._store.retire(key)
+
+    def _write(self, blocks: Sequence[_Block[T]]) -> None:
+        for block in blocks:
+            items = block.items
+            if items is None:
+                continue
+            key = self._key(block.number)
+            payload = self._encode(items)
+            self._store.put(key, _MAGIC + zlib.crc32(payload).to_bytes(4, "big") + payload)
+            with self._lock:
+                block.items = None
+            if block.taken:
+                self._store.retire(key)  # it was taken while we wrote; nobody will read it
+
+    def _unpack(self, key: str, length: int) -> list[T]:
+        stored = self._store.get(key)
+        if stored is None:
+            raise StorageError(f"{self._store}: block {key} is missing; start over, or restore the directory")
+        payload = stored[8:]
+        if stored[:4] != _MAGIC or stored[4:8] != zlib.crc32(payload).to_bytes(4, "big"):
+            raise StorageError(f"{self._store}: block {key} is damaged; check the disk, then start over")
+        try:
+            items = self._decode(payload)
+        except Exception as error:  # decode is the caller's: whatever it raises, the block is no good
+            raise StorageError(f"{self._store}: block {key} can't be decoded ({error}); start over") from error
+        if len(items) != length:
+            raise StorageError(f"{self._store}: block {key} has {len(items)} items instead of {length}; start over")
+        return items
+
+    def __repr__(self) -> str:
+        return f"<CachingQueue {self.name}: {self._length} items, {len(self._blocks or ())} blocks on disk>"

@@ -1,0 +1,20 @@
+"""SystemClock: real time. The only file that asks the operating system what time it is.
+
+Everything else takes a clock, so that tests can move time instead of waiting for it. Used on any thread.
+"""
+
+from __future__ import annotations
+
+import time
+
+
+class SystemClock:
+    """Implements the ``Clock`` of the seams. Stateless."""
+
+    def monotonic(self) -> float:
+        """Seconds, never going backwards; only differences mean anything."""
+        return time.monotonic()  # noqa: TID251
+
+    def wall(self) -> float:
+        """Seconds since 1970, UTC."""
+        return time.time()  # noqa: TID251

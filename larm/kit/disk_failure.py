@@ -1,0 +1,52 @@
+"""What a person should know when a disk fails: which path, what is wrong, what to do. Pure.
+
+All of kit turns OSError and sqlite3.Error into StorageError here, so the same trouble reads the same everywhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from pathlib import Path
+
+from larm.errors import StorageError
+
+_FULL = "the disk is full; make room and run the same command again"
+_FORBIDDEN = "it can't be opened or written; check the path, its owner and its permissions"
+_DAMAGED = "the database is damaged; check the disk, then start over"
+_BUSY = "another process uses it; end that one first"
+
+_BY_ERRNO = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EROFS: _FORBIDDEN,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.ENOTDIR: _FORBIDDEN,
+    errno.EEXIST: _FORBIDDEN,
+}
+_BY_SQLITE = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _FORBIDDEN,
+    sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
+    sqlite3.SQLITE_PERM: _FORBIDDEN,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+}
+
+
+def disk_failure(path: Path, error: Exception) -> StorageError:
+    """The StorageError to raise in place of ``error`` (an OSError or sqlite3.Error), which happened at ``path``."""
+    what = str(error)
+    advice: str | None = None
+    if isinstance(error, OSError):
+        what = os.strerror(error.errno) if error.errno else what
+        advice = _BY_ERRNO.get(error.errno or 0)
+    elif isinstance(error, sqlite3.Error):
+        # the low byte is the kind, the rest says where in SQLite; sqlite3's own misuse errors have no code
+        advice = _BY_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    return StorageError(f"{path}: {what}: {advice or 'check the disk'}")

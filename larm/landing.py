@@ -1,0 +1,154 @@
+"""Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
+
+`land` runs on the fetcher threads, outside all locks: this is where pages are parsed. What it returns is carried out by
+``larm.crawl`` in one step of the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from larm.config import Frontier as Settings
+from larm.model.document import Document, Link, Visit
+from larm.model.lease import Lease
+from larm.model.message import ORDINARY, REDIRECT, URLMessage
+from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.url import BadUrl, Url
+
+
+class ProcessByMime(Protocol):
+    """What `larm.processing.by_mime.ByMime` is."""
+
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """A Document for any bytes; never raises."""
+        ...
+
+
+class Landed(NamedTuple):
+    """A fetch that has ended, and all that follows from it."""
+
+    lease: Lease
+    outcome: Outcome
+    counts: dict[str, int]
+    log_line: str
+    error: bool = False
+    """The line belongs into the thread's error log, too."""
+    visit: Visit | None = None
+    messages: Sequence[URLMessage] = ()
+    """For the message handler."""
+    again: URLMessage | None = None
+    """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
+    warnings: Sequence[str] = ()
+
+    @property
+    def page(self) -> bool:
+        """A document that is stored."""
+        return self.visit is not None and self.visit.document is not None
+
+
+class Lander:
+    """Shared by all fetcher threads."""
+
+    def __init__(
+        self,
+        process: ProcessByMime,
+        join: Callable[[str, str], Url],
+        settings: Settings,
+        max_depth: int | None,
+    ) -> None:
+        # constant after construction
+        self._process = process
+        self._join = join
+        self._settings = settings
+        self._max_depth = max_depth
+
+    def land(self, lease: Lease, outcome: Outcome) -> Landed:
+        """For a page; robots.txt has a way of its own."""
+        match outcome:
+            case Fetched():
+                return self._page(lease, outcome)
+            case Moved():
+                return self._moved(lease, outcome)
+            case NotModified():
+                return _landed(lease, outcome, "304 not modified", status=304)
+            case Refused():
+                return _landed(lease, outcome, f"{outcome.status}", status=outcome.status, error=outcome.status >= 400)
+            case Failed():
+                counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
+                return _landed(lease, outcome, f"{outcome.reason.value}: {outcome.detail}", error=True, counts=counts)
+
+    def _page(self, lease: Lease, outcome: Fetched) -> Landed:
+        message = lease.message
+        document = self._process.process(message, outcome)
+        visit = Visit(
+            page=message.url.access,
+            links=document.links,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            status=outcome.status,
+            headers=outcome.headers,
+            body=outcome.body,
+            document=document,
+        )
+        cut = " (cut off at fetch.page_size)" if outcome.truncated else ""
+        landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{cut}", status=outcome.status)
+        if outcome.truncated:
+            landed.counts["downloader/truncated"] = 1
+        return landed._replace(
+            visit=visit, messages=self._follow(message, document), warnings=document.warnings, error=outcome.truncated
+        )
+
+    def _follow(self, message: URLMessage, document: Document) -> Sequence[URLMessage]:
+        depth = message.depth + 1
+        if self._max_depth is not None and depth > self._max_depth:
+            return ()
+        page = message.url.access
+        return [URLMessage(link.url, page, link.link_type, depth) for link in document.links if link.follow]
+
+    def _moved(self, lease: Lease, outcome: Moved) -> Landed:
+        """A link of type 2, and the target as a message of its own (LARM-17)."""
+        message = lease.message
+        landed = _landed(lease, outcome, f"{outcome.status} -> {outcome.location}", status=outcome.status)
+        try:
+            target = self._join(message.url.access, outcome.location)
+        except BadUrl as error:
+            return landed._replace(error=True, log_line=f"{landed.log_line}: {error}")
+        visit = Visit(page=message.url.access, links=(Link(target, REDIRECT, ""),), url=message.url, status=outcome.status)
+        if message.redirects >= self._settings.redirects:
+            landed.counts["redirect/too_many"] = 1
+            return landed._replace(
+                visit=visit, error=True, log_line=f"{landed.log_line}: more than {message.redirects} in a row"
+            )
+        onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
+        if target.fingerprint != message.url.fingerprint:
+            return landed._replace(visit=visit, messages=(onward,))
+        if target.access == message.url.access:
+            landed.counts["redirect/to_itself"] = 1
+            return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")
+        return landed._replace(visit=visit, again=onward)
+
+
+def _landed(
+    lease: Lease,
+    outcome: Outcome,
+    text: str,
+    *,
+    status: int = 0,
+    error: bool = False,
+    counts: dict[str, int] | None = None,
+) -> Landed:
+    timing = outcome.timing
+    counts = counts if counts is not None else {}
+    counts["downloader/request_count"] = 1
+    counts["downloader/response_bytes"] = timing.received
+    if status:
+        counts[f"downloader/response_status_count/{status}"] = 1
+    line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
+    return Landed(lease, outcome, counts, line, error)
+
+
+def start_visit(messages: Sequence[URLMessage]) -> Visit:
+    """The links.log lines of the start URLs (LARM-89)."""
+    return Visit(page="<start>", links=tuple(Link(message.url, ORDINARY, "") for message in messages))

@@ -1,0 +1,64 @@
+"""Document, Link and Visit: what a fetched page is made into, and what the storages get.
+
+Made by ``larm.processing`` (on a fetcher thread), handed on by ``larm.crawl``, read by the storages (each on its own thread).
+All immutable.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.model.url import Url
+
+
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """One link of a page, resolved (LARM-89)."""
+
+    url: Url
+    link_type: int
+    """ORDINARY, FRAME or REDIRECT of `larm.model.message`."""
+    anchor: str
+    """Text of the link or ALT, spaces squeezed, at most 200 characters (LARM-91, LARM-101)."""
+    follow: bool = True
+    """False: recorded in links.log, but not put into the river (images, style sheets, rel=nofollow)."""
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """A page as the processors understood it (LARM-87)."""
+
+    mime: str
+    """Essence, lower case, such as ``text/html``."""
+    title: str = ""
+    text: str = ""
+    """Readable text without markup; empty where larm has no processor for the type."""
+    links: tuple[Link, ...] = ()
+    charset: str = ""
+    index: bool = True
+    """False: the page asks not to be indexed."""
+    warnings: tuple[str, ...] = ()
+    """Lines for the thread's log: malformed links and the like (LARM-103)."""
+
+
+class Visit(msgspec.Struct, frozen=True, gc=False):
+    """What one fetch (or the list of start URLs) leaves for the storages: links first, then the document (LARM-14)."""
+
+    page: str
+    """Access URL of the page that the links stand on; ``<start>`` for start URLs."""
+    links: tuple[Link, ...] = ()
+    url: Url | None = None
+    """The page's own URL; None for start URLs."""
+    referrer: str = ""
+    """First page with a link to this one (LARM-92)."""
+    link_type: int = 0
+    status: int = 0
+    """HTTP status; 0 where there is no answer to speak of."""
+    headers: dict[str, str] = {}
+    body: bytes = b""
+    document: Document | None = None
+    """None: nothing to store but the links (a redirect, the start URLs)."""
+
+    @property
+    def cost(self) -> int:
+        """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
+        text = len(self.document.text) if self.document else 0
+        return 500 + len(self.body) + text + 200 * len(self.links)

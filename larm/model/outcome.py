@@ -1,0 +1,84 @@
+"""Outcome: what became of one fetch. A sealed set of values, matched with ``match``; none of them is an error of larm's.
+
+Made by ``larm.fetching`` (on a fetcher thread), read by ``larm.crawl``, which decides what follows.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class FailReason(enum.StrEnum):
+    """Why a fetch brought no HTTP answer that can be used. The policy for each is a row of a table in `larm.frontier`."""
+
+    TIMEOUT = "timeout"  # connecting, or the whole request (LARM-19)
+    UNRESOLVED = "unresolved"  # no such host
+    CONNECT = "connect"  # refused, no route
+    DROPPED = "dropped"  # the connection broke while sending or receiving
+    TLS = "tls"  # certificate or handshake
+    PROTOCOL = "protocol"  # not HTTP, or headers without end
+    CONTENT = "content"  # broken gzip, br, zstd, deflate
+    PRIVATE = "private"  # an address that this crawl may not reach
+    URL = "url"  # libcurl refuses the URL
+
+
+class Timing(msgspec.Struct, frozen=True, gc=False):
+    """What a fetch cost."""
+
+    seconds: float = 0.0
+    """From the start of the transfer to its end."""
+    received: int = 0
+    """Body bytes on the wire (compressed)."""
+
+
+class Fetched(msgspec.Struct, frozen=True, gc=False):
+    """A 2xx answer with a body."""
+
+    status: int
+    headers: dict[str, str]
+    """Names in lower case; of a repeated header the values joined by ", "."""
+    body: bytes
+    """Decoded (Content-Encoding undone)."""
+    timing: Timing
+    truncated: bool = False
+    """The transfer was stopped at ``fetch.page_size``."""
+
+
+class Moved(msgspec.Struct, frozen=True, gc=False):
+    """A 3xx answer that names another address."""
+
+    status: int
+    location: str
+    """As the server wrote it, may be relative."""
+    timing: Timing
+
+
+class NotModified(msgspec.Struct, frozen=True, gc=False):
+    """304: the copy that we have is current (LARM-16)."""
+
+    headers: dict[str, str]
+    timing: Timing
+
+
+class Refused(msgspec.Struct, frozen=True, gc=False):
+    """Any other status: 4xx, 5xx, a 3xx without Location, a 2xx without a body (204, 205)."""
+
+    status: int
+    headers: dict[str, str]
+    timing: Timing
+    retry_after: float | None = None
+    """Seconds, from the Retry-After header (both of its forms)."""
+
+
+class Failed(msgspec.Struct, frozen=True, gc=False):
+    """No usable answer."""
+
+    reason: FailReason
+    detail: str
+    """One line for a person."""
+    timing: Timing
+
+
+Outcome = Fetched | Moved | NotModified | Refused | Failed

@@ -1,0 +1,50 @@
+"""What limits the crawl now: the question that every user of a crawler asks (why is it slow?), answered from figures.
+
+Pure. Called by the display about once a second and by the reporter once a tick. The order of the rows in `limiting_factor` is
+the order of the river, backwards: whoever stands at the end and is full holds up all the others.
+"""
+
+from __future__ import annotations
+
+from larm.monitor.snapshot import Snapshot
+
+_FULL = 0.9
+"""A queue or a pool counts as full from here: it is never quite full at the moment of a sample."""
+
+
+def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
+    """One short phrase. ``cpu_seconds`` is the processor time of the process between the two snapshots.
+
+    Politeness is judged by both of them, as a host that is waiting at one moment has its request in the air at another.
+    """
+    seconds = now.elapsed - before.elapsed
+    cpu = cpu_seconds / seconds if seconds > 0 else 0.0
+    full = [storage.name for storage in now.storages if storage.limit and storage.queued >= _FULL * storage.limit]
+    waiting = max(before.hosts_waiting, now.hosts_waiting)
+    starved = now.hosts_ready == 0
+    air = f"{now.in_flight:,} of {now.transfers:,} transfers"
+    rows = (
+        (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
+        (full, f"the disk: {', '.join(full)} can't store as fast as pages come"),
+        (cpu >= _FULL, f"the CPU ({cpu:.0%} of a core)"),  # Python runs on one core at a time, whatever the number of threads
+        (now.transfers and now.in_flight >= _FULL * now.transfers, f"the network or the servers ({air} are in the air)"),
+        (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_and_blocked(now)}"),
+        (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
+        (starved and (now.handler_busy or now.incoming), f"the handler ({now.incoming:,} messages wait for the filters)"),
+        (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while (failed, 429 or 503)"),
+        (starved, "hosts that do not answer"),
+    )
+    busy = f"the fetcher threads ({_hosts(now.hosts_ready)} ready, {air} are in the air)"
+    return next((phrase for holds, phrase in rows if holds), busy)
+
+
+def _hosts(count: int) -> str:
+    return "1 host is" if count == 1 else f"{count:,} hosts are"
+
+
+def _requests(count: int) -> str:
+    return "1 request is" if count == 1 else f"{count:,} requests are"
+
+
+def _and_blocked(now: Snapshot) -> str:
+    return f", {now.hosts_blocked:,} left alone for a while" if now.hosts_blocked else ""

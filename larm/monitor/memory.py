@@ -1,0 +1,46 @@
+"""How much memory the process and the machine use. Pure but for reading ``/proc``; on systems without it, what is to be had.
+
+Called once a tick by the reporter, on the tick thread, and by the summary at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+_STATM = Path("/proc/self/statm")
+_MEMINFO = Path("/proc/meminfo")
+
+
+class Memory(NamedTuple):
+    """Bytes; 0 where the system does not tell."""
+
+    used: int
+    """Resident memory of this process."""
+    free: int
+    """What the machine could still give."""
+    total: int
+    """What the machine has."""
+
+
+def memory_now() -> Memory:
+    """memUsed, memFree and totalMem of LARM-78: no Java heap here, so of the process and of its machine."""
+    try:
+        resident = int(_STATM.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        lines = (line.split() for line in _MEMINFO.read_text("ascii").splitlines())
+        machine = {words[0]: int(words[1]) * 1024 for words in lines if len(words) > 1}
+        return Memory(resident, machine.get("MemAvailable:", 0), machine.get("MemTotal:", 0))
+    except (OSError, ValueError, IndexError):
+        return Memory(memory_peak(), 0, 0)
+
+
+def memory_peak() -> int:
+    """The most memory that this process ever had resident, in bytes."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,107 @@
+"""Reporter: writes what a snapshot says to ``logs/ThreadMonitor.log`` and ``stats.json`` (LARM-77, LARM-78, LARM-82).
+
+It observes and never steers: when the crawl ends, and what is flushed or restarted, is not decided here. `tick` is called by
+the tick thread, `finish` once by the main thread after that thread was joined; the two never run at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from larm.kit.disk_failure import disk_failure
+from larm.monitor import thread_log
+from larm.monitor.limits import limiting_factor
+from larm.monitor.memory import memory_now
+from larm.monitor.rates import Rates
+from larm.monitor.snapshot import Snapshot
+from larm.monitor.summary import summary
+from larm.seams import Clock
+
+SAMPLES = 10
+"""Ticks that the averages go over: 50 seconds at LARM's five (LARM-78)."""
+LOG = "ThreadMonitor.log"
+STATS = "stats.json"
+
+
+class Reporter:
+    """Owns the two files. Its calls come from one thread at a time."""
+
+    def __init__(self, probe: Callable[[], Snapshot], clock: Clock, directory: Path) -> None:
+        """``directory`` is the crawl's own; ``logs/`` in it is made where absent (LARM-9). Raises StorageError."""
+        # constant after construction
+        self._probe = probe
+        self._clock = clock
+        self._stats = directory / STATS
+        # only the thread that ticks
+        self._rates = Rates(SAMPLES)
+        self._log = self._open(directory / "logs" / LOG)
+
+    def tick(self) -> Snapshot:
+        """Take the figures, write them to both files. Raises StorageError where the disk does not take them."""
+        now = self._probe()
+        self._write(now, "")
+        return now
+
+    def finish(self, reason: str) -> None:
+        """The last figures and why it ended (`Ending.reason`); closes the log. Raises StorageError."""
+        try:
+            self._write(self._probe(), reason)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Leave without a last line; may be called again."""
+        self._log.close()
+
+    def _write(self, now: Snapshot, reason: str) -> None:
+        self._rates.add(now, time.process_time())
+        wall = self._clock.wall()
+        try:
+            self._log.write(thread_log.line(now, wall, memory_now()))
+            self._log.flush()
+        except OSError as error:
+            raise disk_failure(Path(self._log.name), error) from error
+        _replace(self._stats, msgspec.json.format(msgspec.json.encode(self._report(now, reason, wall))))
+
+    def _report(self, now: Snapshot, reason: str, wall: float) -> dict[str, Any]:
+        """What stats.json holds; ``larm stats`` and scripts read it."""
+        average = self._rates.average()
+        return {
+            "state": "finished" if reason else "running",
+            "finish_reason": reason,
+            "written": wall,
+            "pages_per_second": round(average.pages, 3),
+            "bytes_per_second": round(average.received, 1),
+            "average_over_seconds": round(average.seconds, 1),
+            "limited_by": "" if reason else limiting_factor(self._rates.first, now, self._rates.cpu),
+            "figures": now,
+            "stats": summary(now, reason, wall),
+        }
+
+    def _open(self, path: Path) -> TextIO:
+        """Appending: a crawl that is continued goes on in the same file, which is explained once."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            log = path.open("a", encoding="utf-8", newline="\n")
+            if log.tell() == 0:
+                log.write(thread_log.header(self._clock.wall(), 0.0))
+                log.flush()
+        except OSError as error:
+            raise disk_failure(path, error) from error
+        return log
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Whoever reads ``path`` sees the old file or the new one, never half of it. No sync: it is a report, not state."""
+    half = path.with_name(path.name + ".new")
+    try:
+        half.write_bytes(content)
+        os.replace(half, path)
+    except OSError as error:
+        raise disk_failure(path, error) from error

@@ -1,0 +1,95 @@
+"""Snapshot: every figure of a running crawl at one moment (LARM-78, LARM-112). Plain values, no behaviour but sums.
+
+Made by ``larm.crawl`` on whatever thread asks (the tick thread, the main thread), read by the reporter, the display and
+``larm stats``. All immutable, and every field has a default: a part that does not count something leaves it at 0.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class ThreadFigures(msgspec.Struct, frozen=True, gc=False):
+    """One crawling thread, readable without stopping it (LARM-20)."""
+
+    name: str
+    state: str = "idle"
+    """One of LARM-20: idle, getting, scanning, storing, ..."""
+    since: float = 0.0
+    """Seconds in that state."""
+    info: str = ""
+    """What it is busy with, one line."""
+    received: int = 0
+    """Body bytes."""
+    tasks: int = 0
+    """Fetches that have ended."""
+
+
+class StorageFigures(msgspec.Struct, frozen=True, gc=False):
+    """The queue in front of one storage."""
+
+    name: str
+    queued: int = 0
+    """Bytes that wait, as `Visit.cost` counts them."""
+    limit: int = 0
+    """Bytes at which the fetchers have to wait."""
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The figures of a crawl. Counts are of this run where nothing else is said."""
+
+    elapsed: float = 0.0
+    """Seconds since this run began."""
+    pages: int = 0
+    """Documents stored in all runs of this directory."""
+    pages_run: int = 0
+    """Documents stored in this run."""
+    requests: int = 0
+    """Requests sent, robots.txt included."""
+    received: int = 0
+    """Body bytes received, as they came over the wire."""
+
+    incoming: int = 0
+    """Messages that wait for the handler."""
+    handler_busy: bool = False
+    """The handler has a batch in hand."""
+    filtered: dict[str, int] = {}
+    """Messages dropped, by the name of the filter."""
+    visited: int = 0
+    """Entries of the visited set."""
+    visited_bytes: int = 0
+    """Bytes that the visited set takes."""
+
+    waiting: int = 0
+    """URLs in the queues of the hosts."""
+    in_flight: int = 0
+    """Requests in the air."""
+    transfers: int = 0
+    """Requests that can be in the air at a time."""
+    hosts_known: int = 0
+    hosts_queued: int = 0
+    """Hosts with URLs in their queue; each is in one of the next three, or has all its requests in the air."""
+    hosts_ready: int = 0
+    """Could send a request now."""
+    hosts_waiting: int = 0
+    """Inside their delay (politeness)."""
+    hosts_blocked: int = 0
+    """Left alone for a while: they answered 429 or 503, or failed."""
+    hosts_given_up: int = 0
+    """Hosts that did not answer any more."""
+    errors: int = 0
+    """Fetches that failed, and answers of 400 and more."""
+
+    storages: tuple[StorageFigures, ...] = ()
+    threads: tuple[ThreadFigures, ...] = ()
+    checkpoint_seconds: float = 0.0
+    """What the last checkpoint took."""
+    checkpoint_bytes: int = 0
+    """What the last checkpoint wrote."""
+    counters: dict[str, int] = {}
+    """Anything else, under the names that Scrapy uses: ``downloader/response_status_count/200``."""
+
+    @property
+    def queued(self) -> int:
+        """URLs that wait, wherever they are."""
+        return self.incoming + self.waiting

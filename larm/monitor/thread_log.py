@@ -1,0 +1,67 @@
+"""One line of ``logs/ThreadMonitor.log`` (LARM-82). Pure; called by the reporter.
+
+The columns and their order are LARM's, so that scripts made for it go on working; ``bytesPerThread``, which LARM wrote without
+naming it, has a name here. All sizes are plain bytes: the file is for spreadsheets, `larm.monitor.rates.size` is for people.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from larm.monitor.memory import Memory
+from larm.monitor.snapshot import Snapshot
+
+COLUMNS = (
+    "time",  # milliseconds since 1970
+    "overallBytesRead",
+    "overallTasksRun",
+    "urlsQueued",  # for the handler
+    "urlsWaiting",  # in the queues of the hosts
+    "isWorkingOnMessage",  # true or false
+    "urlsScopeFiltered",
+    "urlsVisitedFiltered",
+    "urlsREFiltered",  # by robots.txt
+    "memUsed",
+    "memFree",
+    "totalMem",
+    "nrHosts",  # with URLs in their queue
+    "visitedSize",
+    "visitedStringSize",  # larm keeps fingerprints, so: bytes that they take
+    "bytesPerThread",  # separated by commas
+    "urlLengthFiltered",
+)
+
+
+def header(wall: float, elapsed: float) -> str:
+    """The first line: it begins like all others and explains the columns that follow."""
+    return _prefix(wall, elapsed) + ";".join(COLUMNS) + "\n"
+
+
+def line(now: Snapshot, wall: float, memory: Memory) -> str:
+    """The figures of one tick; ``wall`` in seconds since 1970."""
+    values = (
+        int(wall * 1000),
+        now.received,
+        sum(thread.tasks for thread in now.threads) if now.threads else now.requests,
+        now.incoming,
+        now.waiting,
+        "true" if now.handler_busy else "false",
+        now.filtered.get("scope", 0),
+        now.filtered.get("visited", 0),
+        now.filtered.get("robots", 0),
+        memory.used,
+        memory.free,
+        memory.total,
+        now.hosts_queued,
+        now.visited,
+        now.visited_bytes,
+        ",".join(str(thread.received) for thread in now.threads),
+        now.filtered.get("length", 0),
+    )
+    return _prefix(wall, now.elapsed) + ";".join(map(str, values)) + "\n"
+
+
+def _prefix(wall: float, elapsed: float) -> str:
+    """``hh:mm:ss:mmm;<ms since start>;``, local time, as all logs have it."""
+    moment = datetime.fromtimestamp(wall)
+    return f"{moment:%H:%M:%S}:{moment.microsecond // 1000:03};{int(elapsed * 1000)};"

@@ -1,0 +1,158 @@
+"""Assembler: makes a `Page` into a Document: resolves the links and decides which are followed (LARM-89 to LARM-103).
+
+Called by the HTML processors on the fetcher threads. This is the hottest loop of a crawl: a hundred links a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from larm.config import Processing
+from larm.model.document import Document, Link
+from larm.model.link_memo import LinkMemo, PageLinks
+from larm.model.message import FRAME, ORDINARY, URLMessage
+from larm.model.outcome import Fetched
+from larm.model.url import BadUrl
+from larm.processing.directives import Robots, header_links, of_header, of_meta, refresh_target
+from larm.processing.page import Attributes, Element, Page
+from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze, squeeze_line
+
+MAX_WARNINGS = 20
+"""Lines a page."""
+
+_SOURCES = {"object": "data"}  # the attribute with the address; else src
+_HINTS = names("dns-prefetch preconnect")  # these name hosts, not documents
+_EMBEDDED = names(  # relations of <link> to what a page is made of, or to what no reader opens
+    "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon"
+    " image_src preload modulepreload prefetch manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
+)
+_OEMBED = ("application/json",)
+
+
+class Assembler:
+    """Keeps no state between pages; shared by all fetcher threads."""
+
+    def __init__(self, links: LinkMemo, settings: Processing) -> None:
+        # constant after construction
+        self._memo = links
+        self._follow_embedded = settings.follow_embedded
+        self._nofollow = settings.nofollow
+
+    def document(self, message: URLMessage, fetched: Fetched, mime: str, page: Page) -> Document:
+        """The Document of a page; malformed links are warnings in it."""
+        headers = fetched.headers
+        about, elements, warnings = page.about, page.elements, list(page.warnings)
+        base, robots, extra = _about(about) if about else ("", Robots(), ())
+        if "x-robots-tag" in headers:
+            robots = of_header(robots, headers["x-robots-tag"])
+        if extra or "link" in headers or "refresh" in headers:
+            elements = [*_of_headers(headers.get("link", ""), headers.get("refresh", "")), *extra, *elements]
+        resolver = self._memo.at(message.url.access)
+        if base:
+            resolver = self._based(resolver, base, warnings)
+        links = self._links(elements, resolver, robots.follow or not self._nofollow, warnings)
+        return Document(
+            mime=mime,
+            title=squeeze_line(page.title),
+            text=squeeze(page.text),
+            links=links,
+            charset=page.charset,
+            index=robots.indexed,
+            warnings=_lines(message.url.access, warnings) if warnings else (),
+        )
+
+    def _based(self, resolver: PageLinks, base: str, warnings: list[str]) -> PageLinks:
+        """The resolver for a page with ``<base href>``."""
+        try:
+            url = resolver.resolve(base)
+            return resolver if url is None else self._memo.at(url.access)
+        except BadUrl as error:
+            warnings.append(f"malformed <base> {base[:200]!r}: {error}")
+            return resolver
+
+    def _links(self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str]) -> tuple[Link, ...]:
+        resolve, obey, embedded = resolver.resolve, self._nofollow, follow and self._follow_embedded
+        found: list[Link] = []
+        seen: set[tuple[str, int, str]] = set()
+        for tag, attributes, text in elements:
+            kind, goes, words = ORDINARY, follow, ""
+            if tag == "a":
+                href = attributes.get("href") or attributes.get("xlink:href")
+                if goes and obey and "rel" in attributes and _nofollow(attributes):
+                    goes = False
+            else:
+                href, words, kind, goes = self._other(tag, attributes, follow, embedded)
+            try:
+                url = resolve(href) if href else None
+            except BadUrl as error:
+                warnings.append(f"malformed link {href[:200] if href else ''!r}: {error}")
+                continue
+            if url is not None:
+                if text:
+                    words = " ".join(text.split())[:MAX_ANCHOR]
+                line = (url.access, kind, words)
+                if line not in seen:
+                    seen.add(line)
+                    found.append(Link(url, kind, words, goes))
+        return tuple(found)
+
+    def _other(self, tag: str, attributes: Attributes, follow: bool, embedded: bool) -> tuple[str | None, str, int, bool]:
+        """(address, anchor, link type, follow) of an element that is no ``<a>``."""
+        if tag == "link":
+            href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
+            if not _HINTS.isdisjoint(rel):
+                href = None
+            if not _EMBEDDED.isdisjoint(rel) or _is_oembed(attributes.get("type")):
+                return href, "", ORDINARY, embedded
+            return href, "", ORDINARY, follow and not (self._nofollow and "nofollow" in rel)
+        if tag in ("area", "refresh"):
+            follow = follow and not (self._nofollow and _nofollow(attributes))
+            return attributes.get("href"), _alt(attributes), ORDINARY, follow
+        if tag in ("frame", "iframe"):
+            return attributes.get("src"), "", FRAME, follow
+        source = attributes.get(_SOURCES.get(tag, "src"))
+        if source and source[:5].lower() == "data:":  # may be megabytes
+            source = None
+        return source, _alt(attributes) if tag in ("img", "input") else "", ORDINARY, embedded
+
+
+def _about(about: Sequence[Element]) -> tuple[str, Robots, Sequence[Element]]:
+    """(base, rules, links) that ``<base>`` and ``<meta>`` contain."""
+    base, robots = None, Robots()
+    extra: list[Element] = []
+    for tag, attributes, _ in about:
+        if tag == "base":
+            base = attributes.get("href") if base is None else base  # the first with a href counts
+        elif (name := attributes.get("name")) is not None:
+            if name.strip().lower() == "robots":
+                robots = of_meta(robots, attributes.get("content") or "")
+        elif (attributes.get("http-equiv") or "").lower() == "refresh":
+            extra.append(("refresh", {"href": refresh_target(attributes.get("content") or "")}, ""))
+    return base or "", robots, extra
+
+
+def _of_headers(link: str, refresh: str) -> list[Element]:
+    found: list[Element] = [("link", {"href": href, "rel": rel}, "") for href, rel in header_links(link)]
+    if refresh:
+        found.append(("refresh", {"href": refresh_target(refresh)}, ""))
+    return found
+
+
+def _nofollow(attributes: Attributes) -> bool:
+    rel = attributes.get("rel")
+    return rel is not None and "nofollow" in rel.lower().split()
+
+
+def _alt(attributes: Attributes) -> str:
+    return anchor(attributes.get("alt") or "")
+
+
+def _is_oembed(kind: str | None) -> bool:
+    return kind is not None and (kind.startswith(_OEMBED) or "oembed" in kind)
+
+
+def _lines(page: str, warnings: list[str]) -> tuple[str, ...]:
+    if len(warnings) > MAX_WARNINGS:
+        more = len(warnings) - MAX_WARNINGS + 1
+        warnings = [*warnings[: MAX_WARNINGS - 1], f"{more} more of that kind"]
+    return tuple(f"{page}: {warning}" for warning in warnings)

@@ -1,0 +1,67 @@
+"""ByMime: hands each fetched body to the processor for its MIME type (LARM-13). Called on the fetcher threads.
+
+Types without a processor give a Document that says no more than the type: stored, not parsed. Whatever a processor raises, the
+crawl goes on: the page becomes an empty document with a warning (LARM-103).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from larm.config import Processing
+from larm.model.document import Document
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.processing.assembly import Assembler
+from larm.processing.html import HtmlProcessor
+from larm.processing.html5lib_parser import Html5libProcessor
+from larm.processing.mime import mime_of
+from larm.processing.text import TextProcessor
+from larm.seams import Processor
+
+Count = Callable[[str, int], None]
+
+
+def _ignore(name: str, n: int) -> None:
+    """Counts nothing."""
+
+
+class ByMime:
+    """The processors of a crawl, by MIME type; shared by all fetcher threads."""
+
+    def __init__(self, processors: Mapping[str, Processor], count: Count = _ignore) -> None:
+        """``processors``: essences such as ``text/html``, or ``image/*``; ``count(name, n)`` adds to a statistic."""
+        # constant after construction
+        self._processors = {mime.lower(): processor for mime, processor in processors.items()}
+        self._count = count
+
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """A Document for any bytes; never raises."""
+        mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
+        processor = self._processors.get(mime) or self._processors.get(mime.partition("/")[0] + "/*")
+        if processor is None:
+            return Document(mime)
+        try:
+            return processor.process(message, fetched, mime)
+        except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
+            self._count("processing/error", 1)
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            return Document(mime, index=False, warnings=(f"{message.url.access}: {type(processor).__name__}: {what}",))
+
+    def __repr__(self) -> str:
+        return f"ByMime({', '.join(sorted(self._processors))})"
+
+
+def processors(
+    links: LinkMemo, settings: Processing, own: Mapping[str, Processor] | None = None, count: Count = _ignore
+) -> ByMime:
+    """The processors that larm brings, and ``own`` ones (by MIME type) before them."""
+    assembler = Assembler(links, settings)
+    html: Processor = HtmlProcessor(assembler) if settings.parser == "lexbor" else Html5libProcessor(assembler)
+    standard: dict[str, Processor] = {
+        "text/html": html,
+        "application/xhtml+xml": html,
+        "text/plain": TextProcessor(),
+    }
+    return ByMime(standard | {mime.lower(): processor for mime, processor in (own or {}).items()}, count)

@@ -1,0 +1,172 @@
+"""HtmlProcessor: HTML to Document with lexbor, which parses as browsers do (WHATWG HTML 13.2) and without the GIL.
+
+Called on the fetcher threads, which share one processor; it keeps no state. The tree is walked once. lexbor's CSS selectors are
+not used: setting up the first query of a page costs more than the walk. Nothing here recurses, however deep a page is nested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.processing.assembly import Assembler
+from larm.processing.charset import utf8_of
+from larm.processing.hostile import cut
+from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Element, Page
+from larm.processing.readable import BLOCK, HIDDEN, INNER
+
+_EDGE = "\x1f"  # between the text nodes of an anchor
+_ANCHOR_NODES = 100  # enough for 200 characters
+_ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
+_NOSCRIPTS = 100
+_SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag
+    rb"<(script|style|title|iframe|textarea|noscript|a|div|span|p|h[1-6]|td|th|tr|li|ul|ol|dl|i|b|em|strong)\b([^<>]*)/>"
+)
+
+
+def _nodes(html: str) -> Iterator[LexborNode]:
+    root = LexborHTMLParser(html).root
+    return iter(()) if root is None else root.traverse(include_text=True)
+
+
+def _ids(names: frozenset[str]) -> dict[int, str]:
+    """lexbor's numbers for the names of elements."""
+    tree = LexborHTMLParser("")
+    return {tree.create_node(name).tag_id: name for name in names}
+
+
+_TEXT = next(node.tag_id for node in _nodes("x") if node.is_text_node)
+_LINKING, _SPEAKING = _ids(LINKING), _ids(SPEAKING)
+_BLOCK, _OUTER, _HIDDEN = (frozenset(_ids(names)) for names in (BLOCK, BLOCK - INNER, HIDDEN))
+_KEPT = frozenset(_LINKING) | frozenset(_SPEAKING)
+(_TITLE,) = _ids(frozenset({"title"}))
+(_NOSCRIPT,) = _ids(frozenset({"noscript"}))
+(_ANCHOR,) = _ids(frozenset({"a"}))
+(_IMAGE,) = _ids(frozenset({"img"}))
+_SPECIAL = _KEPT | _HIDDEN | {_NOSCRIPT}
+
+
+class HtmlProcessor:
+    """For text/html and application/xhtml+xml."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        # constant after construction
+        self._assembler = assembler
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`."""
+        return self._assembler.document(message, fetched, mime, read(fetched, mime))
+
+
+def read(fetched: Fetched, mime: str) -> Page:
+    """What lexbor finds in a page."""
+    body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
+    if mime == "application/xhtml+xml":
+        body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
+    body, warnings = cut(body)
+    root = LexborHTMLParser(body).root
+    title, text, kept = ("", "", []) if root is None else _walk(root)
+    if len(kept) > MAX_LINKS:
+        warnings = [*warnings, f"{len(kept)} links; those after the first {MAX_LINKS} are ignored"]
+        del kept[MAX_LINKS:]
+    quick = _ANCHOR_WORK // (len(body) + 1)
+    elements: list[Element] = []
+    about: list[Element] = []
+    following = iter(kept)
+    next(following, None)
+    for tag, node in kept:
+        after, _ = next(following, (0, None))
+        if tag == _ANCHOR:
+            attributes = node.attributes
+            if (attributes.get("href") or "#")[0] == "#" and "xlink:href" not in attributes:
+                continue  # leads nowhere (LARM-102)
+            # An anchor is nearly always one text node. An image that comes next may stand in it.
+            quick -= 1
+            words = node.text(separator=_EDGE) if quick > 0 and after != _IMAGE else _EDGE
+            elements.append(("a", attributes, _within(node) if _EDGE in words else words))
+        elif tag in _LINKING:
+            elements.append((_LINKING[tag], node.attributes, ""))
+        else:
+            about.append((_SPEAKING[tag], node.attributes, ""))
+    return Page(title, text, elements, about, charset, warnings)
+
+
+def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]]]:
+    """(title, text, nodes of the elements that matter with their numbers)."""
+    title: str | None = None
+    words: list[Any] = []  # text_content is None for other nodes alone
+    kept: list[tuple[int, LexborNode]] = []
+    add, keep = words.append, kept.append
+    text, block, outer, special = _TEXT, _BLOCK, _OUTER, _SPECIAL
+    noscripts = 0
+    nodes = root.traverse(include_text=True)
+    for node in nodes:
+        tag = node.tag_id
+        if tag == text:
+            add(node.text_content)
+        elif tag in block:
+            add("\n")
+            if tag in outer:
+                _close(node)
+        elif tag in special:
+            if tag in _KEPT:
+                keep((tag, node))
+            if tag in _HIDDEN:
+                if tag == _TITLE and title is None:
+                    title = node.text()
+                if node.first_child is not None:
+                    next(nodes)  # its text
+            elif tag == _NOSCRIPT and noscripts < _NOSCRIPTS:
+                noscripts += 1
+                _silence(node)
+    return title or "", "".join(words), kept
+
+
+def _close(node: LexborNode) -> None:
+    """See to it that what follows a block element is separated from what is in it, where no other block follows."""
+    after = node.next
+    if after is None:
+        parent = node.parent
+        if parent is None or parent.tag_id in _BLOCK:
+            return
+        while after is None and parent is not None and parent.tag_id not in _BLOCK:
+            node, after, parent = parent, parent.next, parent.parent
+        if after is None or node.tag_id in _ROOTS:
+            return
+    tag = after.tag_id
+    if tag not in _BLOCK and (tag != _TEXT or not (after.text_content or "")[:1].isspace()):
+        node.insert_after("\n")
+
+
+_ROOTS = frozenset(_ids(frozenset(("html", "head", "body", "frameset"))))
+
+
+def _silence(noscript: LexborNode) -> None:
+    """What is said to people without scripts is no text of the page; links in it are links."""
+    for node in list(noscript.traverse(include_text=True)):
+        if node.tag_id == _TEXT:
+            node.decompose()
+
+
+def _within(anchor: LexborNode) -> str:
+    """The text in an anchor, with the ALT of its images."""
+    words: list[Any] = []
+    nodes = anchor.traverse(include_text=True)
+    for node in islice(nodes, _ANCHOR_NODES):
+        tag = node.tag_id
+        if tag == _TEXT:
+            words.append(node.text_content)
+        elif tag in _BLOCK:
+            words.append(" ")
+        elif tag == _IMAGE:
+            words.append(f" {node.attributes.get('alt') or ''} ")
+        elif tag in _HIDDEN and node.first_child is not None:
+            next(nodes)
+    return "".join(words)

@@ -1,0 +1,123 @@
+"""Html5libProcessor: HTML to Document with html5lib, the reference implementation of the parsing algorithm in Python.
+
+``processing.parser: html5lib``. 60 times as slow as `larm.processing.html`, and pure Python: for comparison, and for platforms
+without lexbor. Both give the same Document. Called on the fetcher threads; keeps no state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import html5lib
+
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.processing.assembly import Assembler
+from larm.processing.charset import text_of
+from larm.processing.hostile import cut
+from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page
+from larm.processing.readable import BLOCK, HIDDEN
+
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class Html5libProcessor:
+    """For text/html and application/xhtml+xml."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        # constant after construction
+        self._assembler = assembler
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`."""
+        return self._assembler.document(message, fetched, mime, read(fetched))
+
+
+def read(fetched: Fetched) -> Page:
+    """What html5lib finds in a page."""
+    text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
+    body, warnings = cut(_SURROGATES.sub("", text).encode())
+    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
+    reader = _Reader(parser.parse(body.decode("utf-8", "replace")))
+    if len(reader.elements) > MAX_LINKS:
+        warnings = [*warnings, f"{len(reader.elements)} links; those after the first {MAX_LINKS} are ignored"]
+        del reader.elements[MAX_LINKS:]
+    return Page(reader.title or "", "".join(reader.words), reader.elements, reader.about, charset, warnings)
+
+
+class _Reader:
+    """Walks an ElementTree once, without recursion."""
+
+    def __init__(self, root: Any) -> None:
+        self.title: str | None = None
+        self.words: list[str] = []
+        self.elements: list[Element] = []
+        self.about: list[Element] = []
+        self._anchors: list[tuple[int, list[str]]] = []  # open ones: their place in `elements`, their words
+        self._mute = 0  # open noscript elements
+        for opening, element in _events(root):
+            name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""  # a comment's tag is a function
+            if opening:
+                self._open(name, element)
+            else:
+                self._shut(name, element)
+
+    def _open(self, name: str, element: Any) -> None:
+        if name in LINKING:
+            self.elements.append((name, _attributes(element), ""))
+            if name == "a":
+                self._anchors.append((len(self.elements) - 1, []))
+            elif name == "img":
+                self._anchor_text(f" {element.get('alt') or ''} ")
+        elif name in SPEAKING:
+            self.about.append((name, _attributes(element), ""))
+        elif name in BLOCK:
+            self._separate()
+        elif name == "title" and self.title is None:
+            self.title = element.text or ""
+        self._mute += name == "noscript"
+        if name and name not in HIDDEN:
+            self._say(element.text)
+
+    def _shut(self, name: str, element: Any) -> None:
+        if name == "a":
+            at, words = self._anchors.pop()
+            tag, attributes, _ = self.elements[at]
+            self.elements[at] = (tag, attributes, "".join(words))
+        elif name in BLOCK:
+            self._separate()
+        self._mute -= name == "noscript"
+        self._say(element.tail)
+
+    def _say(self, text: str | None) -> None:
+        if text and not self._mute:
+            self.words.append(text)
+            self._anchor_text(text)
+
+    def _separate(self) -> None:
+        self.words.append("\n")
+        self._anchor_text("\n")
+
+    def _anchor_text(self, text: str) -> None:
+        for _, words in self._anchors[-3:]:  # nested ones are malformed
+            words.append(text)
+
+
+def _events(root: Any) -> Iterator[tuple[bool, Any]]:
+    """(True, element) where it opens, (False, element) where it ends."""
+    stack: list[tuple[bool, Any]] = [(True, root)]
+    while stack:
+        opening, element = stack.pop()
+        yield opening, element
+        if opening:
+            stack.append((False, element))
+            if not (isinstance(element.tag, str) and element.tag == "template"):
+                stack.extend((True, child) for child in reversed(element))
+
+
+def _attributes(element: Any) -> Attributes:
+    return {name.replace(_XLINK, "xlink:"): value for name, value in element.items()}

@@ -1,0 +1,51 @@
+"""Which elements separate words, which hide their text, and how white space is squeezed. Pure; any thread.
+
+Shared by the parsers, so that a page has the same text whichever reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+
+def names(text: str) -> frozenset[str]:
+    """A set of words, written as people write one."""
+    return frozenset(text.split())
+
+
+BLOCK: Final = names(
+    "address article aside blockquote br button caption center col colgroup dd details dialog dir div dl dt fieldset figcaption"
+    " figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol optgroup option p plaintext pre"
+    " search section select summary table tbody td tfoot th thead tr ul xmp"
+)
+"""Elements with a line of their own: words before, in and behind them are different words."""
+
+INNER: Final = names("br caption col colgroup dd dt hr li optgroup option tbody td tfoot th thead tr")
+"""Of those the ones behind which only another one can stand, or nothing can be within: their end needs no look."""
+
+HIDDEN: Final = names("script style title noframes noembed iframe textarea")
+"""Elements whose content the parser reads as one text, which no reader sees."""
+
+MAX_ANCHOR: Final = 200
+"""Characters (LARM-101)."""
+
+_SPACES = re.compile("  +")
+
+
+def squeeze(text: str) -> str:
+    """The text of a page on one line, without runs of spaces."""
+    if "\t" in text:
+        text = text.replace("\t", " ")
+    text = " ".join(filter(None, map(str.strip, text.split("\n"))))  # most white space is indentation: half as long as split()
+    return _SPACES.sub(" ", text) if "  " in text else text
+
+
+def squeeze_line(text: str) -> str:
+    """A title."""
+    return " ".join(text.split())
+
+
+def anchor(text: str) -> str:
+    """The text of a link, as links.log has it (LARM-91, LARM-101)."""
+    return " ".join(text.split())[:MAX_ANCHOR]

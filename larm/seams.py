@@ -1,0 +1,142 @@
+"""Every place where two stages meet, in the order of the river.
+
+``larm.crawl`` knows the stages by these protocols alone; ``larm.wiring`` is the one file that names the classes behind them.
+Fakes for each are in ``larm.testing``. Filters, processors and storages of your own implement `Filter` (or, more simply,
+subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from larm.model.document import Document, Visit
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Outcome
+
+Drop = Callable[[Sequence[URLMessage], str], None]
+"""``drop(messages, reason)``: how a filter says that it consumed messages; the chain counts and logs them."""
+
+
+class Clock(Protocol):
+    """Time, so that tests can move it. `larm.kit.clock` has the real one."""
+
+    def monotonic(self) -> float:
+        """Seconds, never going backwards; every delay of a run is measured with it."""
+        ...
+
+    def wall(self) -> float:
+        """Seconds since 1970; only for log lines and for what must outlive the process."""
+        ...
+
+
+class Filter(Protocol):
+    """A listener of the message handler (LARM-43). Called on the handler thread only, a batch at a time."""
+
+    name: str
+    """Its name in config.yaml, in `larm why` and in the statistics."""
+    log_name: str
+    """Its log is ``logs/<log_name>.log`` (LARM-46)."""
+
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """The messages that go on, in their order; every other one has been dropped, or parked by its own means.
+
+        An exception drops the whole batch (fail closed) and is counted as ``error``.
+        """
+        ...
+
+    def explain(self, message: URLMessage) -> str | None:
+        """Why it would drop this message, None if it would let it pass. Changes nothing."""
+        ...
+
+
+class SeenSet(Protocol):
+    """The visited set (LARM-52): 63-bit fingerprints, most of them on disk."""
+
+    def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
+        """Remember them all; True where one was new (the first of equal ones within the batch)."""
+        ...
+
+    def __contains__(self, fingerprint: int) -> bool:
+        """Was it remembered?"""
+        ...
+
+    def __len__(self) -> int:
+        """How many are remembered."""
+        ...
+
+
+class RobotsGate(Protocol):
+    """What the robots filter asks of the host records; they belong to the frontier."""
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """Those that their host's robots.txt allows. Messages of a host whose rules are not here yet are parked (LARM-53)."""
+        ...
+
+    def explain(self, message: URLMessage) -> str | None:
+        """The line of robots.txt that forbids it, or None."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Many transfers at a time, driven by one thread that calls nothing but these. ``larm.fetching`` makes one a thread."""
+
+    def start(self, lease: Lease) -> None:
+        """Begin a transfer; returns at once."""
+        ...
+
+    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:
+        """Drive the transfers until at least one has ended, `wake` was called or the time is over."""
+        ...
+
+    def wake(self) -> None:
+        """End a running (or the next) `wait` early; the only method for other threads."""
+        ...
+
+    @property
+    def in_flight(self) -> int:
+        """Transfers begun and not yet returned by `wait`."""
+        ...
+
+    def abandon(self) -> list[Lease]:
+        """Cut all transfers off and give their leases back."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections."""
+        ...
+
+
+class Processor(Protocol):
+    """Bytes in, a Document out, for the MIME types it is registered for. Called on all fetcher threads: no state."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """Never raises for bad pages: what can't be read is an empty document with a warning."""
+        ...
+
+
+class Storage(Protocol):
+    """Where documents leave the river. All calls come from the storage's own writer thread, in this order:
+    open, (store | commit)*, close."""
+
+    name: str
+
+    def open(self, position: Mapping[str, Any] | None) -> None:
+        """Begin, or go on at ``position`` (what the last checkpoint's `commit` returned): what was written later is undone.
+
+        None: a new crawl, nothing is there yet. Raises StorageError.
+        """
+        ...
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        """Write a batch: of each visit the links first, then the document. Raises StorageError, which ends the crawl."""
+        ...
+
+    def commit(self) -> Mapping[str, Any]:
+        """Make all that was stored durable and visible; returns the position for `open`: str, int and nested mappings."""
+        ...
+
+    def close(self) -> None:
+        """After the last commit. Must not raise for what was never stored."""
+        ...

@@ -1,0 +1,110 @@
+"""AppendFile: a file that only grows, in whole pieces, and can be cut back to what a checkpoint noted.
+
+Used by the log storage, on its writer thread only. A piece (a line, a body) is never written in part unless the disk is full.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from larm.errors import StorageError
+from larm.kit.disk_failure import disk_failure
+
+_BUFFER = 1_000_000  # bytes kept back before a write: a system call for every 40 pages or so
+_RESTORE = "put the file back as it was, or start over with --fresh"
+
+
+class AppendFile:
+    """Opens ``path`` for appending, after cutting it back to ``length`` bytes. Every method may raise StorageError.
+
+    ``auto``: write by itself when a megabyte has come together; otherwise only at `flush`.
+    """
+
+    def __init__(self, path: Path, length: int, auto: bool = True) -> None:
+        cut_back(path, length)
+        try:
+            file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+        except OSError as error:
+            raise disk_failure(path, error) from error
+        # constant after construction
+        self.path = path
+        self._file = file
+        self._auto = auto
+        # only the writer thread
+        self.length = length
+        """Bytes of the file, those still in memory included."""
+        self._pieces: list[bytes] = []
+        self.pending = 0
+        """Bytes still in memory."""
+
+    def __repr__(self) -> str:
+        return f"<AppendFile {self.path}: {self.length:,} bytes, {self.pending:,} of them in memory>"
+
+    def append(self, piece: bytes) -> None:
+        """Add a piece at the end."""
+        self._pieces.append(piece)
+        self.length += len(piece)
+        self.pending += len(piece)
+        if self._auto and self.pending >= _BUFFER:
+            self.flush()
+
+    @property
+    def full(self) -> bool:
+        """A megabyte has come together."""
+        return self.pending >= _BUFFER
+
+    def flush(self) -> None:
+        """Give everything to the operating system."""
+        if not self._pieces:
+            return
+        rest = memoryview(b"".join(self._pieces))
+        self._pieces.clear()  # first: what failed once is not tried again by close()
+        self.pending = 0
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            raise disk_failure(self.path, error) from error
+
+    def sync(self) -> None:
+        """Give everything to the disk."""
+        self.flush()
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise disk_failure(self.path, error) from error
+
+    def close(self) -> None:
+        """Flush and close; may be called twice."""
+        try:
+            if not self._file.closed:
+                self.flush()
+        finally:
+            self._file.close()
+
+
+def cut_back(path: Path, length: int) -> None:
+    """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
+    try:
+        found = path.stat().st_size if path.exists() else 0
+        if found < length:
+            raise StorageError(
+                f"{path}: {found:,} bytes, but the last checkpoint noted {length:,}: it was cut or replaced; {_RESTORE}"
+            )
+        if found > length:
+            os.truncate(path, length)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names of new files in it durable, too."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise disk_failure(directory, error) from error

@@ -1,0 +1,65 @@
+"""IndexStorage: documents go into the full-text index in ``index/`` (LARM-86, LARM-88).
+
+Every page that was stored is indexed, also types without text: they are found by the words of their URL. The exceptions are
+pages that ask not to be. Made by wiring; everything else happens on its writer thread; tantivy indexes in its own threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from larm import config
+from larm.errors import StorageError
+from larm.index.writer import IndexWriter
+from larm.model.document import Visit
+
+_GONE = frozenset({301, 308, 404, 410})
+"""A visit without a document but with one of these: what an earlier crawl indexed under this URL is out of date."""
+
+
+class IndexStorage:
+    """Writes ``directory/index``. Implements `larm.seams.Storage`; raises ConfigError if its memory is too small."""
+
+    name = "index"
+
+    def __init__(self, directory: Path, settings: config.IndexStorage) -> None:
+        # constant after construction
+        self._text_size = settings.text_size
+        self._writer = IndexWriter(directory / "index", settings.memory, settings.threads)
+
+    def open(self, position: Mapping[str, Any] | None) -> None:
+        """Go on after the noted generation, or begin a new index. Raises StorageError."""
+        generation = None if position is None else position.get("generation")
+        if position is not None and (not isinstance(generation, int) or generation < 0):
+            raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); use --fresh")
+        self._writer.open(generation)
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        """Index the pages; remove those that are gone or, by now, ask not to be indexed."""
+        writer = self._writer
+        for visit in visits:
+            url, document = visit.url, visit.document
+            if url is None:
+                continue
+            if document is not None and document.index:
+                writer.upsert(url, document.mime, document.title, cut(document.text, self._text_size))
+            elif document is not None or visit.status in _GONE:
+                writer.delete(url.normalised)
+
+    def commit(self) -> Mapping[str, Any]:
+        """Make the index durable and visible to searches."""
+        return {"generation": self._writer.commit()}
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._writer.close()
+
+
+def cut(text: str, size: int) -> str:
+    """The beginning of the text, at most ``size`` bytes of UTF-8."""
+    if len(text) * 4 <= size:
+        return text
+    encoded = text.encode("utf-8", "replace")
+    return text if len(encoded) <= size else encoded[:size].decode("utf-8", "ignore")

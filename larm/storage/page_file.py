@@ -1,0 +1,83 @@
+"""Page files: ``logs/pagefile_<x>.pfl``, the bodies of all pages one after the other (LARM-94).
+
+x counts from 1. Written by the log storage (on its writer thread), read by `larm.storage.reader`. A body never spans two files.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from larm.errors import StorageError
+from larm.kit.disk_failure import disk_failure
+from larm.storage.append_file import AppendFile, sync_directory
+
+_NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl")
+
+
+def page_file(logs: Path, number: int) -> Path:
+    """Path of page file ``number``."""
+    return logs / f"pagefile_{number}.pfl"
+
+
+class PageFiles:
+    """All page files of a crawl; the last one is open. Files and bytes after (``number``, ``length``) are removed.
+
+    ``size``: a file is closed when it would exceed this many bytes; a larger body gets a file of its own.
+    Methods raise StorageError.
+    """
+
+    def __init__(self, logs: Path, size: int, number: int = 1, length: int = 0) -> None:
+        _remove_after(logs, number)
+        # constant after construction
+        self._logs = logs
+        self._size = size
+        # only the writer thread
+        self.number = number
+        self._file = AppendFile(page_file(logs, number), length)
+
+    @property
+    def length(self) -> int:
+        """Bytes of the last file."""
+        return self._file.length
+
+    def append(self, body: bytes) -> tuple[int, int]:
+        """Store a body; returns the number of its file and its offset there."""
+        if self._file.length and self._file.length + len(body) > self._size:
+            self._next()
+        offset = self._file.length
+        self._file.append(body)
+        return self.number, offset
+
+    def flush(self) -> None:
+        """Give everything to the operating system."""
+        self._file.flush()
+
+    def sync(self) -> None:
+        """Give everything to the disk."""
+        self._file.sync()
+
+    def close(self) -> None:
+        """Flush and close."""
+        self._file.close()
+
+    def _next(self) -> None:
+        self._file.sync()  # a later commit syncs only the last file
+        self._file.close()
+        self.number += 1
+        self._file = AppendFile(page_file(self._logs, self.number), 0)
+        sync_directory(self._logs)
+
+
+def _remove_after(logs: Path, number: int) -> None:
+    """Remove later files; earlier ones must be there."""
+    try:
+        found = {int(match[1]): path for path in logs.iterdir() if (match := _NAME.fullmatch(path.name))}
+        for x, path in found.items():
+            if x > number:
+                path.unlink()
+    except OSError as error:
+        raise disk_failure(logs, error) from error
+    missing = [page_file(logs, x) for x in range(1, number) if x not in found]
+    if missing:
+        raise StorageError(f"{missing[0]}: gone, but pages are stored in it; put it back, or start over with --fresh")

@@ -1,0 +1,187 @@
+"""StorageLine: the bounded queue in front of one storage, and what its writer thread does (LARM-110, LARM-124).
+
+`put` and `wait_for_room` are called by the fetcher threads, `request_commit` by the thread that writes checkpoints, `run` is
+the body of the storage's own thread ``larm-store-<name>``; all calls of the storage happen there. A storage that is slower than
+the crawl fills its queue; then the fetchers wait. That is the brake of the river.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from larm.errors import StorageError
+from larm.model.document import Visit
+from larm.seams import Storage
+from larm.storage.ticket import Ticket
+
+_BATCH = 4_000_000
+"""Bytes handed to `Storage.store` at a time: few calls, yet the fetchers that wait go on soon."""
+
+
+class _Entry(NamedTuple):
+    """One thing in the queue: visits, or a ticket."""
+
+    visits: Sequence[Visit]
+    cost: int
+    ticket: Ticket | None = None
+
+
+class StorageLine:
+    """One storage and its queue.
+
+    ``limit_bytes`` bounds what waits or is being written; `put` may overshoot it by what the fetchers hold at that moment.
+    ``position`` is what the last checkpoint noted for this storage, None for a new crawl.
+    """
+
+    def __init__(self, storage: Storage, limit_bytes: int, position: Mapping[str, Any] | None) -> None:
+        # constant after construction
+        self.name = storage.name
+        self.opened = Ticket(storage.name)
+        """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
+        self._storage = storage
+        self._limit = limit_bytes
+        self._position = position
+        # guarded by self._lock
+        self._lock = threading.Lock()
+        self._work = threading.Condition(self._lock)  # the writer waits here
+        self._room = threading.Condition(self._lock)  # the fetchers wait here
+        self._queue: deque[_Entry] = deque()
+        self._queued = 0
+        self._closed = False
+        self._failure: StorageError | None = None
+
+    def __repr__(self) -> str:
+        state = "failed" if self._failure else "closed" if self._closed else "open"
+        return f"<StorageLine {self.name}: {state}, {len(self._queue)} entries, {self._queued:,} of {self._limit:,} bytes>"
+
+    @property
+    def queued_bytes(self) -> int:
+        """Cost of all visits that are not yet stored."""
+        return self._queued
+
+    def put(self, visits: Sequence[Visit]) -> None:
+        """Queue a batch; never blocks. After a failure it is thrown away: no checkpoint can claim it any more.
+
+        Raises StorageError after `close`, which is a mistake of the caller.
+        """
+        if not visits:
+            return
+        cost = sum([visit.cost for visit in visits])
+        with self._lock:
+            if self._failure is not None:
+                return
+            if self._closed:
+                raise StorageError(f"storage {self.name} was closed before its last document came")
+            self._queue.append(_Entry(visits, cost))
+            self._queued += cost
+            self._work.notify()
+
+    def wait_for_room(self, stop: Callable[[], bool] | None = None) -> None:
+        """Wait while the queue holds more than its limit; ends early on a failure, on `close`, or if ``stop()`` is true.
+
+        ``stop`` is asked when the queue changes and at each `wake`, under the lock: it must be quick.
+        """
+        if self._queued <= self._limit:  # nearly always; a single read needs no lock
+            return
+        with self._lock:
+            self._room.wait_for(lambda: self._has_room_locked() or (stop is not None and stop()))
+
+    def _has_room_locked(self) -> bool:
+        return self._queued <= self._limit or self._closed or self._failure is not None
+
+    def wake(self) -> None:
+        """Let all who wait for room ask their ``stop`` again."""
+        with self._lock:
+            self._room.notify_all()
+
+    def request_commit(self) -> Ticket:
+        """A commit of everything that was put before; returns at once."""
+        ticket = Ticket(self.name)
+        with self._lock:
+            if self._failure is not None:
+                ticket.fail(self._failure)
+            elif self._closed:
+                ticket.fail(StorageError(f"storage {self.name} is closed"))
+            else:
+                self._queue.append(_Entry((), 0, ticket))
+                self._work.notify()
+        return ticket
+
+    def close(self) -> None:
+        """Let the writer store what is queued, close the storage and end its thread; returns at once."""
+        with self._lock:
+            self._closed = True
+            self._work.notify()
+            self._room.notify_all()
+
+    def run(self) -> None:
+        """Body of the writer thread, until `close`. Raises StorageError, naming the storage, if the storage raises anything."""
+        try:
+            self._storage.open(self._position)
+            self.opened.settle(self._position or {})
+            while (entry := self._next()) is not None:
+                if entry.ticket is None:
+                    self._storage.store(entry.visits)
+                    self._release(entry.cost)
+                else:
+                    self._commit(entry.ticket)
+            self._storage.close()
+        except BaseException as error:  # also a panic of an extension module, which is no Exception
+            failure = self._named(error)
+            self._fail(failure)
+            self._close_quietly()
+            raise failure from error
+
+    def _next(self) -> _Entry | None:
+        """What to do next: the visits of several puts joined into a batch, a ticket, or None at the end."""
+        visits: list[Visit] = []
+        cost = 0
+        with self._lock:
+            queue = self._queue
+            self._work.wait_for(lambda: queue or self._closed)
+            if not queue:
+                return None
+            if queue[0].ticket is not None:
+                return queue.popleft()
+            while queue and queue[0].ticket is None and cost < _BATCH:
+                entry = queue.popleft()
+                visits.extend(entry.visits)
+                cost += entry.cost
+        return _Entry(visits, cost)
+
+    def _release(self, cost: int) -> None:
+        with self._lock:
+            self._queued -= cost
+            if self._queued <= self._limit:
+                self._room.notify_all()
+
+    def _commit(self, ticket: Ticket) -> None:
+        try:
+            ticket.settle(self._storage.commit())
+        except BaseException as error:
+            ticket.fail(self._named(error))
+            raise
+
+    def _named(self, error: BaseException) -> StorageError:
+        kind = "" if isinstance(error, StorageError) else f"{type(error).__name__}: "
+        return StorageError(f"storage {self.name} failed: {kind}{error}")
+
+    def _fail(self, failure: StorageError) -> None:
+        with self._lock:
+            self._failure = failure
+            tickets = [entry.ticket for entry in self._queue if entry.ticket is not None]
+            self._queue.clear()
+            self._queued = 0
+            self._room.notify_all()
+        for ticket in (self.opened, *tickets):
+            if not ticket.done:
+                ticket.fail(failure)
+
+    def _close_quietly(self) -> None:
+        """Files must not stay open after a failure; what close() has to say of it is known already."""
+        with contextlib.suppress(Exception):
+            self._storage.close()

@@ -1,0 +1,100 @@
+"""StoreLog: what the log storage has written, read again (LARM-95). Used by ``larm cat``, by tools and by tests.
+
+Works while a crawl is writing: a last line without its end is not there yet. No state but the paths; fit for any thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from larm.errors import StorageError, UsageError
+from larm.kit.disk_failure import disk_failure
+from larm.storage.log import STORE_LOG
+from larm.storage.page_file import page_file
+from larm.storage.store_log import StoreEntry, clean, parse_entry
+
+_BLOCK = 8_000_000  # bytes searched at a time
+
+
+class StoreLog:
+    """The entries of ``directory/logs/store.log``, oldest first. Raises UsageError if there is none.
+
+    A line or a page file that is not as it should be is a StorageError that names the file.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        # constant after construction
+        self._logs = directory / "logs"
+        self._path = self._logs / STORE_LOG
+        if not self._path.is_file():
+            raise UsageError(f"no {STORE_LOG} in {self._logs}: run larm crawl first")
+
+    def __iter__(self) -> Iterator[StoreEntry]:
+        with self._open(self._path) as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n"):
+                    yield self._parse(line, f"line {number}")
+
+    def body(self, entry: StoreEntry) -> bytes:
+        """The stored bytes of a page; empty where none were stored."""
+        if not entry.file:
+            return b""
+        path = page_file(self._logs, entry.file)
+        with self._open(path) as file:
+            file.seek(entry.offset)
+            body = file.read(entry.size)
+        if len(body) < entry.size:
+            raise StorageError(f"{path}: ends before the page {entry.url} does: it was cut; restore it, or crawl again")
+        return body
+
+    def find(self, url: str) -> StoreEntry | None:
+        """The latest entry whose URL, as fetched or normalised, is ``url``. Reads the file backwards, about 1 GB/s."""
+        needle = f"\t{clean(url)}\t".encode("utf-8", "replace")
+        with self._open(self._path) as file:
+            for block, start in _blocks_backwards(file):
+                end = len(block)
+                while (hit := block.rfind(needle, 0, end)) >= 0:
+                    first = block.rfind(b"\n", 0, hit) + 1
+                    last = block.index(b"\n", hit)
+                    entry = self._parse(block[first:last], f"byte {start + first}")
+                    if needle[1:-1] in (entry.url.encode(), entry.normalised.encode()):
+                        return entry
+                    end = first  # it was the title, or some other column
+        return None
+
+    def _open(self, path: Path) -> BinaryIO:
+        try:
+            return open(path, "rb")
+        except OSError as error:
+            raise disk_failure(path, error) from error
+
+    def _parse(self, line: bytes, where: str) -> StoreEntry:
+        try:
+            return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+        except ValueError as error:
+            raise StorageError(f"{self._path}: {where} can't be read: {error}") from error
+
+
+def _blocks_backwards(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines with their offsets, the last block first. A last line without its end is left out."""
+    start = file.seek(0, os.SEEK_END)
+    carry = b""  # the end of the line that the block before it begins
+    newest = True
+    while start:
+        size = min(_BLOCK, start)
+        start -= size
+        file.seek(start)
+        block = file.read(size) + carry
+        if newest:
+            block = block[: block.rfind(b"\n") + 1]
+        newest = newest and not block
+        cut = block.find(b"\n") + 1 if start else 0  # the first line may have begun earlier
+        if start and not cut:
+            carry = block
+            continue
+        carry = block[:cut]
+        if cut < len(block):
+            yield block[cut:], start + cut

@@ -1,0 +1,86 @@
+"""The lines of store.log and links.log: how they are written, how a line of store.log is read (LARM-89 to LARM-93).
+
+Pure. Tab-separated columns, a line each, UTF-8. Written by `larm.storage.log`, read by `larm.storage.reader`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from larm.model.document import Link
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SEED_COLUMNS = (8, 10)
+_JAVA_COLUMNS = (10, 12)
+
+
+class StoreEntry(NamedTuple):
+    """One line of store.log: a page that was fetched."""
+
+    from_page: str
+    """The page with the first link to it; ``<start>`` for start URLs."""
+    url: str
+    """As it was fetched."""
+    normalised: str
+    link_type: int
+    status: int
+    mime: str
+    size: int
+    """Bytes of the body."""
+    title: str
+    file: int = 0
+    """Number of its page file; 0 where no bytes were stored."""
+    offset: int = 0
+
+
+def clean(text: str) -> str:
+    """The text with a space for every control character, so that it fits into a column (LARM-93)."""
+    return text if text.isprintable() else _CONTROL.sub(" ", text)
+
+
+def format_entry(entry: StoreEntry) -> str:
+    """Its line, with the line end; eight columns where no bytes were stored, else ten."""
+    from_page, url, normalised, link_type, status, mime, size, title, file, offset = entry
+    line = (
+        f"{clean(from_page)}\t{clean(url)}\t{clean(normalised)}\t{link_type}\t{status}\t{clean(mime)}\t{size}\t{clean(title)}"
+    )
+    return f"{line}\t{file}\t{offset}\n" if file else line + "\n"
+
+
+def parse_entry(line: str) -> StoreEntry:
+    """The inverse of `format_entry`, for a line without its end.
+
+    Also takes LARM's last format: an anchor column after the link type, the title in quotes, last-modified after it (LARM-92).
+    Raises ValueError saying what was expected.
+    """
+    columns = line.split("\t")
+    if len(columns) in _SEED_COLUMNS and columns[4].isdecimal() and columns[6].isdecimal():
+        from_page, url, normalised, link_type, status, mime, size, title, *place = columns
+    elif len(columns) in _JAVA_COLUMNS:
+        from_page, url, normalised, link_type, _anchor, status, mime, size, title, _modified, *place = columns
+        if len(title) > 1 and title[0] == title[-1] == '"':
+            title = title[1:-1]
+    else:
+        raise ValueError(f"expected 8 or 10 columns (or LARM's 10 or 12), got {len(columns)}")
+    file, offset = (int(place[0]), int(place[1])) if place else (0, 0)
+    return StoreEntry(from_page, url, normalised, int(link_type), int(status), mime, int(size), title, file, offset)
+
+
+def format_links(page: str, links: Sequence[Link]) -> str:
+    """The lines of links.log for the links of one page (LARM-89). Under a microsecond a link: there are 100 on a page."""
+    start = clean(page) + "\t"
+    block = "".join(
+        [
+            f"{start}{(url := link.url).access}\t{url.normalised}\t{link.link_type}\t"
+            f"{anchor if (anchor := link.anchor).isprintable() else clean(anchor)}\n"
+            for link in links
+        ]
+    )
+    if block.count("\n") != len(links) or block.count("\t") != 4 * len(links):  # only if some URL is not what it should be
+        return "".join(
+            f"{start}{clean(link.url.access)}\t{clean(link.url.normalised)}\t{link.link_type}\t{clean(link.anchor)}\n"
+            for link in links
+        )
+    return block

@@ -1,0 +1,93 @@
+"""``-start @FILE`` (LARM-2)."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from larm.cli.start import read_starts
+from larm.errors import UsageError
+from larm.model.url import URLNormalizer
+from tests.cli.conftest import FakeWiring, Larm
+
+SEEDS = "\ufeffhttp://a.org/\r\n\r\n# a comment\nhttp://bad host/\n  http://b.org/x#y  \nmailto:x@a.org\n"
+parse = URLNormalizer().parse
+
+
+def test_a_file_has_one_url_a_line_and_its_mistakes_are_named(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text(SEEDS, encoding="utf-8", newline="")
+    said = larm("crawl", "-start", "http://first.org/", "-start", "@seeds.txt", "--start", "http://last.org/")
+    assert said.status == 0
+    assert wiring.config.crawl.start == ("http://first.org/", "http://a.org/", "http://b.org/x#y", "http://last.org/")
+    lines = said.err.splitlines()
+    assert lines[0].startswith("larm: seeds.txt:4: skipped: not a URL")
+    assert lines[0].endswith(": http://bad host/")
+    assert lines[1].startswith("larm: seeds.txt:6: skipped: scheme mailto")
+    assert "larm: seeds.txt: 2 start URLs accepted, 2 rejected" in lines
+
+
+def test_quiet_still_names_mistakes_but_not_numbers(larm: Larm, tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text(SEEDS, encoding="utf-8", newline="")
+    said = larm("crawl", "-q", "-start", "@seeds.txt")
+    assert len(said.err.splitlines()) == 2
+    assert "accepted" not in said.err
+
+
+def test_a_file_without_any_url_is_an_error(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text("# nothing\n\n")
+    said = larm("crawl", "-start", "@seeds.txt")
+    assert said.status == 2
+    assert "0 start URLs accepted" in said.err
+    assert "no start URL" in said.err
+    assert wiring.built == 0
+
+
+def test_a_directory_is_not_a_file_of_urls(larm: Larm, tmp_path: Path) -> None:
+    said = larm("crawl", "-start", f"@{tmp_path}")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+
+
+def test_config_yaml_may_name_urls_and_files_too(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    """Its files are relative to the crawl's directory."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "config.yaml").write_text("crawl: {start: ['@seeds.txt', 'http://c.org/']}")
+    (tmp_path / "d" / "seeds.txt").write_text("http://a.org/\n")
+    assert larm("crawl", "--dir", "d").status == 0
+    assert wiring.config.crawl.start == ("http://a.org/", "http://c.org/")
+
+
+def test_stdin_is_a_file_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"http://a.org/\nhttp://b.org/")
+
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    assert read_starts(["@-"], parse).urls == ["http://a.org/", "http://b.org/"]
+
+
+def test_many_mistakes_do_not_scroll_the_rest_away(tmp_path: Path) -> None:
+    (tmp_path / "wrong.txt").write_text("not a url\n" * 1000 + "http://a.org/")
+    starts = read_starts(["@wrong.txt"], parse, tmp_path)
+    assert len(starts.mistakes) == 21
+    assert starts.mistakes[-1] == "wrong.txt: and 980 more malformed lines"
+    assert starts.notes == ["wrong.txt: 1 start URL accepted, 1000 rejected"]
+
+
+@given(data=st.binary(max_size=300))
+def test_any_bytes_are_lines_that_are_accepted_or_rejected(data: bytes, tmp_path_factory: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.txt"
+    path.write_bytes(data)
+    starts = read_starts([f"@{path}"], parse)
+    for url in starts.urls:
+        parse(url)
+    assert len(starts.notes) == 1
+
+
+def test_a_bad_url_of_config_yaml_is_blamed_on_it() -> None:
+    with pytest.raises(UsageError, match=r"^crawl\.start: http://a b/: not a URL"):
+        read_starts(["http://a b/"], parse, source="crawl.start:")

@@ -1,0 +1,89 @@
+"""``larm stats`` reads what the reporter wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from larm.kit.clock import SystemClock
+from larm.monitor.reporter import Reporter
+from larm.monitor.snapshot import Snapshot, ThreadFigures
+from larm.testing.clock import FakeClock
+from tests.cli.conftest import Larm
+
+
+def write(directory: Path, reason: str = "", age: float = 0.0) -> None:
+    clock = FakeClock()
+    clock.set_wall(SystemClock().wall() - age)
+    now = Snapshot(
+        elapsed=3723.0,
+        pages=12_345,
+        pages_run=345,
+        received=2048,
+        waiting=7,
+        incoming=1,
+        hosts_known=9,
+        hosts_waiting=2,
+        threads=(ThreadFigures("larm-fetch-0", "getting", 1.0, "http://a.org/\x1b[2J", 11, 5),),
+        counters={"downloader/response_status_count/200": 12, "retry/count": 0},
+    )
+    reporter = Reporter(lambda: now, clock, directory)
+    if reason:
+        reporter.finish(reason)
+    else:
+        reporter.tick()
+        reporter.close()
+
+
+def test_numbers_of_a_running_crawl(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path)
+    said = larm("stats")
+    assert (said.status, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[0] == "state: running"
+    assert "running time: 1:02:03" in lines
+    assert "pages: 12,345 (345 in the last run)" in lines
+    assert "queued: 8" in lines
+    assert "limited by: politeness: 2 hosts are waiting for a delay to pass" in lines
+    assert "downloader/response_status_count/200: 12" in lines
+    assert "retry/count: 0" not in lines
+
+
+def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path)
+    out = larm("stats", "-v").out
+    assert "retry/count: 0" in out
+    assert "larm-fetch-0: getting http://a.org/ [2J 5 tasks" in out
+
+
+def test_numbers_of_a_finished_crawl(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path, "closespider_pagecount", age=7200)
+    out = larm("stats").out
+    assert out.startswith("state: closespider_pagecount\nfigures from: 2:00:0")
+    assert "limited by" not in out
+
+
+def test_a_crawl_that_was_killed_is_not_said_to_run(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path, age=600)
+    assert larm("stats").out.startswith("state: not running any more")
+
+
+def test_json_is_the_whole_file(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path, "finished")
+    assert json.loads(larm("stats", "--json").out) == json.loads((tmp_path / "stats.json").read_bytes())
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff"])
+def test_a_damaged_file_is_one_line(larm: Larm, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "stats.json").write_bytes(content)
+    said = larm("stats")
+    assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
+    assert "stats.json" in said.err
+
+
+@pytest.mark.parametrize("content", [b"{}", b'{"figures": {}, "stats": {}}'])
+def test_a_file_of_another_version_is_shown_as_far_as_it_goes(larm: Larm, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "stats.json").write_bytes(content)
+    assert larm("stats", "-v").status == 0

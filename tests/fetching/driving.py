@@ -1,0 +1,37 @@
+"""Leases and fetchers for tests."""
+
+from __future__ import annotations
+
+import itertools
+
+from larm.config import Fetch, Robots
+from larm.fetching.addresses import AddressRule
+from larm.fetching.curl_fetcher import CurlFetcher
+from larm.kit.clock import SystemClock
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Outcome
+from larm.model.url import Url
+
+_numbers = itertools.count(1)
+
+
+def lease(url: str, robots: bool = False, etag: str = "", last_modified: str = "") -> Lease:
+    message = URLMessage(Url(url, url, "host", 0))
+    return Lease(next(_numbers), "host", message, robots=robots, etag=etag, last_modified=last_modified)
+
+
+def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, rule: AddressRule | None = None) -> CurlFetcher:
+    rule = rule or AddressRule([], allow_private=True)
+    return CurlFetcher(settings or Fetch(), robots or Robots(), "larm-test/0.1", rule, SystemClock())
+
+
+def drain(fetcher: CurlFetcher, seconds: float = 20.0) -> list[tuple[Lease, Outcome]]:
+    """All that is under way; fails if it takes longer."""
+    clock = SystemClock()
+    deadline = clock.monotonic() + seconds
+    ended: list[tuple[Lease, Outcome]] = []
+    while fetcher.in_flight:
+        assert clock.monotonic() < deadline, f"a transfer hangs: {fetcher!r}"
+        ended += fetcher.wait(1.0)
+    return ended

@@ -1,0 +1,309 @@
+"""Delays, the retry table row by row, health of hosts, and what answers to a request for robots.txt mean."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.config import Frontier, Robots
+from larm.frontier.politeness import (
+    TABLE,
+    Decision,
+    GiveUp,
+    NotYet,
+    Redirect,
+    RobotsAnswer,
+    backoff,
+    dormancy,
+    health_after,
+    next_start,
+    policy,
+    robots_answer,
+    row,
+)
+from larm.frontier.robots import ALLOW_ALL, RobotsRules
+from larm.kit.units import Seconds
+from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
+
+SETTINGS = Frontier()  # 2 retries, 5 s; blocked 60 s up to a day; given up for 1 h; health 5
+TIMING = Timing(0.5, 100)
+DAY = 86_400.0
+
+
+def even() -> float:
+    """No jitter."""
+    return 0.5
+
+
+def refused(status: int, retry_after: float | None = None) -> Refused:
+    return Refused(status, {}, TIMING, retry_after)
+
+
+def failed(reason: FailReason) -> Failed:
+    return Failed(reason, "it broke", TIMING)
+
+
+def decide(outcome: Outcome, tries: int = 0, blocks: int = 0) -> Decision:
+    return policy(outcome, tries, SETTINGS, blocks=blocks, random=even)
+
+
+# -- delays
+
+
+@pytest.mark.parametrize(
+    ("delay", "crawl_delay", "factor", "seconds", "expected"),
+    [
+        (1.0, None, 1.0, 0.2, 101.0),
+        (1.0, None, 1.0, 7.0, 107.0),
+        (1.0, None, 2.0, 7.0, 114.0),
+        (1.0, None, 0.0, 7.0, 101.0),
+        (1.0, 10.0, 1.0, 7.0, 110.0),
+        (20.0, 10.0, 1.0, 7.0, 120.0),
+        (1.0, 0.0, 1.0, 0.2, 101.0),
+        (0.0, None, 1.0, 7.0, 100.0),  # --delay 0: no waiting of ours
+        (0.0, 3.0, 1.0, 7.0, 103.0),  # but the owner's wish counts
+        (1.0, 3_600.0, 1.0, 0.2, 3_700.0),
+        (1.0, 1e9, 1.0, 0.2, 100.0 + DAY),
+    ],
+)
+def test_next_start(delay: float, crawl_delay: float | None, factor: float, seconds: float, expected: float) -> None:
+    assert next_start(100.0, delay, crawl_delay, factor, seconds) == expected
+
+
+def test_backoff_doubles_up_to_the_maximum() -> None:
+    assert [backoff(60, times, 400, even) for times in range(5)] == [60, 120, 240, 400, 400]
+    assert backoff(60, 10**6, DAY, even) == DAY
+    assert backoff(0, 5, DAY, even) == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0, 1e6), st.integers(0, 10**9), st.floats(0, 1e6), st.floats(0, 1))
+def test_backoff_stays_within_its_bounds(base: float, times: int, maximum: float, chance: float) -> None:
+    wait = backoff(base, times, maximum, lambda: chance)
+    assert min(base, maximum) <= wait <= maximum
+    assert wait <= base * 2.0 ** min(times, 64) * 1.1 or wait == base
+
+
+# -- the table: retry, blocks the host, health, unreachable, gone
+
+ROWS: list[tuple[Outcome, bool, bool, int, bool, bool]] = [
+    (failed(FailReason.TIMEOUT), True, False, 1, False, False),
+    (failed(FailReason.UNRESOLVED), True, False, 0, True, False),
+    (failed(FailReason.CONNECT), True, False, 0, True, False),
+    (failed(FailReason.DROPPED), True, False, 0, False, False),
+    (failed(FailReason.TLS), False, False, 1, False, False),
+    (failed(FailReason.PROTOCOL), False, False, 0, False, False),
+    (failed(FailReason.CONTENT), False, False, 0, False, False),
+    (failed(FailReason.PRIVATE), False, False, 0, False, False),
+    (failed(FailReason.URL), False, False, 0, False, False),
+    (refused(408), True, False, 0, False, False),
+    (refused(425), True, False, 0, False, False),
+    (refused(429), True, True, 0, False, False),
+    (refused(500), True, False, 0, False, False),
+    (refused(502), True, False, 0, False, False),
+    (refused(503), True, True, 0, False, False),
+    (refused(504), True, False, 0, False, False),
+    (refused(520), True, False, 0, False, False),
+    (refused(501), False, False, 0, False, False),
+    (refused(505), False, False, 0, False, False),
+    (refused(404), False, False, 0, False, True),
+    (refused(410), False, False, 0, False, True),
+    (refused(401), False, False, 0, False, False),
+    (refused(403), False, False, 0, False, False),
+    (refused(418), False, False, 0, False, False),
+    (refused(302), False, False, 0, False, False),
+    (refused(204), False, False, 0, False, False),
+    (refused(999), False, False, 0, False, False),
+    (Fetched(200, {}, b"", TIMING), False, False, 0, False, False),
+    (Moved(301, "/", TIMING), False, False, 0, False, False),
+    (NotModified({}, TIMING), False, False, 0, False, False),
+]
+
+
+@pytest.mark.parametrize(("outcome", "retry", "blocks_host", "health", "unreachable", "gone"), ROWS)
+def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool, gone: bool) -> None:
+    decision = decide(outcome)
+    assert decision == Decision(
+        retry=retry,
+        wait=(60.0 if blocks_host else 5.0) if retry else 0.0,
+        host_wait=60.0 if blocks_host else 0.0,
+        health_cost=health,
+        unreachable=unreachable,
+        gone=gone,
+    )
+
+
+def test_every_row_is_tested_and_every_reason_has_one() -> None:
+    classes = {"2xx", "3xx", "4xx", "5xx"}
+    assert set(TABLE) == set(FailReason) | {key for key in TABLE if isinstance(key, int)} | classes
+    assert {row(outcome) for outcome, *_ in ROWS} == set(TABLE.values())
+    tested = {outcome.status for outcome, *_ in ROWS if isinstance(outcome, Refused)}
+    assert {key for key in TABLE if isinstance(key, int)} <= tested
+
+
+def test_a_url_is_tried_three_times_in_all() -> None:
+    found = [decide(failed(FailReason.DROPPED), tries) for tries in range(4)]
+    assert [(each.retry, each.wait) for each in found] == [(True, 5.0), (True, 10.0), (False, 0.0), (False, 0.0)]
+    none = policy(refused(500), 0, Frontier(retries=0), random=even)
+    assert not none.retry
+
+
+def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
+    waits = [decide(refused(503), blocks=blocks).host_wait for blocks in range(13)]
+    assert waits[:4] == [60.0, 120.0, 240.0, 480.0]
+    assert waits[-1] == DAY
+
+
+def test_a_url_waits_as_long_as_its_host() -> None:
+    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False, False)
+    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "after", "blocks", "host_wait"),
+    [
+        (503, 120.0, 0, 120.0),
+        (429, 7.0, 0, 7.0),
+        (503, 0.0, 0, 5.0),  # never sooner than any other retry
+        (503, 1.0, 3, 40.0),  # it named a short time, and refused again and again
+        (503, 1e9, 0, DAY),
+        (500, 30.0, 0, 30.0),
+        (403, 30.0, 0, 30.0),
+        (413, 30.0, 0, 30.0),
+    ],
+)
+def test_retry_after(status: int, after: float, blocks: int, host_wait: float) -> None:
+    """Obeyed with any status, up to `frontier.backoff_max`."""
+    assert decide(refused(status, after), blocks=blocks).host_wait == host_wait
+
+
+def test_forbidden_with_retry_after_rests_the_host_but_does_not_retry() -> None:
+    assert decide(refused(403, 30.0)) == Decision(False, 0.0, 30.0, 0, False, False)
+
+
+# -- health
+
+
+def test_five_time_outs_end_a_host() -> None:
+    """LARM-63."""
+    costs = [decide(failed(FailReason.TIMEOUT))] * 5
+    points = list(itertools.accumulate(costs, lambda left, cost: health_after(left, cost, SETTINGS), initial=SETTINGS.health))
+    assert points == [5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("reason", [FailReason.CONNECT, FailReason.UNRESOLVED])
+def test_a_host_that_can_not_be_reached_is_ended_at_once(reason: FailReason) -> None:
+    """LARM-19."""
+    assert health_after(5, decide(failed(reason)), SETTINGS) == 0
+
+
+def test_other_outcomes_cost_nothing_and_heal_nothing() -> None:
+    assert health_after(3, decide(refused(404)), SETTINGS) == 3
+    assert health_after(3, decide(Fetched(200, {}, b"", TIMING)), SETTINGS) == 3
+
+
+def test_one_try_decides_about_a_host_that_was_given_up() -> None:
+    """LARM-65."""
+    assert health_after(0, decide(refused(404)), SETTINGS, on_trial=True) == 5
+    assert health_after(0, decide(failed(FailReason.TIMEOUT)), SETTINGS, on_trial=True) == 0
+    assert health_after(0, decide(failed(FailReason.CONNECT)), SETTINGS, on_trial=True) == 0
+
+
+def test_a_host_that_was_given_up_rests_an_hour_doubling_to_a_day() -> None:
+    """LARM-65."""
+    assert [dormancy(times, SETTINGS, even) / 3_600 for times in range(7)] == [1, 2, 4, 8, 16, 24, 24]
+    assert dormancy(3, Frontier(retry_hosts_after=Seconds(2 * DAY)), even) == 2 * DAY
+
+
+# -- robots.txt
+
+BODY = b"User-agent: *\nDisallow: /a\n"
+RULES = RobotsRules.parse(BODY, "larm")
+OLD = RobotsRules.parse(b"User-agent: *\nDisallow: /old\n", "larm")
+
+
+def answer(
+    outcome: Outcome, *, tries: int = 0, redirects: int = 0, blocks: int = 0, known: RobotsRules | None = None
+) -> RobotsAnswer:
+    return robots_answer(
+        outcome,
+        "larm",
+        SETTINGS,
+        Robots(),
+        tries=tries,
+        redirects=redirects,
+        blocks=blocks,
+        known=known,
+        random=even,
+    )
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 410, 451, 499, 204, 205, 300, 302])
+def test_no_robots_txt_allows_all(status: int) -> None:
+    """RFC 9309 2.3.1.3, also for 401 and 403; a redirect that leads nowhere is no robots.txt either."""
+    assert answer(refused(status)) == ALLOW_ALL
+    assert answer(refused(status), known=OLD) == ALLOW_ALL
+
+
+def test_rules_are_those_of_the_body() -> None:
+    assert answer(Fetched(200, {}, BODY, TIMING)) == RULES
+    assert answer(Fetched(203, {}, b"<html>not found</html>", TIMING)) == ALLOW_ALL
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_the_last_line_of_a_file_that_was_cut_off_does_not_count(end: bytes) -> None:
+    body = end.join([b"User-agent: *", b"Disallow: /a", b"Disallow: /"])
+    assert answer(Fetched(200, {}, body, TIMING, truncated=True)) == RULES
+
+
+def test_one_endless_line_is_read() -> None:
+    assert answer(Fetched(200, {}, b"User-agent: *", TIMING, truncated=True)) == ALLOW_ALL
+
+
+def test_redirects_are_followed_five_times() -> None:
+    """RFC 9309 2.3.1.2."""
+    moved = Moved(301, "https://elsewhere/robots.txt", TIMING)
+    assert [answer(moved, redirects=redirects) for redirects in (0, 4)] == [Redirect("https://elsewhere/robots.txt")] * 2
+    assert answer(moved, redirects=5) == ALLOW_ALL
+
+
+def test_not_modified_keeps_the_rules() -> None:
+    assert answer(NotModified({}, TIMING), known=OLD) == OLD
+    assert answer(NotModified({}, TIMING)) == ALLOW_ALL
+
+
+@pytest.mark.parametrize(
+    ("outcome", "waits"),
+    [
+        (refused(500), [5.0, 10.0]),
+        (refused(520), [5.0, 10.0]),
+        (refused(429), [60.0, 60.0]),
+        (refused(503), [60.0, 60.0]),
+        (refused(503, 300.0), [300.0, 300.0]),
+        (failed(FailReason.TIMEOUT), [5.0, 10.0]),
+        (failed(FailReason.DROPPED), [5.0, 10.0]),
+        (failed(FailReason.CONNECT), [5.0, 10.0]),
+        (failed(FailReason.UNRESOLVED), []),  # asking again at once finds no name
+        (failed(FailReason.TLS), []),
+        (failed(FailReason.PROTOCOL), []),
+        (failed(FailReason.CONTENT), []),
+        (failed(FailReason.PRIVATE), []),
+        (failed(FailReason.URL), []),
+        (refused(501), []),
+    ],
+)
+def test_what_is_no_answer_is_no_consent(outcome: Outcome, waits: list[float]) -> None:
+    """RFC 9309 2.3.1.4: tried again, then the host is given up, unless its rules of yesterday are known (2.4)."""
+    for tries, wait in enumerate(waits):
+        assert answer(outcome, tries=tries, known=OLD) == NotYet(wait)
+    last = answer(outcome, tries=len(waits))
+    assert isinstance(last, GiveUp)
+    assert f"try {len(waits) + 1}" in last.why
+    assert answer(outcome, tries=len(waits), known=OLD) == OLD
+
+
+def test_a_host_that_keeps_refusing_robots_txt_is_asked_less_often() -> None:
+    assert answer(refused(503), tries=1, blocks=2) == NotYet(240.0)

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError, UsageError
+from larm.index.failure import IndexFailure
+from larm.index.reader import IndexReader
+from larm.index.writer import IndexWriter
+from larm.model.url import Url
+
+
+def opened(path: Path, generation: int | None = None) -> IndexWriter:
+    writer = IndexWriter(path, 15_000_000, 1)
+    writer.open(generation)
+    return writer
+
+
+def add(writer: IndexWriter, name: str, text: str = "word", title: str = "") -> None:
+    writer.upsert(Url(f"http://www.a.org/{name}", f"http://a.org/{name.lower()}", "a.org", 1), "text/html", title, text)
+
+
+def found(path: Path, word: str = "word") -> list[str]:
+    reader = IndexReader(path)
+    return sorted(match.url[17:] for match in reader.search([(word,)], {"body": 1.0, "title": 1.0}, 0.0, limit=1000).matches)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+def test_a_page_replaces_the_one_with_its_normalised_url(path: Path) -> None:
+    """Within a commit and over commits."""
+    writer = opened(path)
+    add(writer, "A", "first")
+    add(writer, "a", "second")
+    assert writer.commit() == 1
+    assert (found(path, "first"), found(path, "second")) == ([], ["a"])
+    add(writer, "A", "third")
+    add(writer, "b", "third")
+    assert writer.commit() == 2
+    assert (found(path, "second"), found(path, "third")) == ([], ["A", "b"])
+    writer.delete("http://a.org/a")
+    writer.delete("http://a.org/absent")
+    assert writer.commit() == 3
+    assert found(path, "third") == ["b"]
+    writer.close()
+
+
+def test_only_a_commit_shows_anything(path: Path) -> None:
+    """Nothing before it; nothing of what was rolled back or not committed at the end."""
+    writer = opened(path)
+    add(writer, "a")
+    assert found(path) == []
+    writer.rollback()
+    add(writer, "b")
+    assert writer.commit() == 1
+    assert writer.commit() == 1  # nothing to do
+    add(writer, "c")
+    writer.close()
+    assert found(path) == ["b"]
+
+
+def test_going_on_removes_what_the_checkpoint_does_not_know(path: Path) -> None:
+    writer = opened(path)
+    for generation in range(1, 6):
+        add(writer, f"g{generation}")
+        assert writer.commit() == generation
+    writer.close()
+    writer = opened(path, 3)
+    assert found(path) == ["g1", "g2", "g3"]
+    add(writer, "again")
+    assert writer.commit() == 4
+    writer.close()
+    opened(path, 4).close()
+    assert found(path) == ["again", "g1", "g2", "g3"]
+    opened(path, 0).close()
+    assert found(path) == []
+
+
+def test_a_new_crawl_removes_the_old_index(path: Path) -> None:
+    writer = opened(path)
+    add(writer, "old")
+    writer.commit()
+    writer.close()
+    writer = opened(path)
+    assert found(path) == []
+    writer.close()
+
+
+def test_a_directory_of_somebody_else_is_not_removed(path: Path) -> None:
+    path.mkdir()
+    (path / "thesis.txt").write_text("years of work")
+    with pytest.raises(StorageError, match=r"thesis\.txt.*move it elsewhere"):
+        opened(path)
+    assert (path / "thesis.txt").exists()
+
+
+def test_what_a_crash_left_of_an_index_can_be_removed(path: Path) -> None:
+    """Without meta.json it is no index any more, but still nobody else's directory."""
+    writer = opened(path)
+    add(writer, "a")
+    writer.commit()
+    writer.close()
+    (path / "meta.json").unlink()
+    opened(path).close()
+    assert found(path) == []
+
+
+def test_a_lost_index_is_noticed(path: Path) -> None:
+    with pytest.raises(StorageError, match="there is none"):
+        opened(path, 3)
+
+
+def test_a_second_writer_is_refused(path: Path) -> None:
+    writer = opened(path)
+    writer.commit()
+    with pytest.raises(StorageError, match="another process"):
+        opened(path, 0)
+    writer.close()
+    opened(path, 0).close()
+
+
+@pytest.mark.parametrize("name", ["meta.json", "store", "term"])
+def test_a_damaged_index_is_refused(path: Path, name: str) -> None:
+    """By the reader and by a crawl that goes on; the message names the directory and a way out."""
+    writer = opened(path)
+    add(writer, "a")
+    writer.commit()
+    writer.close()
+    for file in path.glob("*" + name):
+        file.write_bytes(b"{ nonsense" * 20)
+    with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
+        IndexReader(path).search([("word",)], {"body": 1.0}, 0.0, limit=10)
+    with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
+        opened(path, 0)
+
+
+def test_an_index_of_another_version_is_refused(path: Path) -> None:
+    writer = opened(path)
+    writer.commit()
+    writer.close()
+    meta = path / "meta.json"
+    meta.write_text(meta.read_text().replace("url_words", "url_terms"))
+    with pytest.raises(StorageError, match="another version"):
+        opened(path, 0)
+    with pytest.raises(StorageError, match="another version"):
+        IndexReader(path)
+
+
+def test_an_index_that_vanishes_is_a_storage_error(path: Path) -> None:
+    """tantivy loses its worker or its files; whatever it says, we say StorageError."""
+    writer = opened(path)
+    add(writer, "a")
+    shutil.rmtree(path)
+    with pytest.raises(StorageError, match="index"):
+        writer.commit()
+    writer.close()
+
+
+def test_panics_and_interrupts(tmp_path: Path) -> None:
+    """A panic of tantivy is no Exception and still becomes a StorageError; Ctrl-C stays what it is."""
+
+    class PanicException(BaseException):
+        pass
+
+    with pytest.raises(StorageError, match="assertion failed"), IndexFailure(tmp_path):
+        raise PanicException("assertion failed")
+    with pytest.raises(KeyboardInterrupt), IndexFailure(tmp_path):
+        raise KeyboardInterrupt
+    with pytest.raises(UsageError, match="as it was"), IndexFailure(tmp_path):
+        raise UsageError("as it was")
+
+
+def test_odd_texts(path: Path) -> None:
+    """Lone surrogates, NUL, a URL longer than a term of tantivy can be: indexed once all the same."""
+    writer = opened(path)
+    for _ in range(2):
+        add(writer, "odd", "\ud800 word \x00", "\udfff")
+        add(writer, "long" * 20_000)
+    writer.commit()
+    assert len(found(path)) == 2
+    writer.delete("http://a.org/" + "long" * 20_000)
+    writer.commit()
+    assert found(path) == ["odd"]
+    writer.close()
+
+
+def test_many_commits_leave_few_segments(path: Path) -> None:
+    """A crawl commits every five seconds: merges keep up."""
+    writer = opened(path)
+    for number in range(40):
+        add(writer, f"p{number}")
+        writer.commit()
+    writer.close()
+    reader = IndexReader(path)
+    assert reader.documents == 40
+    assert reader.segments < 20
+
+
+def test_calls_without_open_are_refused(path: Path) -> None:
+    writer = IndexWriter(path, 15_000_000, 1)
+    with pytest.raises(StorageError, match="not opened"):
+        writer.commit()
+    writer.close()
+    assert "closed" in repr(writer)

@@ -1,0 +1,209 @@
+"""Bytes by key, and nothing but bytes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import diskcache
+import pytest
+
+from larm.errors import StorageError
+from larm.kit.block_store import BlockStore
+from larm.kit.workers import Workers
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[BlockStore]:
+    store = BlockStore(tmp_path / "cachingqueue")
+    yield store
+    store.close()
+
+
+class Evil:
+    """Pickled, it makes a file where it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str, int]]:
+        return os.mkdir, (str(self.path), 0o700)
+
+
+def test_put_get_replace(store: BlockStore) -> None:
+    assert store.get("a") is None
+    store.put("a", b"one")
+    store.put("a", b"\x00two")
+    store.put("", b"")
+    assert store.get("a") == b"\x00two"
+    assert store.get("") == b""
+    assert str(store) == str(store.directory)
+
+
+def test_all_of_it_survives_closing(tmp_path: Path) -> None:
+    store = BlockStore(tmp_path / "q")
+    store.put("a", b"1")
+    store.transaction({"b": b"2"})
+    store.close()
+    store.close()
+    with pytest.raises(StorageError, match="q: the store is closed"):
+        store.get("a")
+    assert "closed" in repr(store)
+    store = BlockStore(tmp_path / "q")
+    assert list(map(store.get, store.keys())) == [b"1", b"2"]
+    store.close()
+
+
+def test_only_the_owner_may_read_it_and_there_are_no_files_beside_the_database(store: BlockStore) -> None:
+    assert stat.S_IMODE(store.directory.stat().st_mode) == 0o700
+    store.put("large", bytes(1_000_000))
+    assert {path.name for path in store.directory.rglob("*")} == {"cache.db", "cache.db-wal", "cache.db-shm"}
+    assert store.size_on_disk() > 1_000_000
+
+
+def test_a_transaction_deletes_and_writes_many(store: BlockStore) -> None:
+    store.transaction({f"old_{n}": b"x" for n in range(1700)})
+    store.transaction(
+        {f"new_{n}": str(n).encode() for n in range(1234)} | {"old_5": b"again"}, [f"old_{n}" for n in range(1700)]
+    )
+    assert len(store.keys("new_")) == 1234
+    assert store.keys("old_") == ["old_5"]
+    assert store.get("new_1233") == b"1233"
+    assert store._cache.check() == []  # diskcache agrees with what was written past it
+    assert len(store._cache) == 1235
+
+
+def test_keys_by_prefix(store: BlockStore) -> None:
+    store.transaction(dict.fromkeys(("host-a", "host-b_1", "host-bé_2", "host_", "hot", 'host-"quote"', "host-%"), b""))
+    assert store.keys("host-") == ['host-"quote"', "host-%", "host-a", "host-b_1", "host-bé_2"]
+    assert store.keys("host-b") == ["host-b_1", "host-bé_2"]
+    assert len(store.keys()) == 7
+
+
+def test_retired_keys_are_handed_over_once_and_stay_readable(store: BlockStore) -> None:
+    store.put("a", b"1")
+    store.retire("a")
+    store.retire("b")
+    assert store.get("a") == b"1"
+    assert store.retired() == ["a", "b"]
+    assert store.retired() == []
+
+
+def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: BlockStore) -> None:
+    store.put("a", b"1")
+    (pages,) = store._cache.connection.execute("PRAGMA page_count").fetchone()
+    store._cache.connection.execute(f"PRAGMA max_page_count = {pages + 10}")
+    with pytest.raises(StorageError, match=r"cachingqueue: database or disk is full: the disk is full; make room"):
+        store.transaction({"b": b"2", "large": bytes(1_000_000)}, ["a"])
+    assert store.get("a") == b"1"
+    assert store.keys() == ["a"]
+    with pytest.raises(StorageError, match="disk is full"):
+        store.put("large", bytes(1_000_000))
+    store.transaction({"b": b"2"}, ["a"])
+    assert store.keys() == ["b"]
+    assert store._cache.connection.execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+def test_a_read_only_database_fails_at_once(store: BlockStore) -> None:
+    store._cache.connection.execute("PRAGMA query_only = 1")
+    with pytest.raises(StorageError, match="it can't be opened or written"):
+        store.put("a", b"")
+
+
+@pytest.mark.parametrize("value", ["text", 5, None, bytearray(b"x")])
+def test_anything_but_bytes_is_refused(store: BlockStore, value: object) -> None:
+    with pytest.raises(TypeError, match="a block is bytes"):
+        store.put("a", value)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a block is bytes"):
+        store.transaction({"a": b"", "b": value})  # type: ignore[dict-item]
+    assert store.keys() == []
+    store.transaction({"c": b""})  # nothing was left half done
+    with pytest.raises(TypeError, match="a key is text"):
+        store.put(5, b"")  # type: ignore[arg-type]
+
+
+def test_a_pickle_on_the_disk_is_never_run(store: BlockStore, tmp_path: Path) -> None:
+    """CVE-2025-69872."""
+    with diskcache.Cache(str(store.directory)) as foreign:
+        foreign.set("small", Evil(tmp_path / "ran"))
+        foreign.set("text", "text")
+        foreign.set("file", bytes(100_000))
+        foreign.set(("a", "key"), b"x")
+    for key in ("small", "text", "file"):
+        with pytest.raises(StorageError, match="cachingqueue: it holds an entry that is not plain bytes"):
+            store.get(key)
+    assert store.keys() == ["file", "small", "text"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_foreign_row_can_be_replaced_and_deleted_but_no_file_with_it(store: BlockStore) -> None:
+    with diskcache.Cache(str(store.directory)) as foreign:
+        foreign.set("file", bytes(100_000))
+        foreign.set("other", bytes(100_000))
+    store.transaction({"file": b"1"}, ["other"])
+    assert store.get("file") == b"1"
+    assert len(list(store.directory.rglob("*.val"))) == 2
+
+
+def test_many_threads_and_closing_on_another(tmp_path: Path) -> None:
+    store = BlockStore(tmp_path / "q")
+    deaths: list[BaseException] = []
+    workers = Workers(lambda name, error: deaths.append(error))
+
+    def work(number: int) -> None:
+        for n in range(30):
+            store.put(f"{number}_{n}", str(n).encode())
+            store.transaction({f"t{number}_{n}": b"t"}, [f"t{number}_{n - 1}"])
+            assert store.get(f"{number}_{n}") == str(n).encode()
+
+    for number in range(4):
+        workers.start(f"larm-{number}", lambda number=number: work(number))  # type: ignore[misc]
+    assert workers.join(60) == []
+    assert deaths == []
+    assert len(store.keys()) == 4 * 31
+    workers.start("larm-close", store.close)
+    workers.join(10)
+    assert deaths == []
+
+
+def test_what_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "q").mkdir()
+    (tmp_path / "q" / "cache.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(StorageError, match=r"q: file is not a database: the database is damaged"):
+        BlockStore(tmp_path / "q")
+
+
+def test_a_database_cut_anywhere_is_an_error_or_works(tmp_path: Path) -> None:
+    whole = BlockStore(tmp_path / "whole")
+    whole.transaction({f"key_{n}": bytes(3000) for n in range(5)})
+    whole.close()
+    data = (tmp_path / "whole" / "cache.db").read_bytes()
+    errors = 0
+    for number, length in enumerate([1, 50, 100, *range(4000, len(data), 4000)]):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "cache.db").write_bytes(data[:length])
+        try:
+            store = BlockStore(tmp_path / f"{number}")
+            try:
+                assert set(map(store.get, store.keys())) <= {bytes(3000)}
+            finally:
+                store.close()
+        except StorageError:
+            errors += 1
+    assert errors > 5
+
+
+def test_a_directory_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="file/q: Not a directory"):
+        BlockStore(tmp_path / "file" / "q")
+    monkeypatch.setenv("LARM_PLACE", "elsewhere")
+    with pytest.raises(StorageError, match="environment variable"):
+        BlockStore(tmp_path / "$LARM_PLACE")
+
+
+def test_sqlite_has_what_the_statements_need() -> None:
+    assert sqlite3.sqlite_version_info >= (3, 38)  # JSON built in, upsert, 32766 variables

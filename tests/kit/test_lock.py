@@ -1,0 +1,59 @@
+"""One writer a directory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError, UsageError
+from larm.kit.lock import DirectoryLock
+
+HOLDER = """
+import sys
+from pathlib import Path
+from larm.kit.lock import DirectoryLock
+lock = DirectoryLock(Path(sys.argv[1]))
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_second_lock_is_refused_until_the_first_is_given_back(tmp_path: Path) -> None:
+    directory = tmp_path / "new" / "crawl"
+    with DirectoryLock(directory) as lock:
+        assert "held" in repr(lock)
+        with pytest.raises(UsageError, match=f"crawl is in use by process {os.getpid()};") as refused:
+            DirectoryLock(directory)
+        assert refused.value.exit_status == 2
+    lock.close()
+    assert "free" in repr(lock)
+    DirectoryLock(directory).close()
+
+
+def test_the_lock_of_another_process_ends_with_a_kill(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        with pytest.raises(UsageError, match=f"in use by process {holder.pid};"):
+            DirectoryLock(tmp_path)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(10)
+    DirectoryLock(tmp_path).close()
+
+
+def test_a_longer_pid_of_the_past_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("99999999999999\n")
+    with DirectoryLock(tmp_path):
+        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="file/crawl/lock: Not a directory: it can't be opened"):
+        DirectoryLock(tmp_path / "file" / "crawl")

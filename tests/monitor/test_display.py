@@ -1,0 +1,121 @@
+"""The display: plain lines where stderr is no terminal, redrawn ones where it is."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from larm.monitor.display import Display, details
+from larm.monitor.snapshot import Snapshot, StorageFigures, ThreadFigures
+from larm.testing.clock import FakeClock
+
+
+class Terminal(io.StringIO):
+    """Says that it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Broken(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+def display(clock: FakeClock, stream: io.StringIO, *, verbose: bool = False) -> Display:
+    def probe() -> Snapshot:
+        now = clock.monotonic()
+        return Snapshot(
+            elapsed=now,
+            pages=int(100 * now),
+            pages_run=int(100 * now),
+            received=int(1024 * 1024 * now),
+            waiting=12_345,
+            in_flight=2,
+            transfers=64,
+            hosts_queued=1,
+            hosts_waiting=1,
+            errors=4,
+            threads=(ThreadFigures("larm-fetch-0", "reading", 1.5, "http://a/\x1b[2J", 2048, 3),),
+        )
+
+    return Display(probe, clock, stream, verbose=verbose)
+
+
+def test_piped_there_is_one_line_a_minute(clock: FakeClock) -> None:
+    stream = io.StringIO()
+    shown = display(clock, stream)
+    assert not shown.live
+    for _ in range(121):
+        clock.advance(1)
+        shown.refresh()
+    shown.close()
+    lines = stream.getvalue().splitlines()
+    assert lines == [
+        "larm: 1:00  6,000 pages (100.0/s, 1.00 MB/s), 4 errors; 12,345 queued, 2 in the air, 1 host with URLs; "
+        "limited by politeness: 1 host is waiting for a delay to pass",
+        "larm: 2:00  12,000 pages (100.0/s, 1.00 MB/s), 4 errors; 12,345 queued, 2 in the air, 1 host with URLs; "
+        "limited by politeness: 1 host is waiting for a delay to pass",
+    ]
+
+
+def test_verbose_lines_come_more_often(clock: FakeClock) -> None:
+    stream = io.StringIO()
+    shown = display(clock, stream, verbose=True)
+    for _ in range(60):
+        clock.advance(1)
+        shown.refresh()
+    assert len(stream.getvalue().splitlines()) == 12
+
+
+def test_on_a_terminal_the_figures_are_redrawn_in_place(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    stream = Terminal()
+    shown = display(clock, stream, verbose=True)
+    assert shown.live
+    for _ in range(3):
+        clock.advance(1)
+        shown.refresh()
+    shown.close()
+    text = stream.getvalue()
+    assert "300 pages (100.0/s" in text
+    assert "[larm-fetch-0] reading for 1.5 s (http://a/ [2J)" in text, "escape sequences of a URL are harmless"
+    assert text.rstrip().endswith("\x1b[?25h") or "\x1b[?25h" in text, "the cursor is shown again"
+    assert "\x1b[1A" in text, "redrawn in place"
+
+
+def test_a_dumb_terminal_gets_plain_lines(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert not display(clock, Terminal()).live
+
+
+def test_a_broken_stderr_silences_the_display_and_not_the_crawl(clock: FakeClock) -> None:
+    shown = display(clock, Broken())
+    for _ in range(3):
+        clock.advance(60)
+        shown.refresh()
+    shown.close()
+
+
+def test_details_name_filters_storages_and_threads() -> None:
+    lines = details(
+        Snapshot(
+            filtered={"scope": 1234},
+            storages=(StorageFigures("index", 2048, 4096),),
+            checkpoint_seconds=0.25,
+            checkpoint_bytes=1536,
+            threads=(ThreadFigures("larm-fetch-0"),),
+        )
+    )
+    assert lines[0] == "filtered: scope 1,234; visited: 0"
+    assert lines[2] == "storage queues: index 2.00 KB; last checkpoint: 0.25 s, 1.50 KB"
+    assert lines[3] == "[larm-fetch-0] idle, 0 tasks, 0.00 Bytes"

@@ -1,0 +1,65 @@
+"""What limits the crawl: each row of the table, and which row wins where two hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from larm.monitor.limits import limiting_factor
+from larm.monitor.snapshot import Snapshot, StorageFigures
+
+FULL = StorageFigures("index", 31_000_000, 32_000_000)
+HALF = StorageFigures("log", 16_000_000, 32_000_000)
+BUSY: dict[str, Any] = {"waiting": 50, "transfers": 64}
+
+
+def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) -> str:
+    first = Snapshot(elapsed=10.0, **(before if before is not None else now))
+    return limiting_factor(first, Snapshot(elapsed=20.0, **now), cpu * 10)
+
+
+@pytest.mark.parametrize(
+    ("figures", "cpu", "expected"),
+    [
+        ({}, 0.0, "nothing: there is nothing left to fetch"),
+        ({**BUSY, "storages": (HALF, FULL)}, 0.5, "the disk: index can't store as fast as pages come"),
+        ({**BUSY, "hosts_ready": 9}, 0.97, "the CPU (97% of a core)"),
+        ({**BUSY, "in_flight": 60}, 0.5, "the network or the servers (60 of 64 transfers are in the air)"),
+        ({**BUSY, "hosts_waiting": 1}, 0.0, "politeness: 1 host is waiting for a delay to pass"),
+        (
+            {**BUSY, "hosts_waiting": 1200, "hosts_blocked": 3},
+            0.0,
+            "politeness: 1,200 hosts are waiting for a delay to pass, 3 left alone for a while",
+        ),
+        ({**BUSY, "in_flight": 2}, 0.1, "the servers: 2 requests are in the air, no other host is ready"),
+        ({"incoming": 70_000, "handler_busy": True}, 0.3, "the handler (70,000 messages wait for the filters)"),
+        ({**BUSY, "hosts_blocked": 1}, 0.0, "back-off: 1 host is left alone for a while (failed, 429 or 503)"),
+        ({**BUSY, "hosts_given_up": 4}, 0.0, "hosts that do not answer"),
+        (
+            {**BUSY, "hosts_ready": 30, "in_flight": 5},
+            0.4,
+            "the fetcher threads (30 hosts are ready, 5 of 64 transfers are in the air)",
+        ),
+    ],
+)
+def test_each_row_of_the_table(figures: dict[str, Any], cpu: float, expected: str) -> None:
+    assert limit(cpu, **figures) == expected
+
+
+def test_a_full_storage_is_named_before_what_it_holds_up() -> None:
+    assert limit(0.99, **BUSY, in_flight=64, storages=(FULL,)).startswith("the disk")
+
+
+def test_the_cpu_is_named_before_transfers_that_wait_for_it() -> None:
+    assert limit(1.4, **BUSY, in_flight=64).startswith("the CPU (140%")
+
+
+def test_a_host_whose_request_is_in_the_air_at_this_moment_still_counts_as_politeness() -> None:
+    """One host, one request at a time: at some moments it waits, at others its request is out."""
+    assert limit(0.0, before={**BUSY, "hosts_waiting": 1}, **BUSY, in_flight=1).startswith("politeness: 1 host")
+
+
+def test_two_snapshots_of_one_moment_do_not_divide_by_zero() -> None:
+    same = Snapshot(elapsed=5.0, waiting=1, hosts_waiting=1)
+    assert limiting_factor(same, same, 0.0).startswith("politeness")

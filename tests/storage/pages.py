@@ -1,0 +1,30 @@
+"""Visits for tests of the storages."""
+
+from __future__ import annotations
+
+from larm.model.document import Document, Link, Visit
+from larm.model.url import Url
+
+
+def url(access: str, normalised: str = "") -> Url:
+    """A Url whose host is taken from the text; normalised as given or the same."""
+    return Url(access, normalised or access, access.split("/")[2] if "//" in access else "", hash(normalised or access) >> 2)
+
+
+def page(
+    access: str,
+    title: str = "",
+    text: str = "",
+    body: bytes = b"",
+    links: tuple[Link, ...] = (),
+    mime: str = "text/html",
+    index: bool = True,
+) -> Visit:
+    """A visit of a page that was found on http://a.org/ and fetched with status 200."""
+    document = Document(mime, title, text, links, index=index)
+    return Visit(access, links, url(access), "http://a.org/", status=200, body=body, document=document)
+
+
+def link(access: str, anchor: str = "", link_type: int = 0, normalised: str = "") -> Link:
+    """A link of a page."""
+    return Link(url(access, normalised), link_type, anchor)

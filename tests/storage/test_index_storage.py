@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from larm import config
+from larm.errors import ConfigError, StorageError
+from larm.index.reader import IndexReader
+from larm.kit.units import ByteSize
+from larm.model.document import Visit
+from larm.model.message import START
+from larm.seams import Storage
+from larm.storage.index import IndexStorage, cut
+from larm.storage.log import LogStorage
+from larm.storage.reader import StoreLog
+from tests.storage.pages import link, page, url
+
+SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
+VISITS = [
+    Visit(START, (link("http://a.org/"),)),
+    page("http://a.org/", "Home", "welcome here"),
+    page("http://a.org/logo.png", mime="image/png", body=b"PNG"),
+    Visit("http://a.org/old", url=url("http://a.org/old"), status=302),
+    page("http://a.org/empty"),
+]
+
+
+def opened(directory: Path, position: dict[str, Any] | None = None) -> IndexStorage:
+    storage = IndexStorage(directory, SETTINGS)
+    storage.open(position)
+    return storage
+
+
+def urls(directory: Path, *words: str) -> list[str]:
+    found = IndexReader(directory / "index").search(
+        [(word,) for word in words], {"body": 1.0, "url_words": 1.0}, 0.0, limit=100
+    )
+    return sorted(match.url for match in found.matches)
+
+
+def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
+    """As many documents as rows of store.log, whatever their type (LARM-88: url and mimetype are always there)."""
+    storages: list[Storage] = [opened(tmp_path), LogStorage(tmp_path, config.LogStorage())]
+    storages[1].open(None)
+    for storage in storages:
+        storage.store(VISITS)
+        storage.commit()
+        storage.close()
+    assert IndexReader(tmp_path / "index").documents == len(list(StoreLog(tmp_path))) == 3
+    found = IndexReader(tmp_path / "index").search([("png",)], {"url_words": 1.0}, 0.0, limit=10)
+    assert [(match.url, match.mime) for match in found.matches] == [("http://a.org/logo.png", "image/png")]
+
+
+def test_pages_that_ask_not_to_be_indexed_or_are_gone_are_removed(tmp_path: Path) -> None:
+    """A second crawl: one page now says noindex, one is 404, one moved for good; one is only moved for now, one untouched."""
+    storage = opened(tmp_path)
+    names = ["noindex", "gone", "moved", "busy", "same"]
+    storage.store([page(f"http://a.org/{name}", text="word") for name in names])
+    position = dict(storage.commit())
+    storage.close()
+    storage = opened(tmp_path, position)
+    storage.store([page("http://a.org/noindex", text="word", index=False)])
+    statuses = {"gone": 404, "moved": 301, "busy": 503}
+    storage.store([Visit(name, url=url(f"http://a.org/{name}"), status=status) for name, status in statuses.items()])
+    storage.commit()
+    storage.close()
+    assert urls(tmp_path, "word") == ["http://a.org/busy", "http://a.org/same"]
+
+
+def test_a_crash_between_index_and_checkpoint_leaves_no_page_twice(tmp_path: Path) -> None:
+    """The index is one commit ahead of the checkpoint: the fetches of that tick are repeated, nothing is there twice."""
+    storage = opened(tmp_path)
+    storage.store([page("http://a.org/1", text="word")])
+    position = dict(storage.commit())
+    storage.store([page("http://a.org/2", text="word")])
+    storage.commit()  # the checkpoint that would have noted this was never written
+    storage.store([page("http://a.org/3", text="word")])
+    storage.close()
+    storage = opened(tmp_path, position)
+    assert urls(tmp_path, "word") == ["http://a.org/1"]
+    storage.store([page("http://a.org/3", text="word"), page("http://a.org/2", text="word")])
+    assert storage.commit() == {"generation": 2}
+    storage.close()
+    assert urls(tmp_path, "word") == [f"http://a.org/{n}" for n in (1, 2, 3)]
+
+
+def test_text_is_cut(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    storage.store([page("http://a.org/", text="early " + "x " * 20 + "late")])
+    storage.commit()
+    storage.close()
+    assert urls(tmp_path, "early") == ["http://a.org/"]
+    assert urls(tmp_path, "late") == []
+
+
+def test_cut_counts_bytes_and_keeps_whole_characters() -> None:
+    assert cut("abc", 3) == "abc"
+    assert cut("abcd", 3) == "abc"
+    assert cut("äöü", 5) == "äö"
+    assert cut("äöü", 6) == "äöü"
+    assert cut("漢" * 10, 29) == "漢" * 9
+
+
+@pytest.mark.parametrize("position", [{}, {"generation": -1}, {"generation": "x"}])
+def test_a_damaged_position_is_refused(tmp_path: Path, position: dict[str, Any]) -> None:
+    with pytest.raises(StorageError, match="damaged"):
+        opened(tmp_path, position)
+
+
+def test_too_little_memory_is_a_mistake_in_the_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"storage\.index\.memory"):
+        IndexStorage(tmp_path, config.IndexStorage(memory=ByteSize(20_000_000), threads=2))

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm import config
+from larm.errors import StorageError
+from larm.kit.units import ByteSize
+from larm.model.document import Visit
+from larm.model.message import REDIRECT, START
+from larm.seams import Storage
+from larm.storage.log import LogStorage
+from tests.storage.pages import link, page
+
+SETTINGS = config.LogStorage(page_file_size=ByteSize(100))
+
+
+def opened(directory: Path, position: dict[str, Any] | None = None) -> LogStorage:
+    storage = LogStorage(directory, SETTINGS)
+    storage.open(position)
+    return storage
+
+
+def stored(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted((directory / "logs").iterdir())}
+
+
+def test_a_crawl_in_its_logs(tmp_path: Path) -> None:
+    """Start URLs, a redirect, a page with a frame, an empty page: all of LARM-89 to LARM-94 in one look."""
+    storage: Storage = opened(tmp_path)
+    storage.store([Visit(START, (link("http://a.org/"),))])
+    storage.store(
+        [
+            Visit("http://a.org/", (link("http://a.org/home", link_type=REDIRECT),), status=301),
+            page(
+                "http://a.org/home",
+                "My\thome\r\n",
+                body=b"<p>",
+                links=(link("http://b.org/", "B\nb"), link("http://a.org/f", "", 1)),
+            ),
+            page("http://a.org/f", body=b"", mime="text/plain"),
+            page("http://a.org/g", body=b"12345"),
+        ]
+    )
+    assert storage.commit() == {"store": 213, "links": 195, "page_file": 1, "offset": 8}
+    storage.close()
+    assert stored(tmp_path) == {
+        "links.log": b"<start>\thttp://a.org/\thttp://a.org/\t0\t\n"
+        b"http://a.org/\thttp://a.org/home\thttp://a.org/home\t2\t\n"
+        b"http://a.org/home\thttp://b.org/\thttp://b.org/\t0\tB b\n"
+        b"http://a.org/home\thttp://a.org/f\thttp://a.org/f\t1\t\n",
+        "store.log": b"http://a.org/\thttp://a.org/home\thttp://a.org/home\t0\t200\ttext/html\t3\tMy home  \t1\t0\n"
+        b"http://a.org/\thttp://a.org/f\thttp://a.org/f\t0\t200\ttext/plain\t0\t\n"
+        b"http://a.org/\thttp://a.org/g\thttp://a.org/g\t0\t200\ttext/html\t5\t\t1\t3\n",
+        "pagefile_1.pfl": b"<p>12345",
+    }
+
+
+def test_a_document_never_spans_two_page_files(tmp_path: Path) -> None:
+    """LARM-94: up to the size and no byte more; a larger body has a file of its own."""
+    storage = opened(tmp_path)
+    sizes = [60, 40, 1, 250, 100, 100]
+    storage.store([page(f"http://a.org/{n}", body=bytes([65 + n]) * size) for n, size in enumerate(sizes)])
+    storage.commit()
+    storage.close()
+    files = {name[9]: len(data) for name, data in stored(tmp_path).items() if name.startswith("pagefile")}
+    assert files == {"1": 100, "2": 1, "3": 250, "4": 100, "5": 100}
+    places = [line.split(b"\t")[8:] for line in stored(tmp_path)["store.log"].splitlines()]
+    assert places == [[b"1", b"0"], [b"1", b"60"], [b"2", b"0"], [b"3", b"0"], [b"4", b"0"], [b"5", b"0"]]
+
+
+def test_a_commit_shows_everything_at_once(tmp_path: Path) -> None:
+    """Before the first commit little is on the disk, after it everything (``tail -f``)."""
+    storage = opened(tmp_path)
+    storage.store([page("http://a.org/", body=b"x" * 50)])
+    assert stored(tmp_path)["store.log"] == b""
+    storage.commit()
+    assert stored(tmp_path)["store.log"].endswith(b"\t1\t0\n")
+    storage.close()
+
+
+def test_large_amounts_are_written_without_a_commit_and_in_whole_lines(tmp_path: Path) -> None:
+    """Memory stays bounded; and a line of store.log never speaks of a body that is not in its page file yet."""
+    storage = LogStorage(tmp_path, config.LogStorage())
+    storage.open(None)
+    visit = page("http://a.org/" + "x" * 400, "t" * 100, body=b"b" * 100, links=(link("http://b.org/" + "y" * 400),) * 3)
+    for _ in range(30):
+        storage.store([visit] * 50)
+    files = stored(tmp_path)
+    assert len(files["store.log"]) >= 1_000_000
+    assert len(files["links.log"]) >= 1_000_000
+    assert files["store.log"].endswith(b"\n")
+    assert files["links.log"].endswith(b"\n")
+    last = files["store.log"].splitlines()[-1].split(b"\t")
+    assert int(last[9]) + int(last[6]) <= len(files["pagefile_1.pfl"])
+    storage.close()
+
+
+def test_a_new_crawl_removes_the_old_one(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    storage.store([page(f"http://a.org/{n}", body=b"x" * 90, links=(link("http://b.org/"),)) for n in range(3)])
+    storage.close()
+    assert len(stored(tmp_path)) == 5
+    opened(tmp_path).close()
+    assert stored(tmp_path) == {"links.log": b"", "store.log": b"", "pagefile_1.pfl": b""}
+
+
+steps = st.lists(st.tuples(st.integers(0, 130), st.integers(0, 3)), max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(before=steps, after=steps)
+def test_going_on_undoes_what_came_after_the_checkpoint(
+    tmp_path_factory: pytest.TempPathFactory, before: Any, after: Any
+) -> None:
+    """Store, commit, store more, crash; opened at the commit's position all files are as they were then, and go on."""
+    directory = tmp_path_factory.mktemp("crawl")
+
+    def pages(steps: list[tuple[int, int]], name: str) -> list[Visit]:
+        links = (link("http://b.org/", "b"),)
+        return [page(f"http://a.org/{name}{n}", body=b"x" * size, links=links * many) for n, (size, many) in enumerate(steps)]
+
+    storage = opened(directory)
+    storage.store(pages(before, "before"))
+    position = dict(storage.commit())
+    noted = stored(directory)
+    storage.store(pages(after, "after"))
+    storage.close()  # writes what a crash might have written
+    again = opened(directory, position)
+    assert stored(directory) == noted
+    again.store(pages(after, "after"))
+    again.commit()
+    again.close()
+    assert len(stored(directory)["store.log"].splitlines()) == len(before) + len(after)
+
+
+@pytest.mark.parametrize("name", ["store.log", "links.log", "pagefile_2.pfl"])
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_file_shorter_than_noted_is_refused(tmp_path: Path, name: str, gone: bool) -> None:
+    storage = opened(tmp_path)
+    storage.store([page(f"http://a.org/{n}", body=b"x" * 90, links=(link("http://b.org/"),)) for n in range(2)])
+    position = dict(storage.commit())
+    storage.close()
+    path = tmp_path / "logs" / name
+    os.truncate(path, path.stat().st_size - 1)
+    if gone:
+        path.unlink()
+    with pytest.raises(StorageError, match=rf"{name}: \d+ bytes, but the last checkpoint noted \d+.*--fresh"):
+        opened(tmp_path, position)
+
+
+def test_a_lost_earlier_page_file_is_noticed(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
+    storage.store([page(f"http://a.org/{n}", body=b"x" * 90) for n in range(3)])
+    position = dict(storage.commit())
+    storage.close()
+    (tmp_path / "logs" / "pagefile_2.pfl").unlink()
+    with pytest.raises(StorageError, match=r"pagefile_2\.pfl: gone"):
+        opened(tmp_path, position)
+
+
+@pytest.mark.parametrize("position", [{}, {"store": 0, "links": 0, "page_file": 0, "offset": 0}, {"store": -1}, {"store": "x"}])
+def test_a_damaged_position_is_refused(tmp_path: Path, position: dict[str, Any]) -> None:
+    with pytest.raises(StorageError, match="damaged"):
+        opened(tmp_path, position)
+
+
+def test_logs_that_are_a_file_are_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("")
+    with pytest.raises(StorageError, match="logs: "):
+        opened(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+    """The commit fails, naming the file; close() afterwards does not fail again."""
+    storage = opened(tmp_path)
+    storage.commit()
+    storage.close()
+    for file in (tmp_path / "logs").iterdir():
+        file.unlink()
+    (tmp_path / "logs" / "links.log").symlink_to("/dev/full")
+    storage = opened(tmp_path)
+    storage.store([page("http://a.org/", links=(link("http://b.org/"),))])
+    with pytest.raises(StorageError, match=r"links\.log.*disk is full"):
+        storage.commit()
+    storage.close()
+
+
+def test_odd_texts_do_no_harm(tmp_path: Path) -> None:
+    """Lone surrogates and terminal escapes in titles and anchors."""
+    storage = opened(tmp_path)
+    storage.store([page("http://a.org/", "\ud800 \x1b[2J", links=(link("http://b.org/", "\udfff\x9b"),))])
+    storage.commit()
+    storage.close()
+    for data in stored(tmp_path).values():
+        assert b"\x1b" not in data
+        data.decode()
+
+
+def test_calls_without_open_are_refused(tmp_path: Path) -> None:
+    storage = LogStorage(tmp_path, SETTINGS)
+    storage.close()
+    with pytest.raises(StorageError, match="not opened"):
+        storage.commit()

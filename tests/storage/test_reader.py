@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from larm import config
+from larm.errors import StorageError, UsageError
+from larm.kit.units import ByteSize
+from larm.storage import reader
+from larm.storage.log import LogStorage
+from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
+from tests.storage.pages import page
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """Fifty pages in several page files; page 7 was stored twice; one has no bytes, one a title that looks like a URL."""
+    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100)))
+    storage.open(None)
+    storage.store([page(f"http://a.org/{n}", body=f"body {n}".encode() * 3) for n in range(50)])
+    storage.store(
+        [page("http://a.org/empty"), page("http://a.org/7", body=b"newer"), page("http://a.org/last", "http://a.org/8")]
+    )
+    storage.commit()
+    storage.close()
+    return tmp_path
+
+
+def test_every_entry_gives_its_bytes(crawl: Path) -> None:
+    """LARM-95."""
+    log = StoreLog(crawl)
+    entries = list(log)
+    assert len(entries) == 53
+    for number, entry in enumerate(entries[:50]):
+        assert log.body(entry) == f"body {number}".encode() * 3
+    assert log.body(entries[50]) == b""
+    assert entries[49].file > 5
+
+
+@pytest.mark.parametrize("block", [1, 10, 97, 8_000_000])
+def test_find_gives_the_latest(crawl: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the file is cut into blocks: the latest entry, only whole URLs, and not a title that looks like one."""
+    monkeypatch.setattr(reader, "_BLOCK", block)
+    log = StoreLog(crawl)
+    found = log.find("http://a.org/7")
+    assert found is not None
+    assert log.body(found) == b"newer"
+    for number in (0, 8, 49):
+        found = log.find(f"http://a.org/{number}")
+        assert found is not None
+        assert found.url == f"http://a.org/{number}"
+    for absent in ("http://a.org/", "http://a.org/77", "", "200", "text/html", "a\tb"):
+        assert log.find(absent) is None
+
+
+def test_a_line_that_is_being_written_is_not_there_yet(crawl: Path) -> None:
+    path = crawl / "logs" / "store.log"
+    path.write_bytes(path.read_bytes() + b"http://a.org/\thttp://a.org/new\thttp://a.org/new\t0")
+    log = StoreLog(crawl)
+    assert len(list(log)) == 53
+    assert log.find("http://a.org/new") is None
+    assert log.find("http://a.org/last") is not None
+
+
+def test_an_empty_log_has_no_entries(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "store.log").touch()
+    assert list(StoreLog(tmp_path)) == []
+    assert StoreLog(tmp_path).find("http://a.org/") is None
+
+
+def test_no_log_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no store\.log in .*: run larm crawl first"):
+        StoreLog(tmp_path)
+
+
+def test_a_bad_line_is_named(crawl: Path) -> None:
+    path = crawl / "logs" / "store.log"
+    path.write_bytes(b"good for nothing\n\thttp://a.org/x\t\n" + path.read_bytes())
+    with pytest.raises(StorageError, match=r"store\.log: line 1 can't be read"):
+        list(StoreLog(crawl))
+    with pytest.raises(StorageError, match=r"store\.log: byte 17 can't be read"):
+        StoreLog(crawl).find("http://a.org/x")
+
+
+def test_a_cut_page_file_is_named(crawl: Path) -> None:
+    log = StoreLog(crawl)
+    entry = next(iter(log))
+    os.truncate(crawl / "logs" / "pagefile_1.pfl", 5)
+    with pytest.raises(StorageError, match=r"pagefile_1\.pfl: ends before the page http://a\.org/0 does"):
+        log.body(entry)
+    (crawl / "logs" / "pagefile_1.pfl").unlink()
+    with pytest.raises(StorageError, match=r"pagefile_1\.pfl"):
+        log.body(entry)
+
+
+def test_a_log_of_larm_can_be_read(tmp_path: Path) -> None:
+    """LARM-92: the last Java format, in Latin-1."""
+    (tmp_path / "logs").mkdir()
+    line = 'http://a/\thttp://b/\thttp://b/\t0\t\t200\ttext/html\t4\t"Z\xfcrich"\t\t1\t2\n'
+    (tmp_path / "logs" / "store.log").write_bytes(line.encode("latin-1"))
+    (tmp_path / "logs" / "pagefile_1.pfl").write_bytes(b"..body..")
+    log = StoreLog(tmp_path)
+    (entry,) = log
+    assert entry == StoreEntry("http://a/", "http://b/", "http://b/", 0, 200, "text/html", 4, "Z\ufffdrich", 1, 2)
+    assert log.body(entry) == b"body"
