@@ -53,6 +53,7 @@ class Checkpointer:
         file: CheckpointFile,
         store: BlockStore,
         incoming: CachingQueue[URLMessage],
+        revisits: CachingQueue[URLMessage],
         book: HostBook,
         seen: DiskSeenSet,
         counters: Counters,
@@ -61,6 +62,7 @@ class Checkpointer:
         scope: ScopeHosts | None,
         restrict_to: str,
         start_urls: Sequence[str],
+        cycle: int,
         clock: Clock,
     ) -> None:
         # constant after construction
@@ -68,6 +70,7 @@ class Checkpointer:
         self._file = file
         self._store = store
         self._incoming = incoming
+        self._revisits = revisits
         self._book = book
         self._seen = seen
         self._counters = counters
@@ -76,6 +79,7 @@ class Checkpointer:
         self._scope = scope
         self._restrict_to = restrict_to
         self._start_urls = list(start_urls)
+        self._cycle = cycle
         self._clock = clock
         # only the saving thread
         self.last = Saved(0.0, 0.0, 0)
@@ -87,6 +91,7 @@ class Checkpointer:
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
+            revisits = self._revisits.snapshot()
             hosts = self._book.cut()
             fresh = self._seen.cut()
             counters = self._counters.snapshot()
@@ -98,12 +103,14 @@ class Checkpointer:
         storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
         header = Header(
             incoming=QueueRow.of(incoming),
+            revisits=QueueRow.of(revisits),
             counters=counters,
             logs=dict(logs),
             storages={name: dict(position) for name, position in storages.items()},
             scope_hosts=scope,
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
+            cycle=self._cycle,
             finished=finished,
         )
         size = self._file.write(header, hosts, fresh, retired)

@@ -54,10 +54,14 @@ class Urls(_Section, frozen=True):
 
 
 class LengthFilter(_Section, frozen=True):
+    """URLs that are too long."""
+
     max: Positive = 500  # LARM-48
 
 
 class KnownPathsFilter(_Section, frozen=True):
+    """URLs that are known to be of no use, by path, query or host."""
+
     prefixes: tuple[str, ...] = ("/robots.txt",)  # LARM-50
     suffixes: tuple[str, ...] = (  # Apache's directory views, old and new (LARM-50, LARM-51)
         *(f"/?{column}={order}" for column in "NMSD" for order in "AD"),
@@ -67,6 +71,8 @@ class KnownPathsFilter(_Section, frozen=True):
 
 
 class VisitedFilter(_Section, frozen=True):
+    """URLs that were seen before."""
+
     recent: Positive = 200_000  # fingerprints kept in RAM in front of the disk: 20 MB
 
 
@@ -131,10 +137,14 @@ class Processing(_Section, frozen=True):
 
 
 class LogStorage(_Section, frozen=True):
+    """store.log, links.log and the page files."""
+
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
 
 
 class IndexStorage(_Section, frozen=True):
+    """The full-text index."""
+
     memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
     threads: Positive = 1
     text_size: ByteSize = ByteSize(1_000_000)  # text of a page that is indexed and kept for snippets
@@ -150,7 +160,17 @@ class Storage(_Section, frozen=True):
     own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
 
 
+class Recrawl(_Section, frozen=True):
+    """Revisiting a finished crawl."""
+
+    most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
+        0.5  # share of a host's pages forgotten at once; 1: believe anything
+    )
+
+
 class Monitor(_Section, frozen=True):
+    """What is told while the crawl runs."""
+
     tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
     plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
 
@@ -167,6 +187,7 @@ class Config(_Section, frozen=True):
     fetch: Fetch = Fetch()
     processing: Processing = Processing()
     storage: Storage = Storage()
+    recrawl: Recrawl = Recrawl()
     monitor: Monitor = Monitor()
 
 

@@ -37,6 +37,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Outcome
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
+from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
 
@@ -44,6 +45,9 @@ LONGEST_WAIT = 60.0
 """Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
 JOIN_DEADLINE = 30.0
 """Seconds for the threads to end; a storage may have to write its queue first."""
+
+SPENT = "limits/pages"
+"""Counter of the pages that ``--max-pages`` has allowed, since the crawl or its last revisit began."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -78,6 +82,7 @@ class Crawl:
         gate: Gate,
         records: Sequence[FetcherRecord],
         starts: Sequence[URLMessage],
+        recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
         reporter: Reporter,
         notes: Sequence[str],
@@ -101,6 +106,7 @@ class Crawl:
         self._gate = gate
         self._records = records
         self._starts = starts
+        self._recrawl = recrawl
         self.snapshot = snapshot
         """All figures of this moment; any thread."""
         self._reporter = reporter
@@ -132,6 +138,8 @@ class Crawl:
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
+            if self._recrawl is not None and ending == "finished":
+                self._forget_gone(self._recrawl)
         except LarmError as error:
             ending = error
         return self._drain(ending)
@@ -146,10 +154,24 @@ class Crawl:
                 for line in self._lines:
                     line.put([start_visit(self._starts)])
                 self._handler.put(self._starts)
+        if self._recrawl is not None:
+            for batch in self._recrawl.due():
+                self._handler.put_again(batch)
+            self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
         if self._tally.value == 0:
             self._bell.ring("finished")
         if self._budget.exhausted:
             self.stop("closespider_pagecount")
+
+    def _forget_gone(self, recrawl: Recrawl) -> None:
+        """A revisit is over: what it found gone leaves the storages."""
+        for line in self._lines:
+            line.request_commit().result()
+        gone = recrawl.gone()
+        self._counters.add("revisit/gone", len(gone))
+        with self._gate.step():
+            for line in self._lines:
+                line.put(gone)
 
     def _wait_for_end(self) -> str | LarmError:
         limit = self._settings.crawl.max_time
@@ -175,7 +197,7 @@ class Crawl:
         error = ending if isinstance(ending, LarmError) else None
         if stuck and error is None:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
-        if not isinstance(error, StorageError) and not stuck:
+        if not (isinstance(error, StorageError) or stuck or self._gate.broken):  # else the last checkpoint is the better one
             try:
                 self._checkpointer.save(finished=ending == "finished")
             except LarmError as failure:
@@ -199,7 +221,7 @@ class Crawl:
         if isinstance(error, LarmError):
             self._bell.ring(error)
         else:
-            failure = StageError(f"{name} died of {type(error).__name__}: {error}; the state is that of the last checkpoint")
+            failure = StageError(f"{name} died of {type(error).__name__}: {error}; the same command continues the crawl")
             failure.__cause__ = error
             self._bell.ring(failure)
 
@@ -278,7 +300,7 @@ class Crawl:
         )
         counts = landed.counts
         if landed.page:
-            counts["item_scraped_count"] = 1
+            counts["item_scraped_count"] = counts[SPENT] = 1
             if message.depth == 0:
                 counts["start/fetched"] = 1
         if decision.retry:

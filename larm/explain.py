@@ -21,7 +21,7 @@ Row = tuple[str, str]
 """Topic and sentence."""
 
 
-def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Config, directory: Path, wall: float) -> list[Row]:
+def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Config, directory: Path) -> list[Row]:
     """Everything there is to say, in the order in which a URL meets it."""
     message = URLMessage(url)
     rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
@@ -30,12 +30,12 @@ def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Confi
         rows.append((f"filter {part.name}", "passes" if reason is None else reason))
     with book.lock:
         host = book.find_locked(url.host)
-    rows += _host(host, url, settings, wall) if host else [("host state", "never seen by this crawl")]
+    rows += _host(host, url, settings) if host else [("host state", "never seen by this crawl")]
     rows += _page(url, directory)
     return rows
 
 
-def _host(host: Host, url: Url, settings: Config, wall: float) -> list[Row]:
+def _host(host: Host, url: Url, settings: Config) -> list[Row]:
     scheme = url.access.partition(":")[0]
     origin = host.robots.get(scheme)
     rows: list[Row] = []

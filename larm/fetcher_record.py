@@ -1,4 +1,4 @@
-"""FetcherRecord: what one fetcher thread does and did: ``thread<N>.log``, ``thread<N>_errors.log`` and the figures of the monitor.
+"""FetcherRecord: what one fetcher thread does and did: its two logs, and its figures for the monitor.
 
 Written by that thread only, read by any (LARM-20, LARM-96).
 """
@@ -14,7 +14,7 @@ from larm.seams import Clock
 
 
 class FetcherRecord:
-    """One line a fetch in the log: time of day, what it took, what came of it."""
+    """One line a fetch in ``thread<N>.log``, errors in ``thread<N>_errors.log``: time of day, what it took, what came of it."""
 
     def __init__(self, book: LogBook, number: int, clock: Clock) -> None:
         # constant after construction

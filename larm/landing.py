@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from larm.config import Frontier as Settings
+from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
 from larm.model.message import ORDINARY, REDIRECT, URLMessage
@@ -71,15 +72,21 @@ class Lander:
             case Moved():
                 return self._moved(lease, outcome)
             case NotModified():
-                return _landed(lease, outcome, "304 not modified", status=304)
-            case Refused():
-                return _landed(lease, outcome, f"{outcome.status}", status=outcome.status, error=outcome.status >= 400)
+                return _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+            case Refused(status=status):
+                landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
+                return landed._replace(visit=_no_page(lease.message, status))
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
-                return _landed(lease, outcome, f"{outcome.reason.value}: {outcome.detail}", error=True, counts=counts)
+                text = f"{outcome.reason.value}: {outcome.detail}"
+                return _landed(lease, outcome, text, error=True, counts=counts)._replace(visit=_no_page(lease.message, 0))
 
     def _page(self, lease: Lease, outcome: Fetched) -> Landed:
         message = lease.message
+        if message.known is not None and message.known.digest == digest(outcome.body):
+            return _landed(
+                lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
+            )
         document = self._process.process(message, outcome)
         visit = Visit(
             page=message.url.access,
@@ -87,6 +94,7 @@ class Lander:
             url=message.url,
             referrer=message.referrer,
             link_type=message.link_type,
+            depth=message.depth,
             status=outcome.status,
             headers=outcome.headers,
             body=outcome.body,
@@ -96,6 +104,8 @@ class Lander:
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{cut}", status=outcome.status)
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
+        if message.known is not None:
+            landed.counts["revisit/changed"] = 1
         return landed._replace(
             visit=visit, messages=self._follow(message, document), warnings=document.warnings, error=outcome.truncated
         )
@@ -147,6 +157,18 @@ def _landed(
         counts[f"downloader/response_status_count/{status}"] = 1
     line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
     return Landed(lease, outcome, counts, line, error)
+
+
+def _no_page(message: URLMessage, status: int) -> Visit:
+    """For the page book: we may have had this page before, or it may be there the next time."""
+    return Visit(
+        page=message.url.access,
+        url=message.url,
+        referrer=message.referrer,
+        link_type=message.link_type,
+        depth=message.depth,
+        status=status,
+    )
 
 
 def start_visit(messages: Sequence[URLMessage]) -> Visit:

@@ -66,7 +66,7 @@ class Probe:
             incoming=incoming,
             handler_busy=self._handler.busy,
             filtered={
-                name.removesuffix("/filtered"): number for name, number in counters.items() if name.endswith("/filtered")
+                name.removesuffix("/filtered"): self._since(name, counters) for name in counters if name.endswith("/filtered")
             },
             visited=len(self._seen),
             visited_bytes=len(self._seen) * _BYTES_A_FINGERPRINT,
@@ -84,7 +84,8 @@ class Probe:
             threads=tuple(record.figures() for record in self._records),
             checkpoint_seconds=self._checkpointer.last.seconds,
             checkpoint_bytes=self._checkpointer.last.size,
-            counters=counters,
+            counters={name: self._since(name, counters) for name in counters if self._since(name, counters)},
+            totals=counters,
         )
 
     def _since(self, name: str, counters: dict[str, int]) -> int:

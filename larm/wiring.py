@@ -16,7 +16,7 @@ from larm import __version__, config
 from larm.budget import PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
-from larm.crawl import Crawl
+from larm.crawl import SPENT, Crawl
 from larm.errors import ConfigError, LarmError, StorageError, UsageError
 from larm.explain import explain
 from larm.fetcher_record import FetcherRecord
@@ -36,6 +36,7 @@ from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import RobotsDesk
 from larm.frontier.robots_errand import RobotsErrand
+from larm.frontier.saved_host import QueueRow
 from larm.kit.bell import Bell
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue
@@ -54,6 +55,8 @@ from larm.model.url import BadUrl, URLNormalizer
 from larm.monitor.reporter import Reporter
 from larm.probe import Probe
 from larm.processing.by_mime import processors
+from larm.recrawl.page_book import PageBook
+from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Fetcher, Filter, Processor, RobotsGate, SeenSet, Storage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -140,7 +143,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
         if restrict_to:
             scope = ScopeFilter(restrict_to)
         filters = _filters(settings, _FilterParts(scope, state.seen, desk))
-        return explain(url, filters, book, settings, directory, clock.wall())
+        return explain(url, filters, book, settings, directory)
     finally:
         _close_all(undo)
 
@@ -192,11 +195,14 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(start_hosts) if not settings.crawl.restrict_to else None
 
-    incoming = _incoming(settings, state)
-    state.file.drop_unreferenced([*incoming.keys(), *book.block_keys()])
+    incoming = _queue(settings, state, "incoming", header.incoming if header else None)
+    revisits = _queue(settings, state, "revisits", header.revisits if header else None)
+    state.file.drop_unreferenced([*incoming.keys(), *revisits.keys(), *book.block_keys()])
     filters = _filters(settings, _FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk))
     chain = FilterChain(filters, _open_filter_log(logs, clock), counters.add)
-    handler = MessageHandler(incoming=incoming, chain=chain, settle=desk.settle, forward=queues.add, tally=tally, gate=gate)
+    handler = MessageHandler(
+        incoming=incoming, revisits=revisits, chain=chain, settle=desk.settle, forward=queues.add, tally=tally, gate=gate
+    )
     robots_log = logs.open("robots")
     errand = RobotsErrand(
         queues=queues,
@@ -213,14 +219,22 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
     process = processors(LinkMemo(normalizer), settings.processing, cast("Mapping[str, Processor]", own))
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
     positions = header.storages if header else {}
-    lines = [
-        StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in _storages(settings, directory)
-    ]
+    pages = directory / QUEUES / "pages.db"
+    storages = [*_storages(settings, directory), PageBook(pages)]
+    lines = [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in storages]
+    again = header is not None and header.finished and not starts
+    notes = _notes(settings, header, start_hosts if scope else set(), again=again)
+    recrawl = None
+    if again:
+        queues.revive_all()
+        recrawl = Recrawl(pages, [URLMessage(url) for url in urls], settings.recrawl.most_gone, notes.append)
+        counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
     checkpointer = Checkpointer(
         gate=gate,
         file=state.file,
         store=state.store,
         incoming=incoming,
+        revisits=revisits,
         book=book,
         seen=state.seen,
         counters=counters,
@@ -229,6 +243,7 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
         scope=scope,
         restrict_to=settings.crawl.restrict_to,
         start_urls=sorted(known | {url.access for url in urls}),
+        cycle=(header.cycle if header else 0) + again,
         clock=clock,
     )
     records = [FetcherRecord(logs, number, clock) for number in range(settings.fetch.threads)]
@@ -258,29 +273,29 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
         lander=lander,
         lines=lines,
         checkpointer=checkpointer,
-        budget=PageBudget(settings.crawl.max_pages, counters.snapshot().get("item_scraped_count", 0)),
+        budget=PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0)),
         counters=counters,
         tally=tally,
         gate=gate,
         records=records,
         starts=starts,
+        recrawl=recrawl,
         snapshot=probe,
         reporter=reporter,
-        notes=_notes(settings, header, start_hosts if scope else set(), starts),
+        notes=notes,
         close=lambda: _close_all(undo),
     )
-    waiting = len(incoming) + queues.schedule_all()
+    waiting = len(incoming) + len(revisits) + queues.schedule_all()
     if waiting:
         tally.rise(waiting)
     return crawl
 
 
-def _incoming(settings: Config, state: _State) -> CachingQueue[URLMessage]:
+def _queue(settings: Config, state: _State, name: str, saved: QueueRow | None) -> CachingQueue[URLMessage]:
     size = settings.frontier.message_block
-    if state.header is None:
-        return CachingQueue("incoming", size, state.store, encode_messages, decode_messages)
-    saved = state.header.incoming.state()
-    return CachingQueue.restore(saved, "incoming", size, state.store, encode_messages, decode_messages)
+    if saved is None:
+        return CachingQueue(name, size, state.store, encode_messages, decode_messages)
+    return CachingQueue.restore(saved.state(), name, size, state.store, encode_messages, decode_messages)
 
 
 # -- what config.yaml names
@@ -361,12 +376,12 @@ def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], Any]:
     return lambda name: _DatedLog(logs, name, clock) if name == RobotsFilter.log_name else logs.open(name)
 
 
-def _notes(settings: Config, header: Header | None, scope: set[str], starts: Sequence[URLMessage]) -> list[str]:
+def _notes(settings: Config, header: Header | None, scope: set[str], *, again: bool) -> list[str]:
     """What a person should know before it starts."""
     notes = []
     if header is not None:
         pages = header.counters.get("item_scraped_count", 0)
-        state = "is finished" if header.finished and not starts else "is continued"
+        state = "is finished and is now revisited" if again else "is continued"
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
     if scope:
         some = ", ".join(sorted(scope)[:5]) + (f" and {len(scope) - 5} more" if len(scope) > 5 else "")

@@ -8,12 +8,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import pycurl
+
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.multi_loop import MultiLoop
 from larm.fetching.transfer import Transfer
 from larm.model.lease import Lease
-from larm.model.outcome import Failed, FailReason, Outcome
+from larm.model.outcome import Outcome
 from larm.seams import Clock
 
 _LOOK_UP = 60.0  # seconds that a look-up may go on after we gave it up; resolvers try some servers, 5 s and twice each
@@ -33,7 +35,7 @@ class CurlFetcher:
         self._user_agent = user_agent
         self._addresses = addresses
         self._clock = clock
-        self._loop = MultiLoop(clock, _connections(settings))
+        self._loop = MultiLoop(clock, connections_kept(settings))
         # only the fetcher thread
         self._active: dict[Any, Transfer] = {}  # by easy handle
         self._idle: list[Transfer] = []
@@ -108,17 +110,16 @@ class CurlFetcher:
         for handle, error, message in done:
             transfer = self._active.pop(handle)
             lease = transfer.lease
-            outcome = transfer.end(error, message, wall)
-            if isinstance(outcome, Failed) and outcome.reason is FailReason.TIMEOUT and transfer.is_resolving():
-                self._note_busy_resolver()
+            self._ended.append((lease, transfer.end(error, message, wall)))
             self._idle.append(transfer)
-            self._ended.append((lease, outcome))
+            if error == pycurl.E_OPERATION_TIMEDOUT and message.startswith("Resolving"):
+                self._note_busy_resolver()
 
     def _note_busy_resolver(self) -> None:
         self._resolver_busy_until = self._clock.monotonic() + _LOOK_UP
 
 
-def _connections(settings: Fetch) -> int:
+def connections_kept(settings: Fetch) -> int:
     """Connections that one thread keeps open: all threads together take half of the descriptors that the process may have."""
     descriptors = 1024
     if sys.platform != "win32":

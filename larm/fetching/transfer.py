@@ -21,6 +21,7 @@ from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.tls import ca_file
 from larm.model.lease import Lease
+from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
 
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
@@ -66,8 +67,9 @@ class Transfer:
         self._lease = lease
         if lease.robots is not self._for_robots:
             self._set_bounds(lease.robots)
-        if lease.etag or lease.last_modified or self._conditional:
-            self._set_conditions(lease)
+        known = lease.message.known
+        if known or self._conditional:
+            self._set_conditions(known)
         return None
 
     def end(self, error: int, message: str, wall: float) -> Outcome:
@@ -94,7 +96,7 @@ class Transfer:
         return lease
 
     def is_resolving(self) -> bool:
-        """Whether the request waits for DNS: that can't be cut off."""
+        """Whether the request under way waits for DNS, which can't be cut off."""
         looked_up, sent = self.handle.getinfo(pycurl.NAMELOOKUP_TIME), self.handle.getinfo(pycurl.PRETRANSFER_TIME)
         return not looked_up and not sent  # on a connection of the pool nothing is looked up
 
@@ -120,8 +122,9 @@ class Transfer:
         self.handle.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(min(timeout, settings.connect_timeout)))
         self._for_robots = robots
 
-    def _set_conditions(self, lease: Lease) -> None:
-        conditions = (("If-None-Match", lease.etag), ("If-Modified-Since", lease.last_modified))
+    def _set_conditions(self, known: Known | None) -> None:
+        """Ask whether the page has changed, if it is known (LARM-121)."""
+        conditions = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified)) if known else ()
         fields = [f"{name}: {one_line(value)}".encode() for name, value in conditions if value]
         if fields:
             self.handle.setopt(pycurl.HTTPHEADER, fields)

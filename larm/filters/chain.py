@@ -32,12 +32,14 @@ class FilterChain:
         self._errors = open_log("filter_errors")
         self._count = count
 
-    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
-        """The messages that passed all filters; from the filter named ``start`` on, where it is given."""
+    def run(self, batch: Sequence[URLMessage], start: str | None = None, skip: str | None = None) -> list[URLMessage]:
+        """The messages that passed all filters: from the one named ``start`` on, without the one named ``skip``."""
         passing = list(batch)
         for part, drop in self._from(start):
             if not passing:
                 break
+            if part.name == skip:
+                continue
             try:
                 passing = part.sift(passing, drop)
             except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises, the crawl goes on

@@ -29,6 +29,7 @@ class Header(msgspec.Struct, frozen=True):
     """All of the state but the hosts and the visited set."""
 
     incoming: QueueRow
+    revisits: QueueRow
     counters: dict[str, int]
     logs: dict[str, int]
     """Length of each log file that is not a storage's."""
@@ -38,6 +39,8 @@ class Header(msgspec.Struct, frozen=True):
     """Hosts of the start URLs, where they are the scope."""
     restrict_to: str
     start_urls: list[str]
+    cycle: int = 0
+    """0: the first crawl; n: the nth revisit."""
     finished: bool = False
     format: int = FORMAT
 

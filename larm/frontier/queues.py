@@ -139,6 +139,14 @@ class HostQueues:
 
     # -- at start
 
+    def revive_all(self) -> None:
+        """A revisit begins: hosts that were given up get another chance. Before `schedule_all`."""
+        with self._book.lock:
+            for host in self._book:
+                if host.dormant:
+                    host.dormant, host.next_start = False, 0.0
+                    self._book.changed_locked(host)
+
     def schedule_all(self) -> int:
         """Put all hosts that were loaded in their places; returns the messages that keep the crawl going."""
         with self._book.lock:

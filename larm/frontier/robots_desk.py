@@ -16,6 +16,7 @@ from typing import NamedTuple
 from larm.config import Robots as Settings
 from larm.frontier.host import Host, OriginRobots
 from larm.frontier.hosts import HostBook
+from larm.frontier.politeness import next_start
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots import RobotsRules
 from larm.kit.tally import Tally
@@ -81,6 +82,8 @@ class RobotsDesk:
             host = self._book.get_locked(arrival.host)
             expires = self._clock.wall() + self._settings.ttl
             host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
+            crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too
+            host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
             self._book.changed_locked(host)
             waiting = len(host.parked)
             messages: list[URLMessage] = []

@@ -139,7 +139,11 @@ class IndexWriter:
                 foreign = [file.name for file in self._path.iterdir() if not _INDEX_FILE.fullmatch(file.name)]
                 if foreign:
                     raise StorageError(f"{self._path}: holds {foreign[0]}, which is no part of an index; move it elsewhere")
-                shutil.rmtree(self._path)
+                # moved away first: a merge of an earlier writer may still be adding files
+                old = self._path.with_name(self._path.name + ".old")
+                shutil.rmtree(old, ignore_errors=True)
+                self._path.rename(old)
+                shutil.rmtree(old, ignore_errors=True)
             self._path.mkdir(parents=True)
         except OSError as error:
             raise disk_failure(self._path, error) from error

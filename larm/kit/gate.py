@@ -27,6 +27,9 @@ class Gate:
         # guarded by self._lock
         self._steps = 0
         self._cutting = False
+        # only ever becomes True
+        self.broken = False
+        """A step ended by an exception: something may be half done, and no further cut can be trusted."""
 
     def step(self) -> AbstractContextManager[None]:
         """``with gate.step():`` waits only while a cut is made or waited for. Half a microsecond."""
@@ -67,9 +70,10 @@ class Gate:
 class _Step(AbstractContextManager[None]):
     """Stateless, therefore one object for all steps of all threads: nothing is allocated on the hot path."""
 
-    __slots__ = ("_enter", "_leave")
+    __slots__ = ("_enter", "_gate", "_leave")
 
     def __init__(self, gate: Gate) -> None:
+        self._gate = gate
         self._enter = gate._enter
         self._leave = gate._leave
 
@@ -77,4 +81,6 @@ class _Step(AbstractContextManager[None]):
         self._enter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self._gate.broken = True
         self._leave()

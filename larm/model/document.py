@@ -50,12 +50,16 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     referrer: str = ""
     """First page with a link to this one (LARM-92)."""
     link_type: int = 0
+    depth: int = 0
+    """Links from a start URL."""
     status: int = 0
     """HTTP status; 0 where there is no answer to speak of."""
     headers: dict[str, str] = {}
     body: bytes = b""
     document: Document | None = None
-    """None: nothing to store but the links (a redirect, the start URLs)."""
+    """None: nothing to store but the links (a redirect, the start URLs, a page that answers 404)."""
+    gone: bool = False
+    """The page is to be forgotten: out of the index with it."""
 
     @property
     def cost(self) -> int:

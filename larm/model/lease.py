@@ -21,7 +21,3 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     message: URLMessage
     robots: bool = False
     """The request is for robots.txt, not for a page."""
-    etag: str = ""
-    """Sent as If-None-Match where not empty."""
-    last_modified: str = ""
-    """Sent as If-Modified-Since where not empty."""

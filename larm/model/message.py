@@ -19,6 +19,17 @@ ORDINARY, FRAME, REDIRECT = 0, 1, 2
 """Link types (LARM-90)."""
 
 
+class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What an earlier visit learned of a page, to ask whether it has changed (LARM-121)."""
+
+    etag: str
+    """Sent as If-None-Match where not empty."""
+    last_modified: str
+    """Sent as If-Modified-Since where not empty."""
+    digest: int
+    """63 bits of XXH3 over the body: for servers that answer 200 whatever one asks."""
+
+
 class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One URL and how it was found (LARM-43)."""
 
@@ -32,17 +43,56 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Redirects in a row that led here (LARM-17)."""
     tries: int = 0
     """Fetches of this URL that failed so far."""
+    known: Known | None = None
+    """Set where the page is revisited."""
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A message on the disk. Most URLs are normal as they are; these are written once."""
+
+    access: str
+    normalised: str | None
+    host: str
+    fingerprint: int
+    referrer: str
+    link_type: int
+    depth: int
+    redirects: int
+    tries: int
+    known: Known | None
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(list[URLMessage])
+_decoder = msgspec.msgpack.Decoder(list[_Row])
 
 
 def encode_messages(messages: Sequence[URLMessage]) -> bytes:
-    """A block of messages as msgpack, for queues on disk."""
-    return _encoder.encode(messages)
+    """A block of messages as msgpack, for queues on disk: some 130 bytes a message."""
+    return _encoder.encode([_row(message) for message in messages])
 
 
 def decode_messages(block: bytes) -> list[URLMessage]:
     """The inverse of `encode_messages`; raises msgspec.DecodeError or ValidationError on a damaged block."""
-    return _decoder.decode(block)
+    return [_message(row) for row in _decoder.decode(block)]
+
+
+def _row(message: URLMessage) -> _Row:
+    url = message.url
+    normalised = None if url.normalised == url.access else url.normalised
+    return _Row(
+        url.access,
+        normalised,
+        url.host,
+        url.fingerprint,
+        message.referrer,
+        message.link_type,
+        message.depth,
+        message.redirects,
+        message.tries,
+        message.known,
+    )
+
+
+def _message(row: _Row) -> URLMessage:
+    url = Url(row.access, row.access if row.normalised is None else row.normalised, row.host, row.fingerprint)
+    return URLMessage(url, row.referrer, row.link_type, row.depth, row.redirects, row.tries, row.known)

@@ -76,7 +76,9 @@ _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s]+\.[^/?#:@\s]+):\d+(?:[/?#]|$)", re.IGNORECASE)
 _NO_SCHEME = re.compile(r"[^/?#]*://")  # "1x://host" lacks a proper one, it isn't a path on the host "1x"
-_HOST = re.compile(r"localhost(?:[:/?#]|$)|[^/?#\\\s.]+\.[^/?#\\\s]", re.IGNORECASE)  # what a person means by a host: not any word
+_HOST = re.compile(
+    r"localhost(?:[:/?#]|$)|[^/?#\\\s.]+\.[^/?#\\\s]", re.IGNORECASE
+)  # what a person means by a host: not any word
 WHITE = "".join(map(chr, range(33)))
 """Stripped from both ends of a URL by the standard: C0 controls and space."""
 

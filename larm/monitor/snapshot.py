@@ -88,6 +88,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the last checkpoint wrote."""
     counters: dict[str, int] = {}
     """Anything else, under the names that Scrapy uses: ``downloader/response_status_count/200``."""
+    totals: dict[str, int] = {}
+    """The same, of all runs of this directory."""
 
     @property
     def queued(self) -> int:

@@ -12,7 +12,7 @@ from larm.model.document import Document, Link
 from larm.model.link_memo import LinkMemo, PageLinks
 from larm.model.message import FRAME, ORDINARY, URLMessage
 from larm.model.outcome import Fetched
-from larm.model.url import BadUrl
+from larm.model.url import BadUrl, Url
 from larm.processing.directives import Robots, header_links, of_header, of_meta, refresh_target
 from larm.processing.page import Attributes, Element, Page
 from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze, squeeze_line
@@ -74,6 +74,7 @@ class Assembler:
         resolve, obey, embedded = resolver.resolve, self._nofollow, follow and self._follow_embedded
         found: list[Link] = []
         seen: set[tuple[str, int, str]] = set()
+        known: dict[str, Url | None] = {}
         for tag, attributes, text in elements:
             kind, goes, words = ORDINARY, follow, ""
             if tag == "a":
@@ -82,11 +83,16 @@ class Assembler:
                     goes = False
             else:
                 href, words, kind, goes = self._other(tag, attributes, follow, embedded)
-            try:
-                url = resolve(href) if href else None
-            except BadUrl as error:
-                warnings.append(f"malformed link {href[:200] if href else ''!r}: {error}")
+            if not href:
                 continue
+            if href in known:
+                url = known[href]
+            else:
+                try:
+                    url = known[href] = resolve(href)
+                except BadUrl as error:
+                    url = known[href] = None
+                    warnings.append(f"malformed link {href[:200]!r}: {error}")
             if url is not None:
                 if text:
                     words = " ".join(text.split())[:MAX_ANCHOR]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 _AGENT = re.compile(r"\s*([a-z*][a-z0-9_*-]*)\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 _WITH_VALUE = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
 _REFRESH = re.compile(
-    r"\s*(?:\d+|(?=\.))[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.+))", re.IGNORECASE | re.DOTALL
+    r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:\"([^\"]*)|'([^']*)|(.+))", re.IGNORECASE | re.DOTALL
 )
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:\"[^\"]*\"|[^\s;,\"]*))?)*)")
+_LINK = re.compile(r"<([^<>]*)>((?:\s*+;\s*+[^\s=;,]++\s*+(?:=\s*+(?:\"[^\"]*\"|[^\s;,\"]*+))?)*+)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re.IGNORECASE)
 
 

@@ -21,10 +21,11 @@ MAX_COPIES: Final = 300_000
 MAX_ATTRIBUTES: Final = 5_000
 """Of one tag."""
 
-_FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
+_FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 _STYLED = re.compile(rb"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*")
-_VOID = frozenset(
-    b"area base br col embed hr img input link meta param source track wbr p li td th tr tbody option dt dd".split()
+# These don't nest, or close each other.
+_FLAT = frozenset(
+    b"a area base br col embed hr img input link meta param source track wbr p li td th tr tbody option dt dd".split()
 )
 _TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-z][^>]{40000,}", re.IGNORECASE)
@@ -42,7 +43,7 @@ def cut(body: bytes) -> tuple[bytes, list[str]]:
     styles = len(set(_STYLED.findall(body.lower())))
     if tags <= SHALLOW and (3 * styles + 40) * tags < MAX_COPIES:
         return body, []
-    end = _harmful(body)
+    end = _harmful(body, 3 * styles + 40)
     return (body, []) if end is None else (body[:end], [f"nested too deep at byte {end}; the rest of the page is ignored"])
 
 
@@ -53,22 +54,25 @@ def _huge_tag(body: bytes) -> re.Match[bytes] | None:
     return None
 
 
-def _harmful(body: bytes) -> int | None:
-    """Where the parser would have done too much; None if nowhere. Counts the open elements, roughly."""
+def _harmful(body: bytes, variety: int) -> int | None:
+    """Where the parser would have done too much; None if nowhere. Counts the open elements, roughly.
+
+    ``variety``: formatting elements that can be opened again at once.
+    """
     depth = styled = work = copies = 0
     for match in _TAG.finditer(body):
         end, name = match.groups()
         name = name.lower()
         if end:
-            depth -= depth > 0 and name not in _VOID
+            depth -= depth > 0 and name not in _FLAT
             styled -= styled > 0 and name in _FORMATTING
         else:
             work += depth
-            depth += name not in _VOID
+            depth += name not in _FLAT
             if name in _FORMATTING:
                 styled += 1
             else:
-                copies += styled
+                copies += min(styled, variety)
             if work > MAX_WORK or copies > MAX_COPIES:
                 return match.start()
     return None

@@ -24,6 +24,7 @@ from larm.processing.readable import BLOCK, HIDDEN, INNER
 
 _EDGE = "\x1f"  # between the text nodes of an anchor
 _ANCHOR_NODES = 100  # enough for 200 characters
+_ANCHOR_DEPTH = 6  # levels between an anchor and an image in it
 _ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
 _NOSCRIPTS = 100
 _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag
@@ -74,28 +75,41 @@ def read(fetched: Fetched, mime: str) -> Page:
     root = LexborHTMLParser(body).root
     title, text, kept = ("", "", []) if root is None else _walk(root)
     if len(kept) > MAX_LINKS:
-        warnings = [*warnings, f"{len(kept)} links; those after the first {MAX_LINKS} are ignored"]
+        warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
-    quick = _ANCHOR_WORK // (len(body) + 1)
+    return Page(title, text, *_elements(kept, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
+
+
+def _elements(kept: list[tuple[int, LexborNode]], quick: int) -> tuple[list[Element], list[Element]]:
+    """(those of LINKING, those of SPEAKING). ``quick``: anchors that may be read the quick way."""
+    pictured = {address for tag, node in kept if tag == _IMAGE and (address := _anchor_around(node))}
     elements: list[Element] = []
     about: list[Element] = []
-    following = iter(kept)
-    next(following, None)
     for tag, node in kept:
-        after, _ = next(following, (0, None))
+        attributes = node.attributes
         if tag == _ANCHOR:
-            attributes = node.attributes
             if (attributes.get("href") or "#")[0] == "#" and "xlink:href" not in attributes:
                 continue  # leads nowhere (LARM-102)
-            # An anchor is nearly always one text node. An image that comes next may stand in it.
             quick -= 1
-            words = node.text(separator=_EDGE) if quick > 0 and after != _IMAGE else _EDGE
-            elements.append(("a", attributes, _within(node) if _EDGE in words else words))
+            words = node.text(separator=_EDGE) if quick > 0 else _EDGE  # nearly always one text node
+            if _EDGE in words or (pictured and node.mem_id in pictured):
+                words = _within(node)
+            elements.append(("a", attributes, words))
         elif tag in _LINKING:
-            elements.append((_LINKING[tag], node.attributes, ""))
+            elements.append((_LINKING[tag], attributes, ""))
         else:
-            about.append((_SPEAKING[tag], node.attributes, ""))
-    return Page(title, text, elements, about, charset, warnings)
+            about.append((_SPEAKING[tag], attributes, ""))
+    return elements, about
+
+
+def _anchor_around(image: LexborNode) -> int:
+    """The address of the anchor that an image stands in; 0 if it stands in none."""
+    node = image.parent
+    for _ in range(_ANCHOR_DEPTH):
+        if node is None or node.tag_id == _ANCHOR:
+            break
+        node = node.parent
+    return node.mem_id if node is not None and node.tag_id == _ANCHOR else 0
 
 
 def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]]]:

@@ -44,7 +44,7 @@ def read(fetched: Fetched) -> Page:
     parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
     reader = _Reader(parser.parse(body.decode("utf-8", "replace")))
     if len(reader.elements) > MAX_LINKS:
-        warnings = [*warnings, f"{len(reader.elements)} links; those after the first {MAX_LINKS} are ignored"]
+        warnings = [*warnings, f"{len(reader.elements)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del reader.elements[MAX_LINKS:]
     return Page(reader.title or "", "".join(reader.words), reader.elements, reader.about, charset, warnings)
 

@@ -15,9 +15,6 @@ from larm.errors import StorageError
 from larm.index.writer import IndexWriter
 from larm.model.document import Visit
 
-_GONE = frozenset({301, 308, 404, 410})
-"""A visit without a document but with one of these: what an earlier crawl indexed under this URL is out of date."""
-
 
 class IndexStorage:
     """Writes ``directory/index``. Implements `larm.seams.Storage`; raises ConfigError if its memory is too small."""
@@ -45,7 +42,7 @@ class IndexStorage:
                 continue
             if document is not None and document.index:
                 writer.upsert(url, document.mime, document.title, cut(document.text, self._text_size))
-            elif document is not None or visit.status in _GONE:
+            elif document is not None or visit.gone:
                 writer.delete(url.normalised)
 
     def commit(self) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 from larm.errors import StorageError
 from larm.model.document import Visit
 from larm.model.lease import Lease
-from larm.model.message import START, URLMessage
+from larm.model.message import START, Known, URLMessage
 from larm.model.outcome import Fetched, Outcome, Refused, Timing
 from larm.model.url import Url, URLNormalizer
 from larm.seams import Drop
@@ -41,10 +41,10 @@ def message(text: str, referrer: str = START, link_type: int = 0, depth: int = 0
     return URLMessage(url(text), referrer, link_type, depth)
 
 
-def lease(text: str, *, robots: bool = False, etag: str = "", last_modified: str = "") -> Lease:
+def lease(text: str, *, robots: bool = False, known: Known | None = None) -> Lease:
     """A lease for the address, with a number of its own."""
-    about = message(text)
-    return Lease(next(_numbers), about.url.host, about, robots, etag, last_modified)
+    about = URLMessage(url(text), known=known)
+    return Lease(next(_numbers), about.url.host, about, robots)
 
 
 def page(body: str | bytes = "", status: int = 200, content_type: str = "text/html; charset=utf-8", **headers: str) -> Fetched:

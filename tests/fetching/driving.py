@@ -9,7 +9,7 @@ from larm.fetching.addresses import AddressRule
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
 from larm.model.lease import Lease
-from larm.model.message import URLMessage
+from larm.model.message import Known, URLMessage
 from larm.model.outcome import Outcome
 from larm.model.url import Url
 
@@ -17,8 +17,8 @@ _numbers = itertools.count(1)
 
 
 def lease(url: str, robots: bool = False, etag: str = "", last_modified: str = "") -> Lease:
-    message = URLMessage(Url(url, url, "host", 0))
-    return Lease(next(_numbers), "host", message, robots=robots, etag=etag, last_modified=last_modified)
+    known = Known(etag, last_modified, digest=0) if etag or last_modified else None
+    return Lease(next(_numbers), "host", URLMessage(Url(url, url, "host", 0), known=known), robots=robots)
 
 
 def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, rule: AddressRule | None = None) -> CurlFetcher:

@@ -61,6 +61,7 @@ def test_silence_in_the_handshake(serve: Serve, fetch: Fetching) -> None:
     server = serve(lambda request: server.stall())
     outcome = fetch(f"https://127.0.0.1:{server.port}/", timeout=Seconds(20), connect_timeout=Seconds(0.3))
     assert reason(outcome) is FailReason.TIMEOUT
+    assert outcome.timing.seconds < 5.0
 
 
 def test_a_drop_at_a_time(serve: Serve, fetch: Fetching) -> None:

@@ -240,3 +240,23 @@ def test_close_while_transfers_run_and_twice(serve: Serve) -> None:
     made.close()
     made.wake()  # another thread may not know yet
     assert made.in_flight == 0
+
+
+def test_made_and_closed_by_one_thread_driven_by_another(serve: Serve, capfd: pytest.CaptureFixture[str]) -> None:
+    server = serve(page(b"x"), keep=True)
+    stalled = serve(lambda request: stalled.stall())
+    made = make_fetcher()
+    ended: list[object] = []
+
+    def drive() -> None:
+        made.start(lease(server.url()))
+        made.start(lease(stalled.url()))
+        while not ended:
+            ended.extend(made.wait(1.0))
+
+    thread = threading.Thread(target=drive)  # noqa: TID251
+    thread.start()
+    thread.join(10)
+    made.close()
+    assert len(ended) == 1
+    assert capfd.readouterr().err == ""  # where pycurl complains of its callbacks

@@ -86,3 +86,14 @@ def test_cuts_exclude_steps_and_each_other() -> None:
     assert workers.join(30) == []
     assert cuts == [0] * 200
     assert balance == [-900, 900]
+
+
+def test_step_that_raises_breaks_the_gate() -> None:
+    """What it did may be half done: no checkpoint may be taken any more."""
+    gate = Gate()
+    with gate.step():
+        pass
+    assert not gate.broken
+    with pytest.raises(ZeroDivisionError), gate.step():
+        raise ZeroDivisionError
+    assert gate.broken

@@ -27,6 +27,11 @@ def test_the_passage_with_the_most_different_words_is_chosen() -> None:
     assert snippet.endswith(" …")
 
 
+def test_of_equal_passages_the_first_is_chosen() -> None:
+    text = "first red thing " + FILLER + "second red thing " + FILLER
+    assert plain(make_snippet(text, {"red"}, spans)).startswith("first [red] thing")
+
+
 def test_without_a_match_it_is_the_beginning() -> None:
     snippet = plain(make_snippet("Start. " + FILLER, {"absent"}, spans))
     assert snippet.startswith("Start. lorem")

@@ -54,19 +54,20 @@ def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
 
 
 def test_pages_that_ask_not_to_be_indexed_or_are_gone_are_removed(tmp_path: Path) -> None:
-    """A second crawl: one page now says noindex, one is 404, one moved for good; one is only moved for now, one untouched."""
+    """A second crawl: one page now says noindex, one is to be forgotten; one answered 404 just once, one 503, one untouched."""
     storage = opened(tmp_path)
-    names = ["noindex", "gone", "moved", "busy", "same"]
+    names = ["noindex", "gone", "missing", "busy", "same"]
     storage.store([page(f"http://a.org/{name}", text="word") for name in names])
     position = dict(storage.commit())
     storage.close()
     storage = opened(tmp_path, position)
     storage.store([page("http://a.org/noindex", text="word", index=False)])
-    statuses = {"gone": 404, "moved": 301, "busy": 503}
+    statuses = {"missing": 404, "busy": 503}
     storage.store([Visit(name, url=url(f"http://a.org/{name}"), status=status) for name, status in statuses.items()])
+    storage.store([Visit("gone", url=url("http://a.org/gone"), status=404, gone=True)])
     storage.commit()
     storage.close()
-    assert urls(tmp_path, "word") == ["http://a.org/busy", "http://a.org/same"]
+    assert urls(tmp_path, "word") == ["http://a.org/busy", "http://a.org/missing", "http://a.org/same"]
 
 
 def test_a_crash_between_index_and_checkpoint_leaves_no_page_twice(tmp_path: Path) -> None:

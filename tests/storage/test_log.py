@@ -64,14 +64,14 @@ def test_a_crawl_in_its_logs(tmp_path: Path) -> None:
 def test_a_document_never_spans_two_page_files(tmp_path: Path) -> None:
     """LARM-94: up to the size and no byte more; a larger body has a file of its own."""
     storage = opened(tmp_path)
-    sizes = [60, 40, 1, 250, 100, 100]
+    sizes = [160, 60, 40, 1, 250, 100, 100]
     storage.store([page(f"http://a.org/{n}", body=bytes([65 + n]) * size) for n, size in enumerate(sizes)])
     storage.commit()
     storage.close()
     files = {name[9]: len(data) for name, data in stored(tmp_path).items() if name.startswith("pagefile")}
-    assert files == {"1": 100, "2": 1, "3": 250, "4": 100, "5": 100}
+    assert files == {"1": 160, "2": 100, "3": 1, "4": 250, "5": 100, "6": 100}
     places = [line.split(b"\t")[8:] for line in stored(tmp_path)["store.log"].splitlines()]
-    assert places == [[b"1", b"0"], [b"1", b"60"], [b"2", b"0"], [b"3", b"0"], [b"4", b"0"], [b"5", b"0"]]
+    assert [(int(x), int(offset)) for x, offset in places] == [(1, 0), (2, 0), (2, 60), (3, 0), (4, 0), (5, 0), (6, 0)]
 
 
 def test_a_commit_shows_everything_at_once(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""RecordTable: records of bytes by number, each with the generation in which it was written. One SQLite file.
+
+Used by one thread at a time; the owner says when a generation ends. A generation is one transaction: after a crash the table is
+as it was at the end of one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.kit.disk_failure import disk_failure
+
+_TABLE = """
+    CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL);
+"""
+
+
+class Record(NamedTuple):
+    """One row."""
+
+    key: int
+    generation: int
+    data: bytes
+
+
+class RecordTable:
+    """Records by key (63 bits)."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the table, or make it (only its owner may read it). Raises StorageError."""
+        # constant after construction
+        self._path = path
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.executescript(_TABLE)
+            except BaseException:
+                self._connection.close()
+                raise
+        except (OSError, sqlite3.Error) as error:
+            raise disk_failure(path, error) from error
+
+    def write(self, generation: int, puts: Iterable[tuple[int, bytes]], deletes: Iterable[int] = ()) -> None:
+        """Delete, then write, all of it or nothing; on the disk when it returns. Raises StorageError."""
+        run = self._connection
+        try:
+            run.execute("BEGIN IMMEDIATE")
+            try:
+                run.executemany("DELETE FROM records WHERE key = ?", ((key,) for key in deletes))
+                rows = ((key, generation, data) for key, data in puts)
+                run.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+            except BaseException:
+                run.execute("ROLLBACK")
+                raise
+            run.execute("COMMIT")
+        except (OSError, sqlite3.Error) as error:
+            raise disk_failure(self._path, error) from error
+
+    def get(self, key: int) -> Record | None:
+        """One record. Raises StorageError."""
+        rows = self._select("SELECT key, generation, record FROM records WHERE key = ?", (key,))
+        return rows[0] if rows else None
+
+    def after(self, key: int, limit: int) -> Sequence[Record]:
+        """The next ``limit`` records by key; begin with -1. Raises StorageError."""
+        return self._select("SELECT key, generation, record FROM records WHERE key > ? ORDER BY key LIMIT ?", (key, limit))
+
+    def younger(self, generation: int) -> Sequence[Record]:
+        """All that were written after the end of ``generation``. Raises StorageError."""
+        return self._select("SELECT key, generation, record FROM records WHERE generation > ?", (generation,))
+
+    def __len__(self) -> int:
+        try:
+            ((number,),) = self._connection.execute("SELECT count(*) FROM records").fetchall()
+        except sqlite3.Error as error:
+            raise disk_failure(self._path, error) from error
+        return int(number)
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._connection.close()
+
+    def _select(self, statement: str, values: tuple[int, ...]) -> list[Record]:
+        try:
+            return [Record(*row) for row in self._connection.execute(statement, values)]
+        except sqlite3.Error as error:
+            raise disk_failure(self._path, error) from error

@@ -1,0 +1,154 @@
+"""A frontier without network and handler thread: real queues in a real store, time by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from larm.config import Frontier, Robots
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.host import Host
+from larm.frontier.hosts import HostBook
+from larm.frontier.politeness import Decision, policy
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots_desk import Arrival, RobotsDesk
+from larm.frontier.robots_errand import RobotsErrand
+from larm.frontier.saved_host import QueueRow
+from larm.kit.block_store import BlockStore
+from larm.kit.counters import Counters
+from larm.kit.tally import Tally
+from larm.kit.units import Seconds
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Failed, FailReason, Fetched, Outcome, Refused, Timing
+from larm.model.url import URLNormalizer
+from larm.seams import Clock
+from larm.testing.clock import FakeClock
+from larm.testing.fakes import message
+
+HURRIED = Frontier(delay=Seconds(0))
+
+
+def ok(seconds: float = 0.0, body: bytes = b"") -> Fetched:
+    return Fetched(200, {}, body, Timing(seconds))
+
+
+def status(number: int, retry_after: float | None = None) -> Refused:
+    return Refused(number, {}, Timing(), retry_after)
+
+
+def failed(reason: FailReason) -> Failed:
+    return Failed(reason, reason.value, Timing())
+
+
+TIMEOUT, CONNECT = failed(FailReason.TIMEOUT), failed(FailReason.CONNECT)
+
+
+class Rig:
+    """All parts of the frontier but the handler; `load` gives the next process's."""
+
+    def __init__(self, store: BlockStore, settings: Frontier = HURRIED, clock: Clock | None = None) -> None:
+        self.store = store
+        self.settings = settings
+        self.fake = FakeClock(1_000_000.0)
+        self.clock = clock or self.fake
+        self.zeros = 0
+        self.woken = 0
+        self.tally = Tally(self._zero)
+        self.book = HostBook(store, settings, self.clock)
+        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready)
+        self.robots = Robots()
+        self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
+        self.arrivals: list[Arrival] = []
+        self.log: list[str] = []
+        self.counters = Counters()
+        self.errand = RobotsErrand(
+            queues=self.queues,
+            desk=self.desk,
+            arrived=self.arrivals.append,
+            join=URLNormalizer().join,
+            frontier=settings,
+            robots=self.robots,
+            token="larm",
+            counters=self.counters,
+            log=self.log.append,
+        )
+
+    def _zero(self) -> None:
+        self.zeros += 1
+
+    def _ready(self) -> None:
+        self.woken += 1
+
+    def put(self, *addresses: str) -> None:
+        """As the handler does with what passed the chain."""
+        messages = [message(address if "://" in address else f"http://{address}") for address in addresses]
+        self.tally.rise(len(messages))
+        self.queues.add(messages)
+
+    def end(self, lease: Lease, outcome: Outcome | None = None) -> Decision:
+        """As `larm.crawl` does with a page, without links."""
+        outcome = outcome or ok()
+        tries = lease.message.tries
+        decision = self.queues.release(
+            lease, outcome.timing.seconds, lambda host: policy(outcome, tries, self.settings, blocks=host.backoffs)
+        )
+        if not decision.retry:
+            self.tally.fall(1)
+        return decision
+
+    def one(self) -> Lease:
+        """The one lease that can be had."""
+        (lease,) = self.queues.lease(10)
+        return lease
+
+    def host(self, key: str) -> Host:
+        with self.book.lock:
+            found = self.book.find_locked(key)
+        assert found is not None
+        return found
+
+    def screen(self, *addresses: str) -> tuple[list[str], list[str]]:
+        """As the handler does, up to the host queues: what passed, and what was forbidden."""
+        messages = [message(address if "://" in address else f"http://{address}") for address in addresses]
+        self.tally.rise(len(messages))
+        return self._through(messages)
+
+    def settle(self) -> tuple[list[str], list[str]]:
+        """As the handler does with an arrival."""
+        return self._through(self.desk.settle(self.arrivals.pop(0)))
+
+    def _through(self, messages: Sequence[URLMessage]) -> tuple[list[str], list[str]]:
+        dropped: list[URLMessage] = []
+        passing = self.desk.screen(messages, lambda batch, reason: dropped.extend(batch))
+        self.queues.add(passing)
+        self.tally.fall(len(messages) - len(passing))
+        return [each.url.access for each in passing], [each.url.access for each in dropped]
+
+    def save(self) -> None:
+        """A checkpoint of the hosts."""
+        retired = self.store.retired()
+        cuts = self.book.cut()
+        empty = QueueRow(b"\x90", [], b"\x90", 0)
+        header = Header(empty, {}, {}, {}, [], "", [])
+        CheckpointFile(self.store).write(header, cuts, b"", retired)
+
+    def load(self, change: Callable[[FakeClock], object] = lambda clock: None) -> Rig:
+        """What the next process makes of the last checkpoint; its monotonic clock begins anew."""
+        clock = FakeClock(7.0)
+        clock.set_wall(self.fake.wall())
+        change(clock)
+        new = Rig(self.store, self.settings, clock)
+        new.fake = clock
+        file = CheckpointFile(self.store)
+        new.book.load(file.host_rows())
+        file.drop_unreferenced(new.book.block_keys())
+        waiting = new.queues.schedule_all()
+        new.tally.rise(waiting)
+        return new
+
+
+def of(base: Frontier = HURRIED, **changes: object) -> Frontier:
+    """Settings with other values."""
+    return msgspec.structs.replace(base, **changes)

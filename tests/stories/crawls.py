@@ -1,0 +1,154 @@
+"""Crawls run in this process, and what they left in their directory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tantivy
+
+from larm.config import Config, load
+from larm.crawl import Ending
+from larm.index import fields, schema
+from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
+from larm.testing.replies import stall
+from larm.testing.request_log import Request, RequestLog
+from larm.testing.web import SyntheticWeb
+from larm.wiring import build_crawl
+
+SILENCE = replace(stall(), status=0)
+"""Not a byte, for ever."""
+
+
+class Run(NamedTuple):
+    """One run that has ended."""
+
+    ending: Ending
+    counters: dict[str, int]
+    notes: list[str]
+
+    @property
+    def reason(self) -> str:
+        return self.ending.reason
+
+
+def config_of(starts: str | Iterable[str], settings: Mapping[str, object] | None = None) -> Config:
+    """Delay 0 and short waits, so that a story takes a moment; ``settings``: dotted keys."""
+    quick: dict[str, object] = {
+        "crawl.start": [starts] if isinstance(starts, str) else list(starts),
+        "agent.contact": "mailto:tests@example.org",
+        "frontier.delay": 0,
+        "frontier.retry_wait": "20ms",
+        "frontier.backoff": "20ms",
+        "fetch.threads": 2,
+        "fetch.ip": "4",
+    }
+    return load(None, (), quick | dict(settings or {}))
+
+
+def run_crawl(
+    directory: Path, starts: str | Iterable[str], settings: Mapping[str, object] | None = None, *, fresh: bool = False
+) -> Run:
+    """Crawl to the end, in this process."""
+    crawl = build_crawl(config_of(starts, settings), directory, fresh=fresh)
+    ending = crawl.run()
+    return Run(ending, crawl.snapshot().counters, crawl.notes)
+
+
+# -- what is on the disk
+
+
+def rows(directory: Path) -> list[StoreEntry]:
+    """store.log."""
+    return list(StoreLog(directory))
+
+
+def stored(directory: Path) -> Counter[str]:
+    """How often each URL is in store.log."""
+    return Counter(row.url for row in rows(directory))
+
+
+def indexed(directory: Path) -> Counter[str]:
+    """How often each URL is in the index."""
+    index = schema.open_index(directory / "index")
+    index.reload()
+    searcher = index.searcher()
+    if not searcher.num_docs:
+        return Counter()
+    hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits
+    return Counter(str(searcher.doc(address).get_first(fields.URL)) for _, address in hits)
+
+
+def lines(directory: Path, name: str) -> list[str]:
+    """A log, without line ends; [] where there is none. Every line of it is whole."""
+    path = directory / "logs" / f"{name}.log"
+    text = path.read_bytes().decode() if path.exists() else ""
+    assert text == "" or text.endswith("\n"), f"{path} ends within a line"
+    return text.split("\n")[:-1]
+
+
+def check_stored(directory: Path, web: SyntheticWeb, *, pages: Iterable[str] | None = None) -> None:
+    """The web's 200 answers, store.log, the page files and the index tell the same story, each page once.
+
+    ``pages``: instead of the 200 answers, as ``host/path``.
+    """
+    keys = set(web.fetched()) if pages is None else pages
+    urls = Counter(f"http://{key.replace('/', f':{web.port}/', 1)}" for key in keys)
+    found = rows(directory)
+    assert Counter(row.url for row in found) == urls
+    assert indexed(directory) == urls
+    log = StoreLog(directory)
+    ends: dict[int, int] = {}
+    for row in found:  # in the order in which they were written: each begins where the one before it ended
+        if row.size:
+            assert row.offset == ends.get(row.file, 0), f"{row.url}: a gap or an overlap in page file {row.file}"
+            ends[row.file] = row.offset + row.size
+            assert len(log.body(row)) == row.size
+    files = {path.name: path.stat().st_size for path in (directory / "logs").glob("pagefile_*.pfl")}
+    assert {name: size for name, size in files.items() if size} == {f"pagefile_{n}.pfl": end for n, end in ends.items()}
+
+
+# -- what the web saw
+
+
+class WatchedLog(RequestLog):
+    """Does something when the n-th request comes in, before it is answered; on the server's thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._plans: list[tuple[Callable[[Request], bool], Callable[[], Any]]] = []
+
+    def at(self, count: int, action: Callable[[], Any]) -> None:
+        """When so many requests have come, robots.txt included."""
+        self.when(lambda _: len(self) >= count, action)
+
+    def when(self, condition: Callable[[Request], bool], action: Callable[[], Any]) -> None:
+        """At the first request for which ``condition`` holds."""
+        self._plans.append((condition, action))
+
+    def append(self, request: Request) -> None:
+        super().append(request)
+        due = [plan for plan in self._plans if plan[0](request)]
+        for plan in due:
+            self._plans.remove(plan)
+            plan[1]()
+
+
+def watch(web: SyntheticWeb) -> WatchedLog:
+    """Give the web a log that can be waited for; before the first request."""
+    web.log = log = WatchedLog()
+    return log
+
+
+def asked(web: SyntheticWeb, *, robots: bool = False) -> Counter[str]:
+    """How often each ``host/path`` was asked for, whatever the answer."""
+    return Counter(request.key for request in web.requests if robots or request.path != "/robots.txt")
+
+
+def once(*keys: str) -> Counter[str]:
+    """Each of them once."""
+    return Counter(keys)

@@ -1,0 +1,141 @@
+"""Story 4: robots.txt, as whole crawls see it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from larm.testing import replies
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import SILENCE, asked, check_stored, lines, once, run_crawl
+
+PATHS = ("/", "/free", "/private/", "/private/x", "/private/open", "/private/open/x", "/a.pdf", "/a.pdf?x", "/end")
+
+
+def fill(web: SyntheticWeb, name: str = "a.localhost") -> str:
+    """A host whose home page links to all of `PATHS`; its start URL."""
+    site = web.host(name)
+    site.page("/", links=PATHS)
+    for path in PATHS[1:]:
+        site.page(path, links=["/"])
+    return web.url(name)
+
+
+def keys(*paths: str, name: str = "a.localhost") -> list[str]:
+    return [name + path for path in paths]
+
+
+def test_forbidden_pages_are_not_asked_for(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Longest match, Allow, a star and an end, a group of our own before the one for all."""
+    start = fill(web)
+    web.host("a.localhost").robots(
+        "User-agent: *\nDisallow: /\n\n"
+        "User-agent: LARM\nDisallow: /private/\nAllow: /private/open\nDisallow: /*.pdf$\nDisallow:\n"
+    )
+    run = run_crawl(tmp_path, start)
+    assert run.reason == "finished"
+    allowed = keys("/", "/free", "/private/open", "/private/open/x", "/a.pdf?x", "/end")
+    assert asked(web) == once(*allowed)
+    assert web.requests[0].path == "/robots.txt"
+    check_stored(tmp_path, web)
+    assert run.counters["robots/filtered"] == 3
+    dropped = {line.rpartition(" ")[2] for line in lines(tmp_path, "RobotExclusionFilter")}
+    assert dropped == {web.url("a.localhost", path) for path in ("/private/", "/private/x", "/a.pdf")}
+
+
+def test_not_obeyed_where_the_user_says_so(tmp_path: Path, web: SyntheticWeb) -> None:
+    start = fill(web)
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /")
+    run = run_crawl(tmp_path, start, {"robots.obey": False})
+    assert asked(web, robots=True) == once(*keys(*PATHS))
+    assert "robots.txt is not obeyed" in run.notes
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+def test_none_means_that_all_is_allowed(tmp_path: Path, web: SyntheticWeb, status: int) -> None:
+    start = fill(web)
+    web.host("a.localhost").status("/robots.txt", status)
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert asked(web) == once(*keys(*PATHS))
+
+
+@pytest.mark.parametrize(
+    ("reply", "settings"),
+    [
+        (Reply(500), {}),
+        (Reply(503), {}),
+        (replies.unavailable(status=429), {}),
+        (SILENCE, {"robots.timeout": "100ms"}),
+        (replies.reset(), {}),
+    ],
+    ids=["500", "503", "429", "time-out", "reset"],
+)
+def test_none_to_be_had_means_that_nothing_is_fetched(
+    tmp_path: Path, web: SyntheticWeb, reply: Reply, settings: dict[str, object]
+) -> None:
+    """Asked for three times, then the host is given up: not one of its pages is asked for. Other hosts go on."""
+    starts = [fill(web), fill(web, "b.localhost")]
+    web.host("a.localhost").add("/robots.txt", reply)
+    run = run_crawl(tmp_path, starts, settings)
+    assert run.reason == "finished"
+    assert asked(web, robots=True) == once(*keys("/robots.txt", *PATHS, name="b.localhost")) + Counter({"a.localhost/robots.txt": 3})
+    check_stored(tmp_path, web, pages=keys(*PATHS, name="b.localhost"))
+    assert any("host a.localhost" in line and "given up" in line for line in lines(tmp_path, "robots"))
+
+    again = run_crawl(tmp_path, starts, settings)
+    assert again.reason == "finished"
+    assert len(web.log.requests("a.localhost")) == 3, "it is left alone for an hour"
+
+
+def test_a_robots_txt_that_comes_late_is_in_time(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Two times 503, then the rules: they hold for all pages, none of which was asked for before."""
+    start = fill(web)
+    site = web.host("a.localhost")
+    site.robots("User-agent: *\nDisallow: /private/")
+    site.first("/robots.txt", replies.unavailable(), Reply(500))
+    run_crawl(tmp_path, start)
+    assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
+    assert [request.path for request in web.requests[:3]] == ["/robots.txt"] * 3
+
+
+def test_a_robots_txt_that_has_moved_to_another_host_holds_for_the_first(tmp_path: Path, web: SyntheticWeb) -> None:
+    start = fill(web)
+    web.host("a.localhost").redirect("/robots.txt", "/rules", 302)
+    web.host("a.localhost").redirect("/rules", "http://rules.localhost:{port}/robots.txt")
+    web.host("rules.localhost").robots("User-agent: *\nDisallow: /private/")
+    run_crawl(tmp_path, start)
+    found = asked(web, robots=True)
+    assert found == once(
+        *keys("/robots.txt", "/rules", "/", "/free", "/a.pdf", "/a.pdf?x", "/end"), "rules.localhost/robots.txt"
+    )
+
+
+def test_one_that_moves_for_ever_is_none(tmp_path: Path, web: SyntheticWeb) -> None:
+    """RFC 9309 2.3.1.2: after five redirects as if there were none."""
+    start = fill(web)
+    web.host("a.localhost").redirect("/robots.txt", "/robots.txt")
+    run_crawl(tmp_path, start)
+    assert asked(web) == once(*keys(*PATHS))
+    assert asked(web, robots=True)["a.localhost/robots.txt"] == 6
+
+
+def test_a_start_url_that_is_forbidden_is_no_start(tmp_path: Path, web: SyntheticWeb) -> None:
+    start = fill(web)
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /")
+    run = run_crawl(tmp_path, start)
+    assert run.ending == type(run.ending)("finished", None, start_fetched=False)
+    assert asked(web) == {}
+
+
+def test_a_rule_longer_than_half_a_megabyte_is_cut_whole(tmp_path: Path, web: SyntheticWeb) -> None:
+    """What is beyond ``robots.size`` does not count, and half a line does not forbid more than the whole one."""
+    start = fill(web)
+    head = "User-agent: *\nDisallow: /private/\n"
+    rest = "Disallow: /free\nDisallow: /end\n"
+    filler = "#" * (1000 - len(head) - len("\nDisallow: /f")) + "\n"
+    web.host("a.localhost").robots(head + filler + rest)
+    run_crawl(tmp_path, start, {"robots.size": 1000})
+    assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
