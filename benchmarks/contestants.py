@@ -1,7 +1,7 @@
 """Who takes part: how each crawler is called, so that all do the same work: every page of one host, following its links.
 
-None waits between requests, all obey robots.txt. What they do with a page differs, and the table says it: Scrapy throws it away,
-wget2 saves it, larm parses, stores and (unless told not to) indexes it.
+None waits between requests, all obey robots.txt. What they do with a page differs, and the table says it: Scrapy throws it
+away, wget2 saves it, larm parses, stores and (unless told not to) indexes it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.sites import fetch_deb, run
 
 Commands = list[list[str | Path]]
+_WGET2_GOOD = (0, 8)  # 8: there was a 404
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Contestant:
     commands: Callable[[str, Path], Commands]
     """From the start URL and an empty folder."""
     environment: dict[str, str] = field(default_factory=dict)
+    good: tuple[int, ...] = (0,)
+    """Exit statuses of a crawl that went well."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def wget2() -> Contestant | Missing:
     """wget2, saving pages; images, scripts and style sheets are left out, as the others leave them."""
     if shutil.which("wget2") is None:
         return Missing("wget2", "not found; apt-get install wget2")
-    return Contestant("wget2", "saves pages", _wget2_version(), lambda url, folder: [_wget2_command(url, folder)])
+    return Contestant("wget2", "saves pages", _wget2_version(), _save_pages, good=_WGET2_GOOD)
 
 
 def wget2_and_omega(cache: Path) -> Contestant | Missing:
@@ -101,11 +104,15 @@ def wget2_and_omega(cache: Path) -> Contestant | Missing:
         return Missing(name, f"{program}: {ran.stderr.strip()}; apt-get install xapian-omega")
 
     def commands(url: str, folder: Path) -> Commands:
-        index = [program, "--db", folder / "db", "--url", "/", "--no-delete", folder / "pages"]
+        index: list[str | Path] = [program, "--db", folder / "db", "--url", "/", "--no-delete", folder / "pages"]
         return [_wget2_command(url, folder), index]
 
     omega = ran.stdout.split("\n")[0].split()[-1]
-    return Contestant(name, "saves pages, then index", f"{_wget2_version()} + {omega}", commands, environment)
+    return Contestant(name, "saves pages, then index", f"{_wget2_version()} + {omega}", commands, environment, _WGET2_GOOD)
+
+
+def _save_pages(url: str, folder: Path) -> Commands:
+    return [_wget2_command(url, folder)]
 
 
 def _wget2_command(url: str, folder: Path) -> list[str | Path]:

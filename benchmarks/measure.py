@@ -31,7 +31,11 @@ class Usage:
     def then(self, other: Usage) -> Usage:
         """The sum of this and what came after it."""
         return Usage(
-            self.wall + other.wall, self.cpu + other.cpu, max(self.rss, other.rss), self.status or other.status, self.said + other.said
+            self.wall + other.wall,
+            self.cpu + other.cpu,
+            max(self.rss, other.rss),
+            self.status or other.status,
+            self.said + other.said,
         )
 
 

@@ -1,7 +1,7 @@
 """Nginx: the sites on one loopback port, each under a name of its own, and the log that says who fetched what.
 
-The first site also answers to 127.0.0.1: for contestants whose resolver does not know ``*.localhost``. One worker process, static
-files from the page cache: it takes as little as possible of the machine that it shares with the contestants.
+The first site also answers to 127.0.0.1: for contestants whose resolver does not know ``*.localhost``. One worker process,
+static files from the page cache: it takes as little as possible of the machine that it shares with the contestants.
 """
 
 from __future__ import annotations

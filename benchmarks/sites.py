@@ -64,7 +64,7 @@ def known_sites(table: Path | None = None) -> dict[str, Site]:
             root, prefix, union = match.groups("")
             reachable = int(re.sub(r"\D", "", row["reachable_from_start"]) or 0)
             sites[row["package"]] = Site(
-                row["package"], row["host"], root, row["start"], prefix or "/", union, reachable=reachable
+                row["package"], row["host"], root, row["start"].split(" (")[0], prefix or "/", union, reachable=reachable
             )
     return sites | {_OPENJDK.package: _OPENJDK}
 
@@ -93,7 +93,7 @@ def fetch_deb(package: str, cache: Path = CACHE, debs: Sequence[Path] = ()) -> P
             return found[-1]
     store.mkdir(parents=True, exist_ok=True)
     run("apt-get", "download", package, cwd=store)
-    return sorted(store.glob(f"{package}_*.deb"))[-1]
+    return max(store.glob(f"{package}_*.deb"))
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:

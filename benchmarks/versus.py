@@ -1,9 +1,9 @@
 """larm against Scrapy and wget2 on a real documentation site, in turns, on one machine.
 
-``python -m benchmarks.versus [--site postgresql-doc-15] [--rounds 3]``. nginx serves the site on loopback; its log says what each
-contestant fetched. In each round every contestant runs once, in another order each time, in an empty folder. The table has medians
-and, in brackets, the extremes. A contestant whose number of pages differs by more than 1 % from what can be reached by links, or
-that fails, is marked INVALID: its times mean nothing.
+``python -m benchmarks.versus [--site postgresql-doc-15] [--rounds 3]``. nginx serves the site on loopback; its log says what
+each contestant fetched. In each round every contestant runs once, in another order each time, in an empty folder. The table has
+medians and, in brackets, the extremes. A contestant whose number of pages differs by more than 1 % from what can be reached by
+links, or that fails, is marked INVALID: its times mean nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def main() -> None:
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "missing": [asdict(each) for each in missing],
             "contestants": [
-                {"name": each.name, "version": each.version, "does": each.does, "rounds": results[each.name]} for each in present
+                {"name": each.name, "version": each.version, "does": each.does, "rounds": results[each.name]}
+                for each in present
             ],
         }
         options.json.write_text(json.dumps(report, indent=2) + "\n")
@@ -75,7 +76,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", action="append", metavar="NAME", help="only this contestant (may be repeated)")
     parser.add_argument("--limit", type=float, default=900.0, metavar="S", help="a command is killed after so many seconds")
-    parser.add_argument("--larm-python", default=sys.executable, metavar="FILE", help="interpreter that has larm's dependencies")
+    parser.add_argument(
+        "--larm-python", default=sys.executable, metavar="FILE", help="interpreter that has larm's dependencies"
+    )
     parser.add_argument("--cache", type=Path, default=CACHE, help="for packages and Scrapy's environment")
     parser.add_argument("--debs", type=Path, action="append", default=[], help="a folder that has .deb files already")
     parser.add_argument("--json", type=Path, help="write all figures there")
@@ -131,7 +134,7 @@ def _table(present: list[Contestant], results: dict[str, list[Round]], expected:
         cpus = [result["usage"]["cpu"] for result in rounds]
         wall, cpu, page = median(walls), median(cpus), median(pages)
         valid = all(abs(count - expected) <= _TOLERANCE * expected for count in pages)
-        valid = valid and not any(result["usage"]["status"] < 0 for result in rounds)
+        valid = valid and all(result["usage"]["status"] in each.good for result in rounds)
         if valid and base is None:
             base = (wall, cpu)
         ratio = f"{wall / base[0]:6.2f} {cpu / base[1]:6.2f}" if valid and base else f"{'-':>6} {'-':>6}"

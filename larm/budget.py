@@ -35,6 +35,11 @@ class PageBudget:
             self._left -= pages
 
     @property
+    def open(self) -> bool:
+        """A request may be sent now."""
+        return self._left is None or self._reserved < self._left
+
+    @property
     def exhausted(self) -> bool:
         """Nothing is left, and nothing in flight could give any back."""
         return self._left is not None and self._left == 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.saved_host import QueueRow
@@ -82,10 +83,14 @@ class Checkpointer:
         self._cycle = cycle
         self._clock = clock
         # only the saving thread
+        self._lost = False
         self.last = Saved(0.0, 0.0, 0)
 
     def save(self, *, finished: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then."""
+        if self._lost:
+            raise StorageError("a checkpoint failed, so no later one can be whole; the state is that of the one before")
+        self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
         began = self._clock.monotonic()
         with self._gate.cut():
             entered = self._clock.monotonic()
@@ -114,5 +119,6 @@ class Checkpointer:
             finished=finished,
         )
         size = self._file.write(header, hosts, fresh, retired)
+        self._lost = False
         self._seen.apply(fresh)
         self.last = Saved(self._clock.monotonic() - began, held, size)

@@ -249,7 +249,8 @@ class Crawl:
             wait = LONGEST_WAIT
             if len(leases) < free:
                 hungry[number] = True
-                wait = min(wait, self._queues.seconds_to_next())
+                if self._budget.open:  # else a host that is ready is of no use before a reservation comes free
+                    wait = min(wait, self._queues.seconds_to_next())
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             hungry[number] = False

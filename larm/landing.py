@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from larm.config import Frontier as Settings
+from larm.frontier.politeness import policy
 from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
@@ -75,11 +76,12 @@ class Lander:
                 return _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
             case Refused(status=status):
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
-                return landed._replace(visit=_no_page(lease.message, status))
+                return landed._replace(visit=self._no_page(lease.message, outcome, status))
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
-                return _landed(lease, outcome, text, error=True, counts=counts)._replace(visit=_no_page(lease.message, 0))
+                landed = _landed(lease, outcome, text, error=True, counts=counts)
+                return landed._replace(visit=self._no_page(lease.message, outcome, 0))
 
     def _page(self, lease: Lease, outcome: Fetched) -> Landed:
         message = lease.message
@@ -139,6 +141,22 @@ class Lander:
             return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")
         return landed._replace(visit=visit, again=onward)
 
+    def _no_page(self, message: URLMessage, outcome: Outcome, status: int) -> Visit | None:
+        """For the page book: we may have had this page before, or it may be there the next time.
+
+        None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
+        """
+        if policy(outcome, message.tries, self._settings).retry:
+            return None
+        return Visit(
+            page=message.url.access,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            depth=message.depth,
+            status=status,
+        )
+
 
 def _landed(
     lease: Lease,
@@ -157,18 +175,6 @@ def _landed(
         counts[f"downloader/response_status_count/{status}"] = 1
     line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
     return Landed(lease, outcome, counts, line, error)
-
-
-def _no_page(message: URLMessage, status: int) -> Visit:
-    """For the page book: we may have had this page before, or it may be there the next time."""
-    return Visit(
-        page=message.url.access,
-        url=message.url,
-        referrer=message.referrer,
-        link_type=message.link_type,
-        depth=message.depth,
-        status=status,
-    )
 
 
 def start_visit(messages: Sequence[URLMessage]) -> Visit:

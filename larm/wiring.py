@@ -227,7 +227,8 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
     recrawl = None
     if again:
         queues.revive_all()
-        recrawl = Recrawl(pages, [URLMessage(url) for url in urls], settings.recrawl.most_gone, notes.append)
+        asked = [URLMessage(url) for url in urls if not book.waits(url.host)]  # else it may be among what waits there
+        recrawl = Recrawl(pages, asked, settings.recrawl.most_gone, notes.append)
         counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
     checkpointer = Checkpointer(
         gate=gate,

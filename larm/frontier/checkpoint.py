@@ -76,6 +76,7 @@ class CheckpointFile:
                     "use the larm that wrote it, or start over with --fresh"
                 )
             header = msgspec.msgpack.decode(data, type=Header)
+            header.incoming.state(), header.revisits.state()  # so that damage is found here
         except (msgspec.MsgspecError, TypeError, KeyError) as error:
             raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self._store.get(_FRESH) or b""

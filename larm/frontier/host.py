@@ -12,6 +12,8 @@ from larm.kit.caching_queue import CachingQueue
 from larm.model.message import URLMessage
 
 NEVER = float("inf")
+IN_RING, NOWHERE = (-NEVER, 0), (NEVER, 0)
+"""Values of `Host.place`."""
 
 
 class OriginRobots(msgspec.Struct):
@@ -37,6 +39,7 @@ class Host:
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
     __slots__ = (
+        "arriving",
         "backoffs",
         "delayed",
         "dormancies",
@@ -45,11 +48,11 @@ class Host:
         "key",
         "next_start",
         "parked",
+        "place",
         "queue",
         "robots",
         "robots_tasks",
         "running",
-        "scheduled",
     )
 
     def __init__(self, key: str, health: int, queue: CachingQueue[URLMessage], parked: CachingQueue[URLMessage]) -> None:
@@ -61,6 +64,8 @@ class Host:
         """By scheme."""
         self.robots_tasks: list[URLMessage] = []
         """robots.txt to fetch, before anything else."""
+        self.arriving: dict[str, URLMessage] = {}
+        """By scheme: the task whose answer is on its way to the handler. Till it is there, a checkpoint knows only the task."""
         self.delayed: list[Delayed] = []
         """A heap of retries."""
         self.running: dict[int, tuple[URLMessage, bool]] = {}
@@ -74,8 +79,8 @@ class Host:
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0
-        self.scheduled = False
-        """It stands in the ring or the heap of `HostQueues`."""
+        self.place = NOWHERE
+        """Where it stands in `HostQueues`: in the ring, in the heap as (time, number of the entry), or nowhere."""
 
     @property
     def waiting(self) -> int:

@@ -52,6 +52,12 @@ class HostBook:
         """The next checkpoint must write this host."""
         self._changed[host.key] = host
 
+    def waits(self, key: str) -> bool:
+        """Whether anything waits at this host."""
+        with self.lock:
+            host = self._hosts.get(key)
+            return host is not None and host.waiting > 0
+
     def __iter__(self) -> Iterator[Host]:
         """All records; the lock is held."""
         return iter(self._hosts.values())

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm.config import Frontier as Settings
-from larm.frontier.host import NEVER, Delayed, Host
+from larm.frontier.host import IN_RING, NEVER, NOWHERE, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, dormancy, health_after, next_start
 from larm.kit.tally import Tally
@@ -67,13 +67,14 @@ class HostQueues:
         """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
         dormant = 0
         with self._book.lock:
+            now = self._clock.monotonic()
             for key, group in groupby(batch, lambda message: message.url.host):
                 host = self._book.get_locked(key)
                 messages = list(group)
                 host.queue.put_many(messages)
                 dormant += len(messages) if host.dormant else 0
                 self._book.changed_locked(host)
-                self._schedule_locked(host)
+                self._schedule_locked(host, now)
             self._given_up_urls += dormant
         if dormant:
             self._tally.fall(dormant)
@@ -89,14 +90,15 @@ class HostQueues:
             self._wake_due_locked(now)
             while self._ring and len(leases) < limit:
                 host = self._ring.popleft()
-                host.scheduled = False
+                host.place = NOWHERE
                 if host.ready_at() > now:  # it was put off while it stood in the ring
-                    self._schedule_locked(host)
+                    self._schedule_locked(host, now)
                     continue
                 if host.dormant:
                     self._revive_locked(host)
                 leases.append(self._lease_locked(host, now))
-                self._schedule_locked(host)
+                self._schedule_locked(host, now)
+        self.announce()
         return leases
 
     def seconds_to_next(self) -> float:
@@ -118,7 +120,7 @@ class HostQueues:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
             dormant = self._settle_locked(host, now, seconds, decision)
-            self._schedule_locked(host)
+            self._schedule_locked(host, now)
         if dormant:
             self._tally.fall(dormant)
         self.announce()
@@ -126,16 +128,21 @@ class HostQueues:
 
     def give_back(self, leases: Sequence[Lease]) -> None:
         """Requests that were cut off because the crawl stops: their messages are the first of their hosts again."""
+        dormant = 0
         with self._book.lock:
+            now = self._clock.monotonic()
             for lease in reversed(leases):
                 host = self._end_locked(lease)
                 if lease.robots:
                     host.robots_tasks.insert(0, lease.message)
                 else:
                     host.queue.put_front([lease.message])
-                now = self._clock.monotonic()
+                    dormant += host.dormant
                 host.next_start = max(host.next_start, now + self._settings.delay)
-                self._schedule_locked(host)
+                self._schedule_locked(host, now)
+            self._given_up_urls += dormant
+        if dormant:
+            self._tally.fall(dormant)
 
     # -- at start
 
@@ -150,8 +157,9 @@ class HostQueues:
     def schedule_all(self) -> int:
         """Put all hosts that were loaded in their places; returns the messages that keep the crawl going."""
         with self._book.lock:
+            now = self._clock.monotonic()
             for host in self._book:
-                self._schedule_locked(host)
+                self._schedule_locked(host, now)
                 self._blocked += host.backoffs > 0
                 self._given_up += host.dormant
                 self._given_up_urls += host.waiting if host.dormant else 0
@@ -160,7 +168,7 @@ class HostQueues:
     def schedule_locked(self, host: Host) -> None:
         """The host has something new to do; the book's lock is held."""
         self._book.changed_locked(host)
-        self._schedule_locked(host)
+        self._schedule_locked(host, self._clock.monotonic())
 
     def given_up_locked(self, messages: int) -> None:
         """More messages wait at a host that was given up; the book's lock is held."""
@@ -201,7 +209,7 @@ class HostQueues:
             message = host.queue.take(1)[0]
         number = next(self._numbers)
         host.running[number] = (message, robots)
-        host.next_start = max(host.next_start, now + self._settings.delay)
+        host.next_start = max(host.next_start, next_start(now, self._settings.delay, _crawl_delay(host), 0.0, 0.0))
         self._in_flight += 1
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
@@ -216,16 +224,17 @@ class HostQueues:
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up."""
         settings = self._settings
-        delays = [each.rules.crawl_delay or 0.0 for each in host.robots.values() if each.rules]
-        polite = next_start(now, settings.delay, max(delays, default=0.0), settings.delay_factor, seconds)
+        polite = next_start(now, settings.delay, _crawl_delay(host), settings.delay_factor, seconds)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
         self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
         host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)
-        if host.dormant:  # its other requests in the air
-            return 0
+        if host.dormant:  # given up while this request was in the air
+            self._given_up_urls += decision.retry
+            return int(decision.retry)
         if host.health > 0:
-            host.dormancies = 0
+            if not decision.host_wait:  # to be asked to come later is no good answer: it stays on trial
+                host.dormancies = 0
             return 0
         host.dormant = True
         host.next_start = now + dormancy(host.dormancies, settings)
@@ -243,19 +252,27 @@ class HostQueues:
 
     def _wake_due_locked(self, now: float) -> None:
         while self._heap and self._heap[0][0] <= now:
-            _, _, host = heapq.heappop(self._heap)
-            self._ring.append(host)
+            at, number, host = heapq.heappop(self._heap)
+            if host.place == (at, number):  # else it had something to do before that
+                host.place = IN_RING
+                self._ring.append(host)
 
-    def _schedule_locked(self, host: Host) -> None:
-        if host.scheduled or len(host.running) >= self._settings.per_host:
-            return
+    def _schedule_locked(self, host: Host, now: float) -> None:
+        """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit."""
         at = host.ready_at()
-        if at == NEVER:
+        limit = 1 if host.dormancies else self._settings.per_host  # on trial: one URL (LARM-65)
+        if at >= host.place[0] or len(host.running) >= limit:
             return
-        host.scheduled = True
-        if at <= self._clock.monotonic():
+        if at <= now:
+            host.place = IN_RING
             self._ring.append(host)
             self._news = True
         else:
-            heapq.heappush(self._heap, (at, next(self._numbers), host))
+            host.place = (at, next(self._numbers))
+            heapq.heappush(self._heap, (*host.place, host))
             self._news |= self._heap[0][2] is host  # who waits for the next host waits too long now
+
+
+def _crawl_delay(host: Host) -> float:
+    """Seconds between two requests that its robots.txt asks for, the longer of both schemes'."""
+    return max((each.rules.crawl_delay or 0.0 for each in host.robots.values() if each.rules), default=0.0)

@@ -80,12 +80,16 @@ class RobotsDesk:
         """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now."""
         with self._book.lock:
             host = self._book.get_locked(arrival.host)
+            host.arriving.pop(arrival.scheme, None)
             expires = self._clock.wall() + self._settings.ttl
             host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
             crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too
             host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
             self._book.changed_locked(host)
             waiting = len(host.parked)
+            if host.dormant:  # given up meanwhile: these did not count, and do again until they are back there
+                self._queues.given_up_locked(-waiting)
+                self._tally.rise(waiting)
             messages: list[URLMessage] = []
             while len(messages) < waiting:
                 messages += host.parked.take(waiting - len(messages))
@@ -118,8 +122,10 @@ class RobotsDesk:
     def _rules_locked(self, host: Host, url: Url) -> RobotsRules | None:
         scheme = scheme_of(url.access)
         origin = host.robots.get(scheme)
-        if origin is not None and origin.rules is not None and self._clock.wall() < origin.expires:
-            return origin.rules
+        if origin is not None and origin.rules is not None:
+            wall = self._clock.wall()
+            if wall < origin.expires <= wall + self._settings.ttl:  # the second: unless the wall clock was set back
+                return origin.rules
         if origin is None or not origin.loading:
             host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)
             address = robots_url(url)

@@ -56,6 +56,8 @@ class RobotsErrand:
         def decide(host: Host) -> Decision:
             answer = self._answer(lease, outcome, host)
             answers.append(answer)
+            if isinstance(answer, RobotsRules):
+                host.arriving[scheme_of(_asked_for(message))] = message
             return _decision(answer)
 
         self._queues.release(lease, outcome.timing.seconds, decide)

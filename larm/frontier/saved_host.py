@@ -88,7 +88,7 @@ def cut_host(host: Host, wall_minus_monotonic: float) -> HostCut:
     delayed = [(each.not_before + shift, each.message) for each in host.delayed]
     row = HostRow(
         robots=robots,
-        robots_tasks=list(host.robots_tasks),
+        robots_tasks=[*host.arriving.values(), *host.robots_tasks],
         delayed=delayed,
         running=list(host.running.values()),
         next_start=host.next_start + shift,
@@ -113,7 +113,8 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.robots = row.robots
     host.robots_tasks = [message for message, robots in row.running if robots] + row.robots_tasks
     host.queue.put_front([message for message, robots in row.running if not robots])
-    host.delayed = [Delayed(from_wall(then), number, message) for number, (then, message) in enumerate(row.delayed)]
+    older = -len(row.delayed)  # than those to come, whose numbers begin with 0
+    host.delayed = [Delayed(from_wall(then), number, message) for number, (then, message) in enumerate(row.delayed, older)]
     host.delayed.sort()
     host.next_start = from_wall(row.next_start)
     host.health, host.backoffs = row.health, row.backoffs

@@ -33,6 +33,7 @@ class BlockStore:
         self._retired_lock = threading.Lock()
         # guarded by self._lock
         self._closed = False
+        self._epoch = 0
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cache = BytesCache(str(directory.absolute()))
@@ -50,12 +51,34 @@ class BlockStore:
     def put(self, key: str, block: bytes) -> None:
         """Write one block, replacing an older one. Safe from a killed process now, from a power cut after `transaction`."""
         with self._use() as cache:
-            cache.put_many({key: block})
+            cache.put_many({key: block}, self._epoch)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Those of the keys that are there, with one look into the database."""
+        with self._use() as cache:
+            return cache.get_many(keys)
+
+    def put_many(self, blocks: Mapping[str, bytes]) -> None:
+        """As `put`, for many."""
+        with self._use() as cache:
+            cache.put_many(blocks, self._epoch)
+
+    def next_epoch(self) -> int:
+        """Begin the next epoch and return its number: what is written from now on is not part of the cut that is being made."""
+        with self._lock:
+            self._epoch += 1
+            return self._epoch
+
+    def go_back(self, epoch: int, suffix: str) -> None:
+        """At the start: go on in ``epoch``, without the blocks (keys ending in ``suffix``) that were written in it or later."""
+        with self._use() as cache:
+            cache.forget(epoch, suffix)
+            self._epoch = epoch
 
     def transaction(self, puts: Mapping[str, bytes], deletes: Iterable[str] = ()) -> None:
         """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it."""
         with self._use() as cache:
-            cache.write(puts, deletes)
+            cache.write(puts, deletes, self._epoch)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""

@@ -41,8 +41,10 @@ _BUSY_SECONDS = 10  # a command that looks into a running crawl holds the databa
 _RAW = 1  # diskcache's mode for a value that lies in the database
 _ROWS = 500  # in one statement
 _PUT = "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES "
-_PUT_END = " ON CONFLICT (key, raw) DO UPDATE SET value = excluded.value, mode = excluded.mode, filename = NULL"
+_PUT_END = " ON CONFLICT (key, raw) DO UPDATE SET value = excluded.value, store_time = excluded.store_time, mode = excluded.mode, filename = NULL"
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
+_GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
+_FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
 _KEYS = "SELECT key FROM Cache WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY key"
 
 
@@ -94,24 +96,33 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
             self.close()
             raise
 
-    def write(self, puts: Mapping[str, bytes], deletes: Iterable[str]) -> None:
+    def write(self, puts: Mapping[str, bytes], deletes: Iterable[str], epoch: int = 0) -> None:
         """Delete, then put, in one durable transaction. After an error the caller rolls back."""
         execute = self.connection.execute
         execute("PRAGMA synchronous = FULL")
         execute("BEGIN IMMEDIATE")
         execute(_DELETE, (json.dumps(list(deletes)),))
-        self.put_many(puts)
+        self.put_many(puts, epoch)
         execute("COMMIT")
         execute("PRAGMA synchronous = NORMAL")
 
-    def put_many(self, puts: Mapping[str, bytes]) -> None:
-        """Write or replace; outside of a transaction, each part of 500 is one."""
+    def put_many(self, puts: Mapping[str, bytes], epoch: int = 0) -> None:
+        """Write or replace; outside of a transaction, each part of 500 is one. ``epoch`` takes the place of the store time."""
         items = iter(puts.items())
         while part := list(islice(items, _ROWS)):
             values: list[str | bytes] = []
             for key, value in part:
                 values += (self.disk.put(key)[0], self.disk.store(value, False)[3])
-            self.connection.execute(_PUT + ", ".join(["(?, 1, 0, 0, 1, ?)"] * len(part)) + _PUT_END, values)
+            self.connection.execute(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Those of the keys that are there."""
+        rows = self.connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
+        return {key: self.disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
+
+    def forget(self, epoch: int, suffix: str) -> None:
+        """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""
+        self.connection.execute(_FORGET, (epoch, suffix))
 
     def keys(self, prefix: str) -> list[str]:
         """All keys that begin with ``prefix``, sorted."""

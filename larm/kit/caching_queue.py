@@ -163,20 +163,25 @@ class CachingQueue(Generic[T]):
     def __bool__(self) -> bool:
         return self._length > 0
 
-    def spill(self) -> None:
-        """Write both ends out, full or not, so that the queue takes no memory until it is used again. Raises StorageError."""
-        written: list[_Block[T]] = []
+    def spill(self, sink: dict[str, bytes]) -> None:
+        """Move both ends, full or not, to disk, so that the queue takes no memory until it is used again.
+
+        The blocks go into ``sink``; the caller writes them (`BlockStore.put_many`) before anything can be taken. So the ends of
+        many queues are written at once.
+        """
         with self._lock:
             blocks = self._blocks or []
             if self._front:
-                written.append(self._new_block_locked(self._front[::-1]))
-                blocks.insert(0, written[-1])
+                blocks.insert(0, self._pack_locked(self._front[::-1], sink))
             if self._back:
-                written.append(self._new_block_locked(self._back))
-                blocks.append(written[-1])
+                blocks.append(self._pack_locked(self._back, sink))
             self._front = self._back = None
             self._blocks = blocks or None
-        self._write(written)
+
+    @property
+    def in_memory(self) -> int:
+        """Items that are not, or not only, on disk."""
+        return len(self._front or ()) + len(self._back or ())
 
     def snapshot(self) -> QueueState[T]:
         """The state for `restore`, items not copied. To be called in a cut, with `BlockStore.retired` in the same one.
@@ -204,6 +209,16 @@ class CachingQueue(Generic[T]):
         block = _Block(self._next, len(items), items)
         self._next += 1
         return block
+
+    def _pack_locked(self, items: list[T], sink: dict[str, bytes]) -> _Block[T]:
+        block = self._new_block_locked(items)
+        sink[self._key(block.number)] = self._pack(items)
+        block.items = None
+        return block
+
+    def _pack(self, items: Sequence[T]) -> bytes:
+        payload = self._encode(items)
+        return _MAGIC + zlib.crc32(payload).to_bytes(4, "big") + payload
 
     def _close_full_blocks_locked(self, back: list[T]) -> list[_Block[T]]:
         """Part the overfull back; at least one item stays in it. Returns the blocks to write."""
@@ -264,8 +279,7 @@ class CachingQueue(Generic[T]):
             if items is None:
                 continue
             key = self._key(block.number)
-            payload = self._encode(items)
-            self._store.put(key, _MAGIC + zlib.crc32(payload).to_bytes(4, "big") + payload)
+            self._store.put(key, self._pack(items))
             with self._lock:
                 block.items = None
             if block.taken:

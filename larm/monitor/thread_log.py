@@ -1,7 +1,7 @@
 """One line of ``logs/ThreadMonitor.log`` (LARM-82). Pure; called by the reporter.
 
 The columns and their order are LARM's, so that scripts made for it go on working; ``bytesPerThread``, which LARM wrote without
-naming it, has a name here. All sizes are plain bytes: the file is for spreadsheets, `larm.monitor.rates.size` is for people.
+naming it, has a name here, and what larm adds stands at the end. All sizes are plain bytes: the file is for spreadsheets, `larm.monitor.rates.size` is for people.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ COLUMNS = (
     "visitedStringSize",  # larm keeps fingerprints, so: bytes that they take
     "bytesPerThread",  # separated by commas
     "urlLengthFiltered",
+    "checkpointMs",  # what the last checkpoint took; the crawl goes on meanwhile
+    "checkpointBytes",
 )
 
 
@@ -57,6 +59,8 @@ def line(now: Snapshot, wall: float, memory: Memory) -> str:
         now.visited_bytes,
         ",".join(str(thread.received) for thread in now.threads),
         now.filtered.get("length", 0),
+        int(now.checkpoint_seconds * 1000),
+        now.checkpoint_bytes,
     )
     return _prefix(wall, now.elapsed) + ";".join(map(str, values)) + "\n"
 

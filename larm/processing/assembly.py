@@ -24,7 +24,7 @@ _SOURCES = {"object": "data"}  # the attribute with the address; else src
 _HINTS = names("dns-prefetch preconnect")  # these name hosts, not documents
 _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what no reader opens
     "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon"
-    " image_src preload modulepreload prefetch manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
+    " image_src preload modulepreload manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
 )
 _OEMBED = ("application/json",)
 
@@ -85,6 +85,8 @@ class Assembler:
                 href, words, kind, goes = self._other(tag, attributes, follow, embedded)
             if not href:
                 continue
+            if "#" in href:  # before the look-up: documentation leads to many places of a page
+                href = href[: href.index("#")]
             if href in known:
                 url = known[href]
             else:
@@ -108,7 +110,7 @@ class Assembler:
             href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
             if not _HINTS.isdisjoint(rel):
                 href = None
-            if not _EMBEDDED.isdisjoint(rel) or _is_oembed(attributes.get("type")):
+            if not _EMBEDDED.isdisjoint(rel) or "as" in attributes or _is_oembed(attributes.get("type")):
                 return href, "", ORDINARY, embedded
             return href, "", ORDINARY, follow and not (self._nofollow and "nofollow" in rel)
         if tag in ("area", "refresh"):

@@ -2,7 +2,6 @@
 
 The order: byte order mark, charset of Content-Type, ``<meta>`` in the first 1,024 bytes, XML declaration. A page that declares
 nothing is UTF-8 if it is valid UTF-8, else windows-1252. Bytes that are wrong in an encoding become U+FFFD, never an error.
-Unlike a browser, larm doesn't believe a page that says it is anything else but is UTF-8 throughout: it was converted once.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ _BOMS = (
 )
 _MARKUP = ((b"<\0\0\0", "utf-32le"), (b"\0\0\0<", "utf-32be"), (b"<\0", "utf-16le"), (b"\0<", "utf-16be"))
 _SHIFTS = ((b"\x1b$B", "iso-2022-jp"), (b"\x1b$@", "iso-2022-jp"), (b"\x1b$)C", "iso-2022-kr"))
-_CHANCE = 8  # non-ASCII bytes that may be UTF-8 by chance
 _LABEL = re.compile(r"charset\s*=\s*[\"']?([^\s;\"',]+)", re.IGNORECASE)
 _ASCII_COMPATIBLE = frozenset({*(f"iso-8859-{n}" for n in range(2, 17)), *(f"windows-{n}" for n in range(1250, 1259))})
 _LEGACY = {  # labels that browsers refuse to decode, for fear of scripts; larm only reads
@@ -79,14 +77,7 @@ def encoding_of(body: bytes, content_type: str = "") -> Encoding:
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Encoding(name, len(mark))
-    name = header_charset(content_type)
-    if not name:
-        name = _declared(body)
-        if not name:
-            name = _undeclared(body)
-        elif name != "utf-8" and _is_utf8_after_all(body):
-            name = "utf-8"
-    return Encoding(name)
+    return Encoding(header_charset(content_type) or _declared(body) or _undeclared(body))
 
 
 def utf8_of(body: bytes, content_type: str = "") -> tuple[bytes, str]:
@@ -180,19 +171,8 @@ def _undeclared(body: bytes) -> str:
             return name
     if body.isascii():
         return next((name for shift, name in _SHIFTS if shift in body), "windows-1252") if b"\x1b" in body else "windows-1252"
-    return "windows-1252" if _utf8_length(body) is None else "utf-8"
-
-
-def _is_utf8_after_all(body: bytes) -> bool:
-    if body.isascii():
-        return False
-    length = _utf8_length(body)
-    return length is not None and len(body) - length > _CHANCE
-
-
-def _utf8_length(body: bytes) -> int | None:
-    """Characters of a body in UTF-8; None if it isn't."""
     try:
-        return len(codecs.utf_8_decode(body, "strict", False)[0])  # not final: the page may be cut off within a character
+        codecs.utf_8_decode(body, "strict", False)  # not final: the page may be cut off within a character
     except UnicodeDecodeError:
-        return None
+        return "windows-1252"
+    return "utf-8"

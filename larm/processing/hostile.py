@@ -29,7 +29,8 @@ _FLAT = frozenset(
 )
 _TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)", re.IGNORECASE)
 _HUGE_TAG = re.compile(rb"<[a-z][^>]{40000,}", re.IGNORECASE)
-_ATTRIBUTE = re.compile(rb"[\s/\"'][^\s/>=\"']")
+_QUOTED = re.compile(rb"=\s*(?:\"[^\"]*\"|'[^']*')")
+_ATTRIBUTE = re.compile(rb"[\s/][^\s/>=]")
 
 
 def cut(body: bytes) -> tuple[bytes, list[str]]:
@@ -49,7 +50,7 @@ def cut(body: bytes) -> tuple[bytes, list[str]]:
 
 def _huge_tag(body: bytes) -> re.Match[bytes] | None:
     for match in _HUGE_TAG.finditer(body):
-        if len(_ATTRIBUTE.findall(match[0])) > MAX_ATTRIBUTES:
+        if len(_ATTRIBUTE.findall(_QUOTED.sub(b" ", match[0]))) > MAX_ATTRIBUTES:
             return match
     return None
 

@@ -19,20 +19,20 @@ from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
 from larm.processing.hostile import cut
-from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Element, Page
+from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Element, Page, as_html
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 
 _EDGE = "\x1f"  # between the text nodes of an anchor
 _ANCHOR_NODES = 100  # enough for 200 characters
-_ANCHOR_DEPTH = 6  # levels between an anchor and an image in it
+_ANCHOR_DEPTH = 6  # levels between an anchor and an image or a script in it
 _ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
+_DRAWN_DEPTH = 20  # levels in an SVG image
 _NOSCRIPTS = 100
-_SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag
-    rb"<(script|style|title|iframe|textarea|noscript|a|div|span|p|h[1-6]|td|th|tr|li|ul|ol|dl|i|b|em|strong)\b([^<>]*)/>"
-)
+_FEW = 12  # links and metas: pages with frames have little else
+_FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 
 
-def _nodes(html: str) -> Iterator[LexborNode]:
+def _nodes(html: str | bytes) -> Iterator[LexborNode]:
     root = LexborHTMLParser(html).root
     return iter(()) if root is None else root.traverse(include_text=True)
 
@@ -50,6 +50,8 @@ _KEPT = frozenset(_LINKING) | frozenset(_SPEAKING)
 (_TITLE,) = _ids(frozenset({"title"}))
 (_NOSCRIPT,) = _ids(frozenset({"noscript"}))
 (_ANCHOR,) = _ids(frozenset({"a"}))
+(_SVG,) = _ids(frozenset({"svg"}))
+(_FRAME_ID,) = _ids(frozenset({"frame"}))
 (_IMAGE,) = _ids(frozenset({"img"}))
 _SPECIAL = _KEPT | _HIDDEN | {_NOSCRIPT}
 
@@ -69,20 +71,25 @@ class HtmlProcessor:
 def read(fetched: Fetched, mime: str) -> Page:
     """What lexbor finds in a page."""
     body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
-    if mime == "application/xhtml+xml":
-        body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
-    body, warnings = cut(body)
+    body, warnings = cut(as_html(body, mime))
     root = LexborHTMLParser(body).root
-    title, text, kept = ("", "", []) if root is None else _walk(root)
+    title, text, kept, odd = ("", "", [], []) if root is None else _walk(root)
+    if len(kept) < _FEW and (frames := _FRAME.findall(body)) and not any(tag == _FRAME_ID for tag, _ in kept):
+        kept += _frames(b"".join(frames))
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
-    return Page(title, text, *_elements(kept, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
+    return Page(title, text, *_elements(kept, odd, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
 
 
-def _elements(kept: list[tuple[int, LexborNode]], quick: int) -> tuple[list[Element], list[Element]]:
+def _frames(tags: bytes) -> list[tuple[int, LexborNode]]:
+    """Frames in a place where the standard ignores them, behind text that is meant for browsers without frames."""
+    return [(node.tag_id, node) for node in _nodes(b"<frameset>" + tags) if node.tag_id == _FRAME_ID]
+
+
+def _elements(kept: list[tuple[int, LexborNode]], odd: list[LexborNode], quick: int) -> tuple[list[Element], list[Element]]:
     """(those of LINKING, those of SPEAKING). ``quick``: anchors that may be read the quick way."""
-    pictured = {address for tag, node in kept if tag == _IMAGE and (address := _anchor_around(node))}
+    careful = {address for node in odd if (address := _anchor_around(node))}
     elements: list[Element] = []
     about: list[Element] = []
     for tag, node in kept:
@@ -92,7 +99,7 @@ def _elements(kept: list[tuple[int, LexborNode]], quick: int) -> tuple[list[Elem
                 continue  # leads nowhere (LARM-102)
             quick -= 1
             words = node.text(separator=_EDGE) if quick > 0 else _EDGE  # nearly always one text node
-            if _EDGE in words or (pictured and node.mem_id in pictured):
+            if _EDGE in words or (careful and node.mem_id in careful):
                 words = _within(node)
             elements.append(("a", attributes, words))
         elif tag in _LINKING:
@@ -102,9 +109,8 @@ def _elements(kept: list[tuple[int, LexborNode]], quick: int) -> tuple[list[Elem
     return elements, about
 
 
-def _anchor_around(image: LexborNode) -> int:
-    """The address of the anchor that an image stands in; 0 if it stands in none."""
-    node = image.parent
+def _anchor_around(node: LexborNode | None) -> int:
+    """The address of the anchor that a node stands in; 0 if it stands in none."""
     for _ in range(_ANCHOR_DEPTH):
         if node is None or node.tag_id == _ANCHOR:
             break
@@ -112,11 +118,12 @@ def _anchor_around(image: LexborNode) -> int:
     return node.mem_id if node is not None and node.tag_id == _ANCHOR else 0
 
 
-def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]]]:
-    """(title, text, nodes of the elements that matter with their numbers)."""
+def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:
+    """(title, text, nodes of the elements that matter with their numbers, what makes the text of an anchor odd)."""
     title: str | None = None
     words: list[Any] = []  # text_content is None for other nodes alone
     kept: list[tuple[int, LexborNode]] = []
+    odd: list[LexborNode] = []
     add, keep = words.append, kept.append
     text, block, outer, special = _TEXT, _BLOCK, _OUTER, _SPECIAL
     noscripts = 0
@@ -132,15 +139,28 @@ def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]]]:
         elif tag in special:
             if tag in _KEPT:
                 keep((tag, node))
+                if tag == _IMAGE:
+                    odd.append(node)
             if tag in _HIDDEN:
-                if tag == _TITLE and title is None:
+                if tag == _TITLE and title is None and not _is_drawn(node):
                     title = node.text()
                 if node.first_child is not None:
                     next(nodes)  # its text
+                    odd.append(node)
             elif tag == _NOSCRIPT and noscripts < _NOSCRIPTS:
                 noscripts += 1
                 _silence(node)
-    return title or "", "".join(words), kept
+    return title or "", "".join(words), kept, odd
+
+
+def _is_drawn(title: LexborNode) -> bool:
+    """Whether a title is that of an SVG image."""
+    parent = title.parent
+    for _ in range(_DRAWN_DEPTH):
+        if parent is None or parent.tag_id == _SVG:
+            break
+        parent = parent.parent
+    return parent is not None and parent.tag_id == _SVG
 
 
 def _close(node: LexborNode) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -32,3 +33,13 @@ class Page(NamedTuple):
     """Those of SPEAKING."""
     charset: str
     warnings: Sequence[str] = ()
+
+
+_SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag
+    rb"<(script|style|title|iframe|textarea|noscript|a|div|span|p|h[1-6]|td|th|tr|li|ul|ol|dl|i|b|em|strong)\b([^<>]*)/>"
+)
+
+
+def as_html(body: bytes, mime: str) -> bytes:
+    """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script."""
+    return _SELF_CLOSED.sub(rb"<\1\2></\1>", body) if mime == "application/xhtml+xml" else body

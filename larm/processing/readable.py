@@ -35,8 +35,9 @@ _SPACES = re.compile("  +")
 
 def squeeze(text: str) -> str:
     """The text of a page on one line, without runs of spaces."""
-    if "\t" in text:
-        text = text.replace("\t", " ")
+    for blank in "\t\xa0":
+        if blank in text:
+            text = text.replace(blank, " ")
     text = " ".join(filter(None, map(str.strip, text.split("\n"))))  # most white space is indentation: half as long as split()
     return _SPACES.sub(" ", text) if "  " in text else text
 

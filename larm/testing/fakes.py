@@ -191,9 +191,9 @@ class Drops:
         self.all: list[tuple[URLMessage, str]] = []
         """Messages with their reasons."""
 
-    def __call__(self, message: URLMessage, reason: str) -> None:
-        """Note it."""
-        self.all.append((message, reason))
+    def __call__(self, messages: Sequence[URLMessage], reason: str) -> None:
+        """Note them."""
+        self.all.extend((message, reason) for message in messages)
 
     def reasons(self) -> list[str]:
         """The reasons, in order."""

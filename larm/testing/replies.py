@@ -29,7 +29,8 @@ class Reply:
     delay: float = 0.0
     """Seconds before the first byte."""
     raw: bytes | None = None
-    """The whole answer as it goes over the wire; status (for the records alone), headers and body are then ignored."""
+    """The whole answer as it goes over the wire; headers and body are then ignored, and the status is for the records alone
+    (0 in the replies below that give no usable answer: they do not count as fetched)."""
     endless: bytes = b""
     """Sent again and again after the rest, as fast as the client reads, until it hangs up."""
     piece: int = 0
@@ -92,34 +93,30 @@ def unavailable(retry_after: str | int | None = None, status: int = 503) -> Repl
 
 def stall(before: bytes = b"") -> Reply:
     """Sends ``before`` and then nothing, for ever, with the connection open."""
-    return Reply(raw=before, end="stall")
+    return Reply(0, raw=before, end="stall")
 
 
 def reset(before: bytes = b"") -> Reply:
     """Breaks the connection (RST), after ``before``."""
-    return Reply(raw=before, end="reset")
+    return Reply(0, raw=before, end="reset")
 
 
 def half(body: bytes) -> Reply:
     """Promises all of ``body``, sends half of it and closes the connection."""
     headers = {"Content-Type": "text/html", "Content-Length": str(len(body))}
-    return Reply(200, headers, body[: len(body) // 2], end="close")
+    return Reply(0, raw=Reply(200, headers).head + body[: len(body) // 2], end="close")
 
 
 def endless_body(line: bytes = b"<p>more and more</p>\n") -> Reply:
     """A page that never ends (chunked)."""
     block = line * (16_384 // len(line) + 1)
     headers = {"Content-Type": "text/html", "Transfer-Encoding": "chunked"}
-    return Reply(200, headers, endless=b"%x\r\n%s\r\n" % (len(block), block), end="close")
+    return Reply(200, headers, endless=b"%x\r\n%s\r\n" % (len(block), block))
 
 
 def endless_headers() -> Reply:
     """Header lines without end."""
-    return Reply(
-        raw=b"HTTP/1.1 200 OK\r\n",
-        endless=b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" * 100,
-        end="close",
-    )
+    return Reply(0, raw=b"HTTP/1.1 200 OK\r\n", endless=b"X-Filler: %s\r\n" % (b"a" * 5000))
 
 
 def zipped(body: bytes, coding: Literal["gzip", "deflate"] = "gzip") -> Reply:

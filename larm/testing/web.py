@@ -135,10 +135,11 @@ class SyntheticWeb:
             loop.run_forever()
         finally:
             server.close()
-            for connection in list(self._connections):
-                connection.abort()
+            for _ in range(5):  # a connection just accepted needs some turns to appear here, an aborted one to close its socket
+                for connection in list(self._connections):
+                    connection.abort()
+                loop.run_until_complete(asyncio.sleep(0))
             loop.run_until_complete(server.wait_closed())
-            loop.run_until_complete(asyncio.sleep(0))  # the aborted transports close their sockets in this turn
             asyncio.set_event_loop(None)
             loop.close()
 

@@ -131,7 +131,7 @@ class Rig:
         retired = self.store.retired()
         cuts = self.book.cut()
         empty = QueueRow(b"\x90", [], b"\x90", 0)
-        header = Header(empty, {}, {}, {}, [], "", [])
+        header = Header(empty, empty, {}, {}, {}, [], "", [])
         CheckpointFile(self.store).write(header, cuts, b"", retired)
 
     def load(self, change: Callable[[FakeClock], object] = lambda clock: None) -> Rig:

@@ -207,3 +207,24 @@ def test_a_directory_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_sqlite_has_what_the_statements_need() -> None:
     assert sqlite3.sqlite_version_info >= (3, 38)  # JSON built in, upsert, 32766 variables
+
+
+def test_many_at_once(store: BlockStore) -> None:
+    store.put_many({"a": b"1", "b": b"2"})
+    assert store.get_many(["a", "b", "c"]) == {"a": b"1", "b": b"2"}
+    assert store.get_many([]) == {}
+
+
+def test_going_back_drops_the_blocks_of_later_epochs(store: BlockStore) -> None:
+    """A block that was written after the cut belongs to nobody after a crash; rows of the checkpoint stay."""
+    store.put("old.cqb", b"1")
+    epoch = store.next_epoch()
+    store.put("young.cqb", b"2")
+    store.put("old.cqb", b"3")
+    store.put_many({"many.cqb": b"2"})
+    store.transaction({"row": b"4"})
+    store.go_back(epoch, ".cqb")
+    assert store.keys() == ["row"]
+    store.put("again.cqb", b"5")
+    store.go_back(epoch, ".cqb")
+    assert store.keys() == ["row"]

@@ -23,7 +23,7 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
     ("figures", "cpu", "expected"),
     [
         ({}, 0.0, "nothing: there is nothing left to fetch"),
-        ({**BUSY, "storages": (HALF, FULL)}, 0.5, "the disk: index can't store as fast as pages come"),
+        ({**BUSY, "storages": (HALF, FULL)}, 0.5, "the storage index: it can't write as fast as pages come"),
         ({**BUSY, "hosts_ready": 9}, 0.97, "the CPU (97% of a core)"),
         ({**BUSY, "in_flight": 60}, 0.5, "the network or the servers (60 of 64 transfers are in the air)"),
         ({**BUSY, "hosts_waiting": 1}, 0.0, "politeness: 1 host is waiting for a delay to pass"),
@@ -48,7 +48,7 @@ def test_each_row_of_the_table(figures: dict[str, Any], cpu: float, expected: st
 
 
 def test_a_full_storage_is_named_before_what_it_holds_up() -> None:
-    assert limit(0.99, **BUSY, in_flight=64, storages=(FULL,)).startswith("the disk")
+    assert limit(0.99, **BUSY, in_flight=64, storages=(FULL,)).startswith("the storage index")
 
 
 def test_the_cpu_is_named_before_transfers_that_wait_for_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +13,17 @@ import tantivy
 from larm.config import Config, load
 from larm.crawl import Ending
 from larm.index import fields, schema
+from larm.monitor.snapshot import Snapshot
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
+from larm.testing.random_web import RandomWeb
 from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
 from larm.wiring import build_crawl
 
+ALL_HOSTS = {"crawl.restrict_to": r"http://h\d\d\.localhost:\d+/.*"}
+"""The scope of a crawl of a RandomWeb."""
 SILENCE = replace(stall(), status=0)
 """Not a byte, for ever."""
 
@@ -28,8 +32,12 @@ class Run(NamedTuple):
     """One run that has ended."""
 
     ending: Ending
-    counters: dict[str, int]
+    last: Snapshot
     notes: list[str]
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self.last.counters
 
     @property
     def reason(self) -> str:
@@ -56,7 +64,7 @@ def run_crawl(
     """Crawl to the end, in this process."""
     crawl = build_crawl(config_of(starts, settings), directory, fresh=fresh)
     ending = crawl.run()
-    return Run(ending, crawl.snapshot().counters, crawl.notes)
+    return Run(ending, crawl.snapshot(), crawl.notes)
 
 
 # -- what is on the disk
@@ -152,3 +160,19 @@ def asked(web: SyntheticWeb, *, robots: bool = False) -> Counter[str]:
 def once(*keys: str) -> Counter[str]:
     """Each of them once."""
     return Counter(keys)
+
+
+# -- crawls that were interrupted
+
+
+def reference_links(web: RandomWeb, directory: Path) -> list[str]:
+    """The lines of links.log that a crawl without interruption writes, sorted; the web's log is cleared afterwards."""
+    run_crawl(directory, web.start_urls, ALL_HOSTS)
+    web.log.clear()
+    return sorted(lines(directory, "links"))
+
+
+def check_complete(directory: Path, web: RandomWeb, links: Sequence[str]) -> None:
+    """All pages and all links are there, each once, however often the crawl was interrupted."""
+    check_stored(directory, web, pages=web.expected())
+    assert sorted(lines(directory, "links")) == links

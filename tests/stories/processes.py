@@ -48,6 +48,14 @@ class Process:
         """Any thread."""
         self._popen.send_signal(number)
 
+    def wait_for_line(self, text: str) -> str:
+        """Read stderr up to a line that has the text. (The lines before it are gone then.)"""
+        assert self._popen.stderr is not None
+        for line in iter(self._popen.stderr.readline, b""):
+            if text in line.decode():
+                return line.decode()
+        raise AssertionError(f"larm ended and never said {text!r}")
+
     def end(self) -> Said:
         """Wait for it."""
         try:

@@ -85,9 +85,13 @@ def test_none_to_be_had_means_that_nothing_is_fetched(
     check_stored(tmp_path, web, pages=keys(*PATHS, name="b.localhost"))
     assert any("host a.localhost" in line and "given up" in line for line in lines(tmp_path, "robots"))
 
+    web.log.clear()
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /private/")
     again = run_crawl(tmp_path, starts, settings)
     assert again.reason == "finished"
-    assert len(web.log.requests("a.localhost")) == 3, "it is left alone for an hour"
+    missed = keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end")
+    assert web.fetched() == once(*missed), "the next run finds it well again"
+    check_stored(tmp_path, web, pages=[*missed, *keys(*PATHS, name="b.localhost")])
 
 
 def test_a_robots_txt_that_comes_late_is_in_time(tmp_path: Path, web: SyntheticWeb) -> None:

@@ -119,5 +119,6 @@ def test_filter_fails_when_its_time_has_come() -> None:
 
 def test_drops_collects() -> None:
     drops = Drops()
-    drops(message(A), "scope")
-    assert (drops.reasons(), drops.urls()) == (["scope"], [A])
+    drops([message(A), message(B)], "scope")
+    drops([message(A)], "length")
+    assert (drops.reasons(), drops.urls()) == (["scope", "scope", "length"], [A, B, A])

@@ -64,10 +64,8 @@ def test_the_same_seed_makes_the_same_web_another_one_does_not() -> None:
     def bytes_of(seed: int) -> dict[str, bytes]:
         with random_web(seed, 3, 50) as web, Client(web) as client:
             port = str(web.port).encode()
-            return {
-                key: client.get(*key.split("/", 1)[:1], "/" + key.split("/", 1)[1])[2].replace(port, b"")
-                for key in web.expected()
-            }
+            places = {key: key.partition("/") for key in web.expected()}
+            return {key: client.get(host, "/" + path)[2].replace(port, b"") for key, (host, _, path) in places.items()}
 
     assert bytes_of(5) == bytes_of(5)
     assert bytes_of(5) != bytes_of(6)

@@ -1,0 +1,188 @@
+"""Whatever happens in whatever order: no message lost or doubled, no host asked too often, and the crawl's end is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
+from larm.frontier.host import NEVER, Host
+from larm.kit.block_store import BlockStore
+from larm.kit.units import Seconds
+from larm.model.lease import Lease
+from larm.model.outcome import FailReason
+from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
+
+HOSTS = "abc"
+OUTCOMES = [ok(), ok(), ok(3.0), ok(), status(404), status(500), status(503), status(429, 40.0), TIMEOUT, CONNECT]
+OUTCOMES.append(failed(FailReason.DROPPED))
+
+
+class Frontier(RuleBasedStateMachine):
+    """The handler's and the fetchers' calls in any order, against a model that knows only what is promised."""
+
+    def __init__(self, store: BlockStore) -> None:
+        super().__init__()
+        store.transaction({}, store.keys())
+        store.retired()
+        self.store = store
+        self.added = 0
+        self.unfinished: set[str] = set()
+        self.last_first: dict[str, int] = {}
+        self.leases: list[Lease] = []
+        self.not_before: dict[str, float] = {}
+
+    @initialize(per_host=st.integers(1, 3), delay=st.sampled_from([0.0, 1.0]), block=st.integers(1, 4))
+    def begin(self, per_host: int, delay: float, block: int) -> None:
+        chosen = of(per_host=per_host, delay=Seconds(delay), host_block=block, health=2, retries=1)
+        self.rig = Rig(self.store, chosen)
+        self.rig.save()
+
+    # -- what may happen
+
+    @rule(hosts=st.text(HOSTS, min_size=1, max_size=12))
+    def links(self, hosts: str) -> None:
+        addresses = [f"{host}/{self.added + number}" for number, host in enumerate(hosts)]
+        self.added += len(addresses)
+        self.unfinished.update(addresses)
+        self.rig.screen(*addresses)
+
+    @rule(limit=st.integers(1, 8))
+    def lease(self, limit: int) -> None:
+        now = self.rig.clock.monotonic()
+        got = self.rig.queues.lease(limit)
+        assert len(got) <= limit
+        for lease in got:
+            assert now >= self.not_before.get(lease.host, 0.0), "too early"
+            self._later(lease.host, self.rig.settings.delay)
+            self.leases.append(lease)
+            if not lease.robots and lease.message.tries == 0:
+                self._first_in_order(lease)
+        if len(got) < limit:
+            assert not [host for host in self._hosts() if self._free(host) and host.ready_at() <= now], (
+                "a ready host was skipped"
+            )
+
+    @precondition(lambda self: self.leases)
+    @rule(which=st.integers(0, 99), outcome=st.sampled_from(OUTCOMES))
+    def end(self, which: int, outcome: object) -> None:
+        lease = self.leases.pop(which % len(self.leases))
+        if lease.robots:
+            self.rig.errand.land(lease, outcome)
+        else:
+            decision = self.rig.end(lease, outcome)
+            self._later(lease.host, decision.host_wait)
+            if not decision.retry:
+                self.unfinished.remove(_name(lease))
+        self._later(lease.host, max(self.rig.settings.delay, outcome.timing.seconds if self.rig.settings.delay else 0.0))
+
+    @precondition(lambda self: self.rig.arrivals)
+    @rule()
+    def settle(self) -> None:
+        self.rig.settle()
+
+    @precondition(lambda self: self.leases)
+    @rule(number=st.integers(1, 3))
+    def give_back(self, number: int) -> None:
+        cut, self.leases = self.leases[:number], self.leases[number:]
+        self.rig.queues.give_back(cut)
+
+    @rule(seconds=st.sampled_from([0.4, 1.0, 6.0, 70.0, 4_000.0, 100_000.0]))
+    def time(self, seconds: float) -> None:
+        self.rig.fake.advance(seconds)
+
+    @rule()
+    def restart(self) -> None:
+        """What is in the air, or on its way to the handler, is so no more."""
+        self.rig.save()
+        self.rig = self.rig.load()
+        self.leases = []
+        self.not_before = {}
+
+    # -- what must hold
+
+    @invariant()
+    def no_message_is_lost_or_doubled(self) -> None:
+        in_flight = sum(not lease.robots for lease in self.leases)
+        assert sum(host.waiting for host in self._hosts()) + in_flight == len(self.unfinished)
+
+    @invariant()
+    def tally_counts_what_keeps_the_crawl_going(self) -> None:
+        in_flight = sum(not lease.robots for lease in self.leases)
+        given_up = sum(host.waiting for host in self._hosts() if host.dormant)
+        figures = self.rig.queues.figures()
+        assert self.rig.tally.value == len(self.unfinished) - given_up
+        assert (figures.given_up_urls, figures.in_flight) == (given_up, len(self.leases))
+        assert self.rig.tally.value >= in_flight
+        assert figures.given_up == sum(host.dormant for host in self._hosts())
+        assert figures.blocked == sum(host.backoffs > 0 for host in self._hosts())
+
+    @invariant()
+    def never_more_than_per_host(self) -> None:
+        assert max(Counter(lease.host for lease in self.leases).values(), default=0) <= self.rig.settings.per_host
+
+    @invariant()
+    def whoever_waits_wakes_in_time(self) -> None:
+        next_time = min((host.ready_at() for host in self._hosts() if self._free(host)), default=NEVER)
+        assert self.rig.queues.seconds_to_next() <= max(next_time - self.rig.clock.monotonic(), 0.0)
+
+    @invariant()
+    def parked_messages_have_somebody_who_loads_the_rules(self) -> None:
+        on_their_way = {arrival.host for arrival in self.rig.arrivals} | {each.host for each in self.leases if each.robots}
+        for host in self._hosts():
+            assert not host.parked or host.robots_tasks or host.key in on_their_way
+
+    def teardown(self) -> None:
+        """Let it run dry: everything comes, once."""
+        if not hasattr(self, "rig"):
+            return
+        for _ in range(10 * self.added + 100):
+            for lease in self.leases:
+                if lease.robots:
+                    self.rig.errand.land(lease, ok())
+                    self.rig.settle()
+                else:
+                    self.rig.end(lease)
+                    self.unfinished.remove(_name(lease))
+            self.leases = []
+            while self.rig.arrivals:
+                self.rig.settle()
+            if not self.unfinished:
+                break
+            self.rig.fake.advance(self.rig.queues.seconds_to_next())
+            self.leases = self.rig.queues.lease(100)
+        assert not self.unfinished
+        assert self.rig.tally.value == 0
+
+    # -- helpers
+
+    def _hosts(self) -> list[Host]:
+        with self.rig.book.lock:
+            return list(self.rig.book)
+
+    def _free(self, host: Host) -> bool:
+        return len(host.running) < (1 if host.dormancies else self.rig.settings.per_host)
+
+    def _later(self, host: str, seconds: float) -> None:
+        self.not_before[host] = max(self.not_before.get(host, 0.0), self.rig.clock.monotonic() + seconds)
+
+    def _first_in_order(self, lease: Lease) -> None:
+        number = int(lease.message.url.path_query[1:])
+        if number > self.last_first.get(lease.host, -1):
+            older = [int(name.partition("/")[2]) for name in self.unfinished if name.startswith(lease.host + "/")]
+            older = [each for each in older if self.last_first.get(lease.host, -1) < each < number]
+            assert not older, "overtaken"
+            self.last_first[lease.host] = number
+
+
+def _name(lease: Lease) -> str:
+    return lease.message.url.access.removeprefix("http://")
+
+
+def test_any_order(shared_store: BlockStore) -> None:
+    run_state_machine_as_test(
+        lambda: Frontier(shared_store),
+        settings=settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)),
+    )

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from larm.config import Processing
+from larm.model.document import Document
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.processing.by_mime import processors
+from larm.testing.fakes import message, page
+from tests.processing.pages import PAGE, by_mime, document, normalizer
+
+
+class Own:
+    """A processor of a user's own."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        return Document(mime, title="mine", text=fetched.body.decode())
+
+
+class Broken:
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        raise ZeroDivisionError("oops\nsecond line")
+
+
+def test_types_without_a_processor_are_stored_and_not_parsed() -> None:
+    assert document(b"%PDF-1.4 <a href=x>", content_type="application/pdf") == Document("application/pdf")
+
+
+def test_html_and_xhtml_are_parsed_and_so_is_what_has_no_type() -> None:
+    for content_type in ("text/html", "application/xhtml+xml", "", "application/octet-stream"):
+        found = document("<html><title>T</title><a href=x>y</a>", content_type=content_type)
+        assert (found.title, len(found.links)) == ("T", 1), content_type
+
+
+def test_text_has_neither_title_nor_links() -> None:
+    found = document("one\r\ntwo <a href=x> \xe4\n".encode("latin-1"), content_type="text/plain; charset=latin1")
+    assert found == Document("text/plain", text="one\ntwo <a href=x> ä", charset="windows-1252")
+
+
+def test_binary_sent_as_text_is_not_read() -> None:
+    found = document(b"\x1f\x8b\x08\0\0", content_type="text/plain")
+    assert found.text == ""
+    assert found.warnings == (f"{PAGE}: sent as text/plain, but it is binary",)
+
+
+def test_own_processors_come_first_and_may_take_a_family() -> None:
+    counted: list[tuple[str, int]] = []
+    parts = processors(
+        LinkMemo(normalizer),
+        Processing(),
+        {"Text/HTML": Own(), "image/*": Own()},
+        lambda name, n: counted.append((name, n)),
+    )
+    assert parts.process(message(PAGE), page("<p>x")).title == "mine"
+    assert parts.process(message(PAGE), page("x", content_type="image/png")).title == "mine"
+    assert counted == []
+
+
+def test_a_processor_that_raises_costs_one_page() -> None:
+    counted: list[tuple[str, int]] = []
+    parts = processors(LinkMemo(normalizer), Processing(), {"text/html": Broken()}, lambda name, n: counted.append((name, n)))
+    found = parts.process(message(PAGE), page("<p>x"))
+    assert found == Document("text/html", index=False, warnings=(f"{PAGE}: Broken: ZeroDivisionError: oops",))
+    assert counted == [("processing/error", 1)]
+    assert parts.process(message(PAGE), page("x", content_type="text/plain")).text == "x"
+
+
+def test_repr_names_the_types() -> None:
+    assert repr(by_mime()) == "ByMime(application/xhtml+xml, text/html, text/plain)"

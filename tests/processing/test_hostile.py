@@ -1,0 +1,82 @@
+"""Pages that are made to hurt, or went wrong: each is done within a second, in bounded memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from larm.processing.hostile import MAX_ATTRIBUTES, cut
+from tests.processing.pages import document
+
+DEEP = 100_000
+
+PAGES = {
+    "nested divs": b"<div>x" * DEEP,
+    "nested lists": b"<ol><li>" * (DEEP // 2),
+    "nested spans": b"<span>" * DEEP + b"x",
+    "nested anchors": b"<table><td><a href=x>" * (DEEP // 4),
+    "nested anchors in SVG": b"<svg>" + b"<a href=x>" * (DEEP // 2),
+    "nested noscript": b"<body>" + b"<noscript>" * DEEP,
+    "open anchors": b"<a href=x>y" * DEEP,
+    "formatting opened again and again": b"<p>" + b"".join(b"<b id=%x>" % n for n in range(1_500)) + b"<p>x" * 4_000,
+    "a hundred thousand attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(DEEP)) + b">x",
+    "NULs": b"\0" * 1_000_000,
+    "long text": b"word " * 1_000_000,
+    "a data URI": b"<img src='data:image/png;base64," + b"A" * 3_000_000 + b"'>",
+    "a long link": b"<a href='" + b"A" * 1_000_000 + b"'>x</a>",
+    "malformed links": b"<a href='http://['>x</a>" * 20_000,
+    "odd bytes": b"\xff<a href='\xed\xa0\x80'>\xc0\x80</a>" * 5_000,
+    "bases": b"<base href=/x>" * 50_000,
+    "open titles": b"<title" * 100_000 + b" charset",
+    "end tags": b"</p>" * 200_000,
+}
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("name", PAGES)
+def test_hostile_page(name: str) -> None:
+    found = document(PAGES[name], content_type="text/html")
+    assert not any("Error" in line for line in found.warnings), found.warnings
+    assert len(found.links) <= 50_000
+
+
+def test_the_harmless_beginning_is_read() -> None:
+    found = document(b"<a href=x>link</a>" + PAGES["nested divs"])
+    assert len(found.links) == 1
+    assert "nested too deep" in found.warnings[0]
+
+
+def test_links_of_a_page_are_bounded() -> None:
+    found = document("".join(f"<a href=/{n}>x</a>" for n in range(50_010)))
+    assert len(found.links) == 50_000
+    assert "50010 links" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p><b>x</b><a name=y>" * 3_000,  # ill-kept, but only long
+        b"<tr><td><font color=red>x" * 3_000,
+        b"<div><i class=icon></i>x</div>" * 10_000,
+        b"<ul>" + b"<li><a href=x>y</a>" * 15_000,
+        b"<div>" * 500 + b"<p>x</p>" * 10_000,
+        b"".join(b"<code class=c%d>x</code>" % n for n in range(5_000)),
+        b"<svg><path d='" + b"M 1 2 " * 20_000 + b"'></svg>",
+    ],
+)
+def test_large_pages_are_left_alone(page: bytes) -> None:
+    body, warnings = cut(page)
+    assert body is page
+    assert warnings == []
+
+
+def test_a_tag_with_very_many_attributes_ends_the_page() -> None:
+    body, (warning,) = cut(b"<p>x<p " + b"abcdefgh=i " * (2 * MAX_ATTRIBUTES) + b">y")
+    assert body == b"<p>x"
+    assert "a tag of" in warning
+
+
+def test_formatting_that_is_opened_again_by_each_paragraph_ends_the_page() -> None:
+    """Uncut, this page of 30 KB becomes six million nodes: 2 GB."""
+    body, (warning,) = cut(PAGES["formatting opened again and again"])
+    assert 15_000 < len(body) < 20_000
+    assert "nested too deep" in warning

@@ -1,0 +1,110 @@
+"""Title and text, by both parsers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.processing.readable import names
+from tests.processing.pages import document
+
+PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
+
+
+@PARSERS
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>one</p><p>two</p>", "one two"),
+        ("<ul><li>one<li>two</ul>three", "one two three"),
+        ("<table><tr><td>1<td>2<tr><td>3</table>4", "1 2 3 4"),
+        ("<div>one</div>two<div>three</div>", "one two three"),
+        ("<div>one</div><b>two</b>", "one two"),
+        ("<span><div>one</div></span>two", "one two"),
+        ("<a><div>one</div></a><a><div>two</div></a>(three)", "one two (three)"),
+        ("H<sub>2</sub>O, <b>J</b>ohn (<i>x</i>), Some<wbr>Class", "H2O, John (x), SomeClass"),
+        ("one<br>two<hr>three", "one two three"),
+        ("  one \n\t two  three&nbsp;four ", "one two three four"),
+        ("<b>one</b> <i>two</i>\n<u>three</u>", "one two three"),
+        ("one<!-- no -->two", "onetwo"),
+        ("a<script>no()</script>b<style>no{}</style>c", "abc"),
+        ("<script src=x></script>a<textarea>no</textarea>b", "ab"),
+        ("a<template>no</template>b", "ab"),
+        ("<body><noscript>Please enable <b>scripts</b>.</noscript>text", "text"),
+        ("<body><noscript><script>no</script>no</noscript>text", "text"),
+        ("<svg><title>no</title><text>yes</text></svg>", "yes"),
+        ("<head><title>no</title><noscript><style>no</style></noscript></head><body>text", "text"),
+        ("<select><option>one<option>two</select>", "one two"),
+        ("&lt;b&gt; &copy; &#x41;", "<b> © A"),
+        ("<pre>one\n  two</pre>", "one two"),
+        ("x<iframe src=y>no</iframe>z", "xz"),
+        ("one<p>", "one"),
+        ("", ""),
+        ("just text", "just text"),
+        ("a\0b", "ab"),
+    ],
+)
+def test_text(parser: str, html: str, text: str) -> None:
+    assert document(html, parser=parser).text == text
+
+
+@PARSERS
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>\n A  title\t&amp; more </title>", "A title & more"),
+        ("<title>one</title><title>two</title>", "one"),
+        ("<body><svg><title>icon</title></svg>", ""),
+        ("<body><svg><g><title>icon</title></g></svg><title>late</title>", "late"),
+        ("<title></title>", ""),
+        ("<p>none", ""),
+        ("<title><b>no tags</b></title>", "<b>no tags</b>"),
+    ],
+)
+def test_title(parser: str, html: str, title: str) -> None:
+    assert document(html, parser=parser).title == title
+
+
+@PARSERS
+def test_charset(parser: str) -> None:
+    found = document(
+        "<meta charset=iso-8859-2><title>\xb1\xea</title>".encode("latin-1"), content_type="text/html", parser=parser
+    )
+    assert (found.title, found.charset) == ("ąę", "iso-8859-2")
+    found = document(b"\xef\xbb\xbf<title>\xc3\xa4\xff</title>", content_type="text/html", parser=parser)
+    assert (found.title, found.charset) == ("ä\ufffd", "utf-8")
+
+
+@PARSERS
+def test_xhtml_with_empty_elements(parser: str) -> None:
+    html = (
+        "<html xmlns='http://www.w3.org/1999/xhtml'><head><title/><script src='x'/></head><body><a id='y'/>text</body></html>"
+    )
+    assert document(html, content_type="application/xhtml+xml", parser=parser).text == "text"
+    assert document(html, content_type="text/html", parser=parser).text == ""
+
+
+_TAGS = names(
+    "p div b i table tr td ul li noscript svg title script template select option br frameset textarea plaintext math mi form"
+    " h1 body html"
+)
+_PIECES = (
+    st.sampled_from(sorted(_TAGS)).map("<{}>".format)
+    | st.sampled_from(sorted(_TAGS)).map("</{}>".format)
+    | st.sampled_from(["<a href=x>", "<a href='http://['>", "</a>", "<frame src=y>", "<iframe src=z>", "<base href=/b/>"])
+    | st.sampled_from(
+        ["<meta name=robots content=none>", "<img src=i alt=j>", "<!--", "-->", "&amp;", "\0", "\ud800", "</", "<?x"]
+    )
+    | st.text(max_size=3)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_PIECES, max_size=25))
+def test_any_page_can_be_read(pieces: list[str]) -> None:
+    html = " ".join(pieces).encode("utf-8", "surrogatepass")
+    for found in (document(html), document(html, content_type="")):
+        assert not any("Error" in line for line in found.warnings), found.warnings
+        assert all(link.url.access.startswith("http") for link in found.links)
+        assert "  " not in found.text or found.mime == "text/plain"

@@ -1,0 +1,117 @@
+"""Story 11: kill -9 at any moment. No page is lost, none is twice in the logs or in the index."""
+
+from __future__ import annotations
+
+import random
+import signal
+from pathlib import Path
+
+import pytest
+
+from larm.frontier.checkpoint import CheckpointFile
+from larm.kit.block_store import BlockStore
+from larm.testing.random_web import RandomWeb, random_web
+from tests.stories.crawls import check_complete, reference_links, watch
+from tests.stories.processes import Process, crawl_arguments, larm_says
+
+SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
+SETTINGS = {
+    "monitor.tick": "50ms",
+    "frontier.message_block": 40,  # blocks go to the disk and come back
+    "frontier.host_block": 5,
+    "storage.log.page_file_size": 60_000,
+}
+KILLS = 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_again_and_again(tmp_path: Path, seed: int) -> None:
+    """What the last checkpoint has is not even asked for again; what came after it is fetched again, once."""
+    moments = random.Random(seed)
+    with random_web(seed, hosts=12, pages=400, delay=0.005) as web:
+        links = reference_links(web, tmp_path / "reference")
+        saved: set[str] = set()
+        for _ in range(KILLS):
+            kill(web, tmp_path, moments.randrange(1, 150))
+            assert not saved & pages_asked_for(web)
+            now = checkpointed(tmp_path)
+            assert saved <= now
+            saved = now
+        watch(web)
+        said = larm_says(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE))
+        assert said.status == 0, said.err
+        assert not saved & pages_asked_for(web)
+        assert set(web.fetched()) == web.expected() - {key(url, web) for url in saved}
+        assert set(web.fetched().values()) <= {1}
+        check_complete(tmp_path, web, links)
+
+
+def test_killed_before_the_first_checkpoint(tmp_path: Path) -> None:
+    with random_web(1, hosts=4, pages=60, delay=0.002) as web:
+        links = reference_links(web, tmp_path / "reference")
+        kill(web, tmp_path, 30, tick="1h")
+        assert checkpointed(tmp_path) == set()
+        kill(web, tmp_path, 1, tick="1h")
+        assert larm_says(*crawl_arguments(tmp_path, web.start_urls, None, *SCOPE)).status == 0
+        check_complete(tmp_path, web, links)
+
+
+def test_a_tick_saves_all_that_was_done_before_it(tmp_path: Path) -> None:
+    """Told by ticks and not by clocks: whatever had been done at the third tick is in the checkpoint of the fifth."""
+    monitor = tmp_path / "logs" / "ThreadMonitor.log"
+    done: set[str] = set()
+
+    def ticks() -> int:
+        return monitor.read_bytes().count(b"\n") - 1 if monitor.exists() else 0
+
+    with random_web(2, hosts=12, pages=600, delay=0.02) as web:
+        log = watch(web)
+        with Process(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE)) as process:
+            log.when(lambda _: ticks() >= 3, lambda: done.update(released(web) if ticks() == 3 else ()))
+            log.when(lambda _: ticks() >= 5, lambda: process.signal(signal.SIGKILL))
+            assert process.end().status == -signal.SIGKILL
+        assert done <= checkpointed(tmp_path)
+        assert done
+
+
+def released(web: RandomWeb) -> set[str]:
+    """Pages whose host was asked for another one since: with one request at a time, larm was done with them."""
+    last = {request.host: request for request in web.requests}
+    return {
+        web.url(request.host, request.path)
+        for request in web.requests
+        if request.status == 200 and request.path != "/robots.txt" and request is not last[request.host]
+    }
+
+
+def kill(web: RandomWeb, directory: Path, after: int, tick: str = "") -> None:
+    """Run the crawl and kill it at that request."""
+    log = watch(web)
+    settings = SETTINGS | ({"monitor.tick": tick} if tick else {})
+    with Process(*crawl_arguments(directory, web.start_urls, settings, *SCOPE)) as process:
+        log.at(after, lambda: process.signal(signal.SIGKILL))
+        assert process.end().status == -signal.SIGKILL
+
+
+def checkpointed(directory: Path) -> set[str]:
+    """URLs of store.log up to where the last checkpoint noted it."""
+    store = BlockStore(directory / "cachingqueue")
+    try:
+        found = CheckpointFile(store).read()
+    finally:
+        store.close()
+    if found is None:
+        return set()
+    length = int(found[0].storages["log"]["store"])
+    text = (directory / "logs" / "store.log").read_bytes()[:length].decode()
+    urls = [line.split("\t")[1] for line in text.splitlines()]
+    assert len(urls) == len(set(urls))
+    return set(urls)
+
+
+def pages_asked_for(web: RandomWeb) -> set[str]:
+    return {web.url(request.host, request.path) for request in web.requests}
+
+
+def key(url: str, web: RandomWeb) -> str:
+    return url.partition("//")[2].replace(f":{web.port}", "")

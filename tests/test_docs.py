@@ -1,0 +1,305 @@
+"""The documents say what is so: config.yaml, README.rst, ARCHITECTURE.rst and .ci/run against the program."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+import yaml
+
+from larm import __version__, cli, errors
+from larm.cli.signals import INTERRUPTED
+from larm.config import Config, load
+from larm.monitor.thread_log import COLUMNS
+from larm.storage.reader import StoreLog
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from larm.wiring import build_crawl, check
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = ("README.rst", "ARCHITECTURE.rst", "CHANGES.rst")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+README = text("README.rst")
+
+
+def section(title: str, document: str = README) -> str:
+    """What stands under a heading, up to the next one."""
+    found = re.search(
+        rf"^{re.escape(title)}\n([=-])\1+\n(.*?)(?=^[^\n]+\n(?:===+|---+)\n|\Z)", document, re.MULTILINE | re.DOTALL
+    )
+    assert found, f"no section {title}"
+    return found[2]
+
+
+def blocks(language: str, document: str = README) -> list[str]:
+    """The code blocks of a language, not indented any more."""
+    found = re.findall(rf"^\.\. code-block:: {language}\n\n((?:(?: {{3}}.*)?\n)+)", document, re.MULTILINE)
+    return [re.sub("^ {3}", "", block, flags=re.MULTILINE).strip() + "\n" for block in found]
+
+
+# -- config.yaml
+
+
+def dotted(section: type[msgspec.Struct], path: str = "") -> Iterator[str]:
+    """All keys of a section, in order, those of sections in it included."""
+    for field in msgspec.structs.fields(section):
+        yield path + field.name
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from dotted(field.type, f"{path}{field.name}.")
+
+
+def written(node: yaml.MappingNode, path: str = "") -> Iterator[tuple[str, int]]:
+    """The keys of a YAML file, in order, with the numbers of their lines from 0."""
+    for key, value in node.value:
+        yield path + key.value, key.start_mark.line
+        if isinstance(value, yaml.MappingNode):
+            yield from written(value, f"{path}{key.value}.")
+
+
+def test_config_yaml_holds_the_defaults() -> None:
+    assert load(ROOT / "config.yaml") == Config()
+
+
+def test_config_yaml_has_every_key_in_order_each_with_a_comment() -> None:
+    node = yaml.compose(text("config.yaml"))
+    keys = list(written(node))
+    assert [key for key, _ in keys] == list(dotted(Config))
+    lines = text("config.yaml").splitlines()
+    assert [key for key, line in keys if not re.search(r"\S  +# \S.{5}", lines[line])] == []
+
+
+def test_config_yaml_names_the_options_that_set_a_key() -> None:
+    from larm.cli.crawl import _KEYS
+
+    commented = {key: text("config.yaml").splitlines()[line] for key, line in written(yaml.compose(text("config.yaml")))}
+    options = {parameter.name: parameter.opts[0] for parameter in cli.crawl.params}
+    assert [key for name, key in _KEYS.items() if not commented[key].endswith(options[name])] == []
+
+
+# -- README.rst: what it says of the command line
+
+
+COMMANDS = {name: command for name, command in cli.larm.commands.items() if not command.hidden}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_readme_has_every_option_of_a_command(name: str) -> None:
+    said = section(f"larm {name}") + section("All commands")
+    context = click.Context(COMMANDS[name])
+    options = [p for p in COMMANDS[name].get_params(context) if isinstance(p, click.Option) and not p.hidden]
+    missing = [opt for p in options for opt in p.opts if not re.search(rf"``{re.escape(opt)}( [^`]+)?``", said)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_readme_has_no_option_that_is_none(name: str) -> None:
+    table = re.findall(r"^(``-.*?``)  ", section(f"larm {name}"), re.MULTILINE)
+    said = {option.split()[0] for row in table for option in re.findall(r"``(.+?)``", row)}
+    assert said <= {opt for parameter in COMMANDS[name].params for opt in parameter.opts}
+
+
+def test_readme_has_the_exit_statuses() -> None:
+    said = set(re.findall(r"^``(\d+)``  ", section("Stopping and going on"), re.MULTILINE))
+    raised = {str(kind.exit_status) for kind in vars(errors).values() if isinstance(kind, type)}
+    assert said == raised | {"0", "4", str(INTERRUPTED)}
+
+
+def test_readme_names_only_keys_that_exist() -> None:
+    sections = "|".join(field.name for field in msgspec.structs.fields(Config))
+    named = set(re.findall(rf"``((?:{sections})\.[a-z_.]+)``", README))
+    files = {"robots.txt", "robots.log", "config.yaml"}
+    assert len(named) > 10
+    assert named - files <= set(dotted(Config))
+
+
+def test_readme_shows_the_version_in_the_user_agent() -> None:
+    assert f"larm/{'.'.join(__version__.split('.')[:2])} (+" in README
+
+
+def test_readme_has_the_columns_of_the_monitors_log() -> None:
+    assert [column for column in COLUMNS if f"``{column}``" not in section("The logs")] == []
+    (sample,) = re.findall(r"^ {3}(\d\d:\d\d:\d\d:\d{3};.*)", section("The logs"), re.MULTILINE)
+    assert sample.count(";") == 1 + len(COLUMNS)
+
+
+def test_ci_runs_the_command_of_the_readme_that_passes_the_tests() -> None:
+    commands = [line for line in text(".ci/run").splitlines() if line and not line.startswith("#")]
+    (of_readme,) = [block.strip() for block in blocks("sh") if "pytest" in block]
+    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', of_readme]
+
+
+# -- README.rst: the examples
+
+
+@pytest.fixture
+def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the modules and the config.yaml that README shows, as the current one."""
+    sources = {found[1]: block for block in blocks("python") if (found := re.match(r"# (my_\w+\.py)\n", block))}
+    assert set(sources) == {"my_filters.py", "my_storage.py", "my_processors.py"}
+    for name, source in sources.items():
+        (tmp_path / name).write_text(source, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
+    (shown,) = [block for block in blocks("yaml") if "my_filters" in block]
+    (tmp_path / "config.yaml").write_text(shown, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def crawl(directory: Path, settings: Mapping[str, object]) -> dict[str, int]:
+    quick = {"frontier.delay": 0, "fetch.threads": 2, "fetch.ip": "4"}
+    running = build_crawl(load(directory / "config.yaml", (), {**quick, **settings}), directory)
+    ending = running.run()
+    assert (ending.reason, ending.error) == ("finished", None)
+    return running.snapshot().counters
+
+
+def test_filter_storage_and_processor_of_the_readme_work_in_a_crawl(examples: Path) -> None:
+    with SyntheticWeb() as web:
+        site = web.host("www.localhost")
+        site.page("/", "Kitchen", links=["/soup", "/soup?printable=yes", "/cake.json", "/broken.json"])
+        site.page("/soup", "Soup", "Stir it.")
+        site.page("/soup?printable=yes", "Soup", "Stir it on paper.")
+        cake = json.dumps({"name": "Cake", "steps": ["Mix.", "Bake."]}).encode()
+        site.add("/cake.json", Reply(200, {"Content-Type": "application/json"}, cake))
+        site.add("/broken.json", Reply(200, {"Content-Type": "application/json"}, b"{"))
+        counters = crawl(examples, {"crawl.start": [web.url("www.localhost")]})
+        printed = web.url("www.localhost", "/soup?printable=yes")
+
+    assert (examples / "logs" / "NoPrinting.log").read_text(encoding="utf-8") == printed + "\n"
+    assert counters["NoPrinting/filtered"] == 1
+    rows = [json.loads(line) for line in (examples / "pages.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted((row["title"], row["text"]) for row in rows)[:2] == [("", ""), ("Cake", "Mix.\nBake.")]
+    assert {row["url"] for row in rows} == {entry.url for entry in StoreLog(examples)}
+    assert len(rows) == 4
+    errors = "".join(path.read_text(encoding="utf-8") for path in (examples / "logs").glob("thread?_errors.log"))
+    assert "Recipes: JSONDecodeError" in errors
+
+
+def test_readme_names_everything_that_a_crawl_leaves_in_its_directory(examples: Path) -> None:
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "A")
+        crawl(examples, {"crawl.start": [web.url("a.localhost")]})
+    own = {"my_filters.py", "my_storage.py", "my_processors.py", "__pycache__", "pages.jsonl"}
+    found = {path.name + "/" * path.is_dir() for path in examples.iterdir() if path.name not in own}
+    assert [name for name in found if f"``{name}``" not in section("A site of your own")] == []
+    logs = {path.name for path in (examples / "logs").iterdir()} - {"NoPrinting.log"}
+    first = {re.sub(r"(?<=thread)\d+", "0", name) for name in logs}
+    assert [name for name in first if f"**{name}**" not in section("The logs")] == []
+
+
+def test_storage_of_the_readme_goes_on_where_the_checkpoint_was(examples: Path) -> None:
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "A")
+        web.host("b.localhost").page("/", "B")
+        crawl(examples, {"crawl.start": [web.url("a.localhost")]})
+        with (examples / "pages.jsonl").open("a", encoding="utf-8") as file:
+            file.write('{"title": "written by a crawl that was killed"}\n')
+        crawl(examples, {"crawl.start": [web.url("a.localhost"), web.url("b.localhost")]})
+    titles = [json.loads(line)["title"] for line in (examples / "pages.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert titles == ["A", "B"]
+
+
+def test_configurations_of_the_readme_are_valid(examples: Path) -> None:
+    shown = blocks("yaml")
+    assert len(shown) == 2
+    for number, block in enumerate(shown):
+        file = examples / f"{number}.yaml"
+        file.write_text(block, encoding="utf-8")
+        check(load(file), examples)
+
+
+def test_host_resolver_of_the_readme_does_what_its_comments_say(examples: Path) -> None:
+    from larm.model.host_resolver import parse_rules
+
+    (rules,) = blocks("properties")
+    resolve = parse_rules(rules, "README.rst").resolve
+    names = ("www.example.org", "www2.example.org", "www.example.net", "old-name.example.org", "a.example.org")
+    assert [resolve(name) for name in names] == ["example.org"] * 4 + ["a.example.org"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "inside", "outside"),
+    [
+        (r"https?://([^/]+\.)?example\.org/.*", "https://a.example.org/x", "https://example.com/?http://example.org/"),
+        (r"https://www\.example\.org/manual/.*", "https://www.example.org/manual/a", "https://www.example.org/"),
+    ],
+)
+def test_scopes_of_the_readme(scope: str, inside: str, outside: str) -> None:
+    from larm.filters.scope import ScopeFilter
+    from larm.testing.fakes import message
+
+    assert f"-restrictto '{scope}'" in section("Scope")
+    part = ScopeFilter(scope)
+    assert part.explain(message(inside)) is None
+    assert part.explain(message(outside)) is not None
+
+
+# -- ARCHITECTURE.rst, and all documents
+
+
+def test_architecture_has_a_heading_for_each_folder() -> None:
+    headings = set(re.findall(r"^(larm/\w*/?)\n---+$", text("ARCHITECTURE.rst"), re.MULTILINE))
+    folders = {f"larm/{path.parent.name}/" for path in (ROOT / "larm").glob("*/__init__.py")}
+    assert headings == folders | {"larm/"}
+
+
+def test_architecture_names_each_file_at_the_top() -> None:
+    said = section("larm/", text("ARCHITECTURE.rst")) + section("How to read it", text("ARCHITECTURE.rst"))
+    files = [path.name for path in (ROOT / "larm").glob("*.py") if not path.name.startswith("__")]
+    assert [name for name in files if name not in said] == []
+
+
+def test_architecture_says_what_each_dependency_saves() -> None:
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    needed = [re.split(r"[<>=]", line)[0].strip() for line in project["dependencies"]]
+    rows = re.findall(r"^([a-z][\w-]+)   +\w", section("Why each dependency", text("ARCHITECTURE.rst")), re.MULTILINE)
+    assert rows == needed
+
+
+def test_architecture_knows_the_layers_of_the_import_contract() -> None:
+    contracts = tomllib.loads(text("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = [name for layer in contracts[0]["layers"] for name in layer.replace(" ", "").split("|")]
+    said = section("Who may import whom", text("ARCHITECTURE.rst"))
+    places = [said.find(f"``{name.removeprefix('larm.')}``", 0) for name in layers]
+    places = [place if place >= 0 else said.find(f"``{name}``") for place, name in zip(places, layers, strict=True)]
+    assert -1 not in places
+    assert [said[place:].split("``")[1] for place in sorted(places)][-4:] == [
+        "larm.config",
+        "larm.model",
+        "larm.kit",
+        "larm.errors",
+    ]
+
+
+def test_changes_tell_of_this_version() -> None:
+    assert re.search(rf"^{re.escape(__version__)} --", text("CHANGES.rst"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_within_the_project_lead_somewhere(name: str) -> None:
+    targets = [target for target in re.findall(r"<([^>\s]+)>`__", text(name)) if "://" not in target]
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_references_to_sections_lead_somewhere(name: str) -> None:
+    titles = re.findall(r"`([^`<>]+)`_(?!_)", text(name))
+    assert [title for title in titles if not section(title, text(name))] == []
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, "config.yaml"])
+def test_lines_are_not_too_long(name: str) -> None:
+    assert [line for line in text(name).splitlines() if len(line) > 128] == []

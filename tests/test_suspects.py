@@ -1,0 +1,57 @@
+"""Pages that end the process are read twice, and not a third time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError
+from larm.suspects import Suspects
+
+PROGRAM = """
+import ctypes, os, sys
+from pathlib import Path
+from larm.suspects import Suspects
+suspects = Suspects(Path(sys.argv[1]), 2)
+with suspects.reading(0, "http://a/good"):
+    pass
+with suspects.reading(1, "http://a/bad"):
+    ctypes.string_at(0) if sys.argv[2] == "crash" else os.kill(os.getpid(), 9)
+"""
+
+
+def die(folder: Path, how: str) -> None:
+    assert subprocess.run([sys.executable, "-c", PROGRAM, str(folder), how], check=False, capture_output=True).returncode < 0
+
+
+def aside(folder: Path) -> set[str]:
+    suspects = Suspects(folder, 2)
+    found = set(suspects.aside)
+    suspects.close()
+    suspects.close()
+    return found
+
+
+def test_two_crashes_set_a_page_aside(tmp_path: Path) -> None:
+    die(tmp_path, "crash")
+    assert aside(tmp_path) == set()
+    die(tmp_path, "crash")
+    assert aside(tmp_path) == {"http://a/bad"}
+    assert aside(tmp_path) == {"http://a/bad"}
+
+
+def test_a_kill_is_rarely_the_fault_of_a_page(tmp_path: Path) -> None:
+    for _ in range(5):
+        die(tmp_path, "kill")
+    assert aside(tmp_path) == set()
+    die(tmp_path, "kill")
+    assert aside(tmp_path) == {"http://a/bad"}
+
+
+def test_damaged_list(tmp_path: Path) -> None:
+    (tmp_path / "suspects.json").write_text("{")
+    with pytest.raises(StorageError, match="suspects.json: can't be read"):
+        Suspects(tmp_path, 1)
