@@ -20,8 +20,9 @@ from larm.kit.units import ByteSize, Seconds
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
-Factor = Annotated[float, msgspec.Meta(ge=0)]
+Factor = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]  # an infinite one would stop a host for ever
 Section = TypeVar("Section", bound=msgspec.Struct)
+_LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15}  # 31 years, a petabyte; timers overflow beyond that
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,8 +32,8 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class Agent(_Section, frozen=True):
     """Who we say we are."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_-]+$")] = "larm"  # product token of RFC 9309 2.2.1
-    contact: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*$")] = ""  # URL or mail address; a warning where empty
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_-]+\Z")] = "larm"  # product token of RFC 9309 2.2.1
+    contact: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # URL or mail address; a warning where empty
 
 
 class Crawl(_Section, frozen=True):
@@ -268,10 +269,16 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
                 _check_keys(tree[key], kind, f"{path}{key}.", where)
 
 
-def _quantity(kind: type, value: object) -> object:
-    if kind in (Seconds, ByteSize):
-        return kind.parse(value)
-    raise NotImplementedError(f"config field of type {kind}")
+def _quantity(kind: Any, value: object) -> object:
+    if kind not in _LARGEST:
+        raise NotImplementedError(f"config field of type {kind}")
+    try:
+        number = kind.parse(value)
+    except OverflowError:
+        number = _LARGEST[kind] + 1
+    if number > _LARGEST[kind]:
+        raise ValueError(f"expected at most {_LARGEST[kind]}")
+    return number
 
 
 def _blame(message: str, where: str) -> str:

@@ -5,13 +5,17 @@ Reads the last checkpoint of a crawl's directory and store.log; a crawl may be r
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from larm.config import Config
+from larm.errors import UsageError
+from larm.filters.chain import verdict
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
+from larm.kit.caching_queue import QueueState
 from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.seams import Filter
@@ -26,7 +30,7 @@ def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Confi
     message = URLMessage(url)
     rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
     for part in filters:
-        reason = part.explain(message)
+        reason = verdict(part, message)
         rows.append((f"filter {part.name}", "passes" if reason is None else reason))
     with book.lock:
         host = book.find_locked(url.host)
@@ -49,22 +53,35 @@ def _host(host: Host, url: Url, settings: Config) -> list[Row]:
             "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
         )
         expires = datetime.fromtimestamp(origin.expires).strftime("%Y-%m-%d %H:%M")
-        rows.append(("robots.txt", f"{said} (known until {expires})"))
+        until = "being asked for again" if origin.loading else f"known until {expires}"
+        rows.append(("robots.txt", f"{said} ({until})"))
         if origin.rules.crawl_delay:
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
-    in_queue = next(
-        (place for place, each in enumerate(host.queue.snapshot().front) if each.url.normalised == url.normalised), None
-    )
-    if in_queue is not None:
-        rows.append(("queue", f"number {in_queue + 1} of its host's queue"))
+    place = _place(host.queue.snapshot(), url)
+    if place:
+        rows.append(("queue", f"number {place} of its host's queue"))
     again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
     return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
 
 
+def _place(queue: QueueState[URLMessage], url: Url) -> int:
+    """From 1, as far as the ends of the queue tell; 0: it is not there."""
+    behind_front = len(queue.front) + sum(length for _, length in queue.blocks)
+    for end, first in ((queue.front, 1), (queue.back, behind_front + 1)):
+        for place, each in enumerate(end, first):
+            if each.url.normalised == url.normalised:
+                return place
+    return 0
+
+
 def _page(url: Url, directory: Path) -> list[Row]:
-    found = StoreLog(directory).find(url.access) or StoreLog(directory).find(url.normalised)
+    try:
+        log = StoreLog(directory)
+    except UsageError:  # the log storage is not in the chain, or has stored nothing yet
+        return [("page", "no store.log to look it up in"), *_fetch_lines(url, directory)]
+    found = log.find(url.access) or log.find(url.normalised)
     if found is None:
         return [("page", "not stored"), *_fetch_lines(url, directory)]
     return [
@@ -75,14 +92,12 @@ def _page(url: Url, directory: Path) -> list[Row]:
 
 
 def _fetch_lines(url: Url, directory: Path) -> list[Row]:
-    """The last fetch that a thread's log tells of."""
+    """The last fetch that a thread's log tells of; of several logs, which have no dates, the latest time of day."""
     ending = f": {url.access}\n".encode()
     last = b""
     for log in sorted((directory / "logs").glob("thread*.log")):
         if log.name.endswith("_errors.log"):
             continue
         with log.open("rb") as lines:
-            for line in lines:
-                if line.endswith(ending):
-                    last = max(last, line)
+            last = max(last, next(iter(deque((line for line in lines if line.endswith(ending)), 1)), b""))
     return [("last fetch", last.decode("utf-8", "replace").strip())] if last else []

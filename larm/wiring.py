@@ -216,7 +216,7 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
         log=robots_log.line,
     )
     own = {mime: _own(name, mime, {}, {}) for mime, name in settings.processing.by_mime.items()}
-    process = processors(LinkMemo(normalizer), settings.processing, cast("Mapping[str, Processor]", own))
+    process = processors(LinkMemo(normalizer), settings.processing, cast("Mapping[str, Processor]", own), counters.add)
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
     positions = header.storages if header else {}
     pages = directory / QUEUES / "pages.db"

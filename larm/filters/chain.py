@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from larm.errors import StorageError
 from larm.model.message import URLMessage
 from larm.seams import Drop, Filter
 
@@ -41,7 +42,9 @@ class FilterChain:
             if part.name == skip:
                 continue
             try:
-                passing = part.sift(passing, drop)
+                passing = list(part.sift(passing, drop))
+            except StorageError:  # the disk, not the filter: nothing may be dropped for that
+                raise
             except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises, the crawl goes on
                 passing = self._one_by_one(part, drop, passing, error)
         return passing
@@ -53,6 +56,8 @@ class FilterChain:
             for message in batch:
                 try:
                     passing += part.sift([message], drop)
+                except StorageError:
+                    raise
                 except Exception as own:  # noqa: BLE001  as above
                     self._failed(part, [message], own)
             return passing
@@ -65,7 +70,7 @@ class FilterChain:
 
     def explain(self, message: URLMessage) -> list[tuple[str, str | None]]:
         """What each filter says of a message: (its name, why it would drop it or None). Changes nothing."""
-        return [(part.name, part.explain(message)) for part, _ in self._stages]
+        return [(part.name, verdict(part, message)) for part, _ in self._stages]
 
     def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:
         if start is None:
@@ -80,6 +85,16 @@ class FilterChain:
             log.lines([message.url.access for message in messages])
 
         return drop
+
+
+def verdict(part: Filter, message: URLMessage) -> str | None:
+    """What a filter says of a message; if that is an exception, the message would be dropped for it."""
+    try:
+        return part.explain(message)
+    except StorageError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises
+        return f"fails: {type(error).__name__}: {error}"
 
 
 class MessageFilter:

@@ -18,6 +18,9 @@ from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.ticket import Ticket
 
+_WAKE = 500_000
+"""Bytes at which the writer is woken before the next commit asks for it. Measured: waking it for each page made the fetchers
+lose a tenth of their time to the GIL."""
 _BATCH = 4_000_000
 """Bytes handed to `Storage.store` at a time: few calls, yet the fetchers that wait go on soon."""
 
@@ -44,6 +47,7 @@ class StorageLine:
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
         self._storage = storage
         self._limit = limit_bytes
+        self._wake = min(_WAKE, limit_bytes // 2)
         self._position = position
         # guarded by self._lock
         self._lock = threading.Lock()
@@ -51,6 +55,7 @@ class StorageLine:
         self._room = threading.Condition(self._lock)  # the fetchers wait here
         self._queue: deque[_Entry] = deque()
         self._queued = 0
+        self._tickets = 0  # in the queue
         self._closed = False
         self._failure: StorageError | None = None
 
@@ -78,7 +83,8 @@ class StorageLine:
                 raise StorageError(f"storage {self.name} was closed before its last document came")
             self._queue.append(_Entry(visits, cost))
             self._queued += cost
-            self._work.notify()
+            if self._queued >= self._wake:
+                self._work.notify()
 
     def wait_for_room(self, stop: Callable[[], bool] | None = None) -> None:
         """Wait while the queue holds more than its limit; ends early on a failure, on `close`, or if ``stop()`` is true.
@@ -108,6 +114,7 @@ class StorageLine:
                 ticket.fail(StorageError(f"storage {self.name} is closed"))
             else:
                 self._queue.append(_Entry((), 0, ticket))
+                self._tickets += 1
                 self._work.notify()
         return ticket
 
@@ -142,10 +149,11 @@ class StorageLine:
         cost = 0
         with self._lock:
             queue = self._queue
-            self._work.wait_for(lambda: queue or self._closed)
+            self._work.wait_for(lambda: self._queued >= self._wake or self._tickets or self._closed)
             if not queue:
                 return None
             if queue[0].ticket is not None:
+                self._tickets -= 1
                 return queue.popleft()
             while queue and queue[0].ticket is None and cost < _BATCH:
                 entry = queue.popleft()
@@ -175,7 +183,7 @@ class StorageLine:
             self._failure = failure
             tickets = [entry.ticket for entry in self._queue if entry.ticket is not None]
             self._queue.clear()
-            self._queued = 0
+            self._queued = self._tickets = 0
             self._room.notify_all()
         for ticket in (self.opened, *tickets):
             if not ticket.done:

@@ -93,6 +93,7 @@ def test_everything_queued_is_one_batch() -> None:
     recorder.gate.clear()
     running = Line(recorder)
     running.line.put(pages(1))
+    running.line.request_commit()
     assert recorder.storing.wait(WAIT)
     batches: list[int] = []
     recorder.store = lambda visits: batches.append(len(visits))  # type: ignore[method-assign]
@@ -101,6 +102,18 @@ def test_everything_queued_is_one_batch() -> None:
     recorder.gate.set()
     running.end()
     assert batches == [8]
+
+
+def test_the_writer_is_not_woken_for_each_page() -> None:
+    """Only for half a queue, a commit or the end: fewer, larger hand-overs."""
+    recorder = Recorder()
+    running = Line(recorder, pages(1)[0].cost * 8)
+    for number in range(3):
+        running.line.put(pages(number))
+    assert running.line.queued_bytes == pages(1)[0].cost * 3
+    running.line.put(pages(4))
+    assert recorder.storing.wait(WAIT)
+    running.end()
 
 
 def test_close_stores_what_is_queued() -> None:
@@ -290,5 +303,6 @@ def test_a_storage_that_stores_nothing_says_so() -> None:
 
     running = Line(Forgetful())
     running.line.put(pages(1))
+    running.line.request_commit()
     assert running.workers.join(WAIT) == []
     assert "Forgetful has neither" in str(running.deaths[0])

@@ -14,7 +14,13 @@ import larm
 DEADLINE = 60
 """Seconds: beyond, something hangs."""
 _ROOT = str(Path(larm.__file__).parents[1])
-_QUICK = {"frontier.delay": "0", "frontier.retry_wait": "20ms", "frontier.backoff": "20ms", "fetch.threads": "2", "fetch.ip": "'4'"}
+_QUICK = {
+    "frontier.delay": "0",
+    "frontier.retry_wait": "20ms",
+    "frontier.backoff": "20ms",
+    "fetch.threads": "2",
+    "fetch.ip": "'4'",
+}
 
 
 class Said(NamedTuple):

@@ -21,7 +21,9 @@ PAGE_SIZE = 500_000
 MEMORY = 300_000_000
 """Bytes: a small crawl takes 160 MB, and what the bad hosts send would be 350 MB and more."""
 HTML = {"Content-Type": "text/html"}
-SURROGATES = '<a href="/'.encode("utf-16le") + b"\x00\xd8" + 'x">1</a><a href="/&#xD800;y">2</a><a href="/ok">3</a>'.encode("utf-16le")
+SURROGATES = (
+    '<a href="/'.encode("utf-16le") + b"\x00\xd8" + 'x">1</a><a href="/&#xD800;y">2</a><a href="/ok">3</a>'.encode("utf-16le")
+)
 
 CUT = {
     "endless": replies.endless_body(),

@@ -13,8 +13,6 @@ from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, SILENCE, asked, check_stored, lines, once, run_crawl, stored
 
 
-
-
 @pytest.mark.parametrize("limits", [(1, 2), (7, 60), (33, 34, 100)])
 def test_max_pages_is_exact_and_the_rest_comes_later(tmp_path: Path, limits: tuple[int, ...]) -> None:
     """However many hosts, threads and transfers, and with dead links and redirects between: no page too many, none twice."""

@@ -81,7 +81,9 @@ def test_none_to_be_had_means_that_nothing_is_fetched(
     web.host("a.localhost").add("/robots.txt", reply)
     run = run_crawl(tmp_path, starts, settings)
     assert run.reason == "finished"
-    assert asked(web, robots=True) == once(*keys("/robots.txt", *PATHS, name="b.localhost")) + Counter({"a.localhost/robots.txt": 3})
+    assert asked(web, robots=True) == once(*keys("/robots.txt", *PATHS, name="b.localhost")) + Counter(
+        {"a.localhost/robots.txt": 3}
+    )
     check_stored(tmp_path, web, pages=keys(*PATHS, name="b.localhost"))
     assert any("host a.localhost" in line and "given up" in line for line in lines(tmp_path, "robots"))
 

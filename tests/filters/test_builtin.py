@@ -1,0 +1,264 @@
+"""The filters that come with larm, by the vectors of LARM-48 to LARM-52."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm.config import KnownPathsFilter as KnownPathsSettings
+from larm.errors import ConfigError, StorageError
+from larm.filters.known_paths import KnownPathsFilter
+from larm.filters.length import LengthFilter
+from larm.filters.robots import RobotsFilter
+from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.visited import VisitedFilter
+from larm.kit.seen_set import DiskSeenSet
+from larm.model.host_resolver import HostResolver
+from larm.model.message import REDIRECT, URLMessage
+from larm.model.url import URLNormalizer
+from larm.seams import Drop, Filter
+from larm.testing.fakes import Drops, message
+
+
+def sift(part: Filter, *addresses: str) -> list[str]:
+    """What passes; what `explain` says beforehand must be the same."""
+    messages = [message(address) for address in addresses]
+    expected = [each.url.access for each in messages if part.explain(each) is None]
+    drops = Drops()
+    passing = [each.url.access for each in part.sift(messages, drops)]
+    assert passing == expected
+    assert sorted(passing + drops.urls()) == sorted(each.url.access for each in messages)
+    return passing
+
+
+# -- length (LARM-48)
+
+
+def test_length_counts_the_whole_address() -> None:
+    part = LengthFilter(500)
+    fits = "http://a.org/".ljust(500, "x")
+    assert sift(part, fits, fits + "x", "http://a.org/") == [fits, "http://a.org/"]
+
+
+def test_length_is_that_of_the_access_form() -> None:
+    """A fragment is not sent; what is escaped is sent escaped."""
+    part = LengthFilter(20)
+    assert sift(part, "http://a.org/1234567#and-a-long-fragment") == ["http://a.org/1234567"]
+    assert sift(part, "http://a.org/ü23") == []
+
+
+def test_length_says_what_it_is() -> None:
+    drops = Drops()
+    LengthFilter(12).sift([message("http://a.org/")], drops)
+    assert drops.reasons() == ["longer than 12 characters"]
+    assert LengthFilter(12).explain(message("http://a.org/")) == "13 characters, filters.length.max is 12"
+
+
+# -- scope (LARM-49)
+
+MUENCHEN = r"http://[^/]*\.uni-muenchen\.de.*"
+
+
+def test_vector_of_larm_49() -> None:
+    """The whole normalised URL must match, whatever its case."""
+    part = ScopeFilter(MUENCHEN)
+    assert sift(
+        part,
+        "http://www.uni-muenchen.de/x",
+        "http://evil.com/?http://www.uni-muenchen.de",
+        "HTTP://WWW.CIS.UNI-MUENCHEN.DE/A",
+    ) == ["http://www.uni-muenchen.de/x", "http://www.cis.uni-muenchen.de/A"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "address", "passes"),
+    [
+        ("http://a/x", "http://a/x", True),
+        ("http://a/x", "http://a/xy", False),  # all of it
+        ("a/x", "http://a/x", False),
+        ("http://a/X|http://b/.*", "http://a/x", True),  # an alternative is not cut short by another
+        ("http://a/x|http://a/xy", "http://a/xy", True),
+        (".*", "https://anything.example/?q=1", True),
+        ("http://a/%7euser/", "http://a/~user/", True),  # as the normaliser writes it
+        ("http://a/~user/", "http://a/~user/", False),
+        ("http://a/dir/", "http://a/dir/index.html", True),
+    ],
+)
+def test_scope_is_matched_as_a_whole_and_normalised(pattern: str, address: str, passes: bool) -> None:
+    assert bool(sift(ScopeFilter(pattern), address)) is passes
+
+
+def test_scope_of_a_resolved_host() -> None:
+    normalizer = URLNormalizer(HostResolver(starts=[("www.", "")]))
+    inside = URLMessage(normalizer.parse("http://www.cnn.com/x"))
+    assert ScopeFilter("http://cnn.com/.*").explain(inside) is None
+
+
+def test_a_dot_matches_newlines() -> None:
+    """LARM-49; no URL of ours has one, but the flag is a promise."""
+    assert ScopeFilter("a.b")._match("a\nb")
+
+
+@pytest.mark.parametrize("pattern", ["http://[", "(", "*", "(?P<a>x)(?P<a>y)", "a{2,1}"])
+def test_a_wrong_expression_is_reported(pattern: str) -> None:
+    """LARM-8."""
+    with pytest.raises(ConfigError, match="restrictto: wrong expression"):
+        ScopeFilter(pattern)
+
+
+def test_scope_says_why() -> None:
+    assert ScopeFilter("http://a/").explain(message("http://b/")) == "http://b/ does not match http://a/ as a whole"
+
+
+# -- scope of a crawl without an expression
+
+
+def test_start_hosts_are_the_scope() -> None:
+    part = StartHostsFilter({"a.org", "b.org:8080"})
+    assert sift(part, "http://a.org/", "https://a.org/x", "http://www.a.org/", "http://b.org/", "http://b.org:8080/") == [
+        "http://a.org/",
+        "https://a.org/x",
+        "http://b.org:8080/",
+    ]
+
+
+def test_where_a_start_url_redirects_to_is_inside() -> None:
+    part = StartHostsFilter({"a.org"})
+    moved = message("https://www.a.org/", "http://a.org/", REDIRECT)
+    assert part.sift([message("https://www.a.org/early"), moved], Drops()) != []
+    assert sift(part, "https://www.a.org/x") == ["https://www.a.org/x"]
+    assert part.hosts == {"a.org", "www.a.org"}
+
+
+def test_where_any_other_page_redirects_to_is_not() -> None:
+    part = StartHostsFilter({"a.org"})
+    drops = Drops()
+    assert part.sift([message("http://ads.org/", "http://a.org/x", REDIRECT, depth=1)], drops) == []
+    assert drops.reasons() == ["out of scope"]
+    assert part.hosts == {"a.org"}
+
+
+def test_explain_adds_no_host() -> None:
+    part = StartHostsFilter({"a.org"})
+    assert "not the host of a start URL" in str(part.explain(message("http://b.org/", "http://a.org/", REDIRECT)))
+    assert part.hosts == {"a.org"}
+
+
+# -- known paths (LARM-50, LARM-51)
+
+
+def known(**changes: tuple[str, ...]) -> KnownPathsFilter:
+    return KnownPathsFilter(msgspec.structs.replace(KnownPathsSettings(), **changes))
+
+
+OLD_VIEWS = [f"?{column}={order}" for column, order in product("NMSD", "AD")]
+NEW_VIEWS = [f"?C={column};O={order}" for column, order in product("NMSD", "AD")]
+
+
+@pytest.mark.parametrize("view", OLD_VIEWS + NEW_VIEWS)
+def test_views_of_directories_are_dropped(view: str) -> None:
+    """LARM-50, LARM-51: upper case, which LARM's table never matched."""
+    assert sift(known(), f"http://a/{view}", f"http://a/dir/{view}", f"http://a/dir/sub/{view.lower()}") == []
+
+
+@pytest.mark.parametrize("view", ["?C=X;O=A", "?N=B", "?X=A", "?C=N", "?N=A&x=1", "?C=N;O=A;F=2"])
+def test_other_queries_pass(view: str) -> None:
+    assert sift(known(), f"http://a/{view}") == [f"http://a/{view}"]
+
+
+def test_a_view_is_one_of_a_directory() -> None:
+    assert sift(known(), "http://a/page?N=A") == ["http://a/page?N=A"]
+
+
+def test_robots_txt_is_no_page() -> None:
+    assert sift(known(), "http://a/robots.txt", "http://a/ROBOTS.txt", "http://a/dir/robots.txt") == ["http://a/dir/robots.txt"]
+
+
+def test_lists_come_from_outside() -> None:
+    part = known(prefixes=("/Private/",), suffixes=(".ZIP",), hosts=("Ads.example",))
+    assert sift(part, "http://a/private/x", "http://a/X.zip", "http://ads.example/", "http://a/robots.txt", "http://a/zip") == [
+        "http://a/robots.txt",
+        "http://a/zip",
+    ]
+
+
+def test_empty_lists_match_nothing() -> None:
+    assert sift(known(prefixes=(), suffixes=(), hosts=()), "http://a/robots.txt", "http://a/?N=A") != []
+
+
+def test_known_paths_say_which_list() -> None:
+    part = known(hosts=("b",))
+    assert part.explain(message("http://a/robots.txt")) == "/robots.txt is in filters.known_paths.prefixes"
+    assert part.explain(message("http://a/?N=D")) == "/?n=d is in filters.known_paths.suffixes"
+    assert part.explain(message("http://b/")) == "host b is in filters.known_paths.hosts"
+
+
+# -- visited (LARM-52)
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> DiskSeenSet:
+    return DiskSeenSet(tmp_path / "visited.db", 1_000)
+
+
+def test_each_normalised_url_passes_once(seen: DiskSeenSet) -> None:
+    part = VisitedFilter(seen)
+    drops = Drops()
+    batch = [message(f"http://a/{path}") for path in ("x", "y", "x", "dir/", "dir/index.html")]
+    assert [each.url.access for each in part.sift(batch, drops)] == ["http://a/x", "http://a/y", "http://a/dir/"]
+    assert drops.urls() == ["http://a/x", "http://a/dir/index.html"]
+    assert set(drops.reasons()) == {"visited"}
+    assert part.sift(batch, Drops()) == []
+    seen.close()
+
+
+def test_explain_does_not_remember(seen: DiskSeenSet) -> None:
+    part = VisitedFilter(seen)
+    assert part.explain(message("http://a/")) is None
+    assert len(seen) == 0
+    part.sift([message("http://a/")], Drops())
+    assert part.explain(message("http://a/index.html")) == "seen before"
+    seen.close()
+
+
+def test_a_visited_set_that_can_not_be_read_ends_the_crawl(seen: DiskSeenSet) -> None:
+    seen._stored = 1  # so that it must look at the disk
+    seen.close()
+    with pytest.raises(StorageError, match="visited"):
+        VisitedFilter(seen).sift([message("http://a/")], Drops())
+
+
+# -- robots
+
+
+class Gate:
+    """A desk with one forbidden path."""
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        out = [each for each in batch if "private" in each.url.access]
+        drop(out, "robots.txt")
+        return [each for each in batch if each not in out]
+
+    def explain(self, message: URLMessage) -> str | None:
+        return "line 2" if "private" in message.url.access else None
+
+
+def test_robots_filter_asks_the_desk() -> None:
+    assert sift(RobotsFilter(Gate()), "http://a/1", "http://a/private") == ["http://a/1"]
+
+
+def test_names_of_the_logs() -> None:
+    """LARM-97."""
+    names = [LengthFilter, ScopeFilter, StartHostsFilter, KnownPathsFilter, VisitedFilter, RobotsFilter]
+    assert [each.log_name for each in names] == [
+        "URLLengthFilter",
+        "URLScopeFilter",
+        "URLScopeFilter",
+        "KnownPathsFilter",
+        "URLVisitedFilter",
+        "RobotExclusionFilter",
+    ]

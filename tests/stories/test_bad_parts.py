@@ -1,0 +1,220 @@
+"""Story 8: filters, storages and processors of a user's own that raise, and threads that die. Nothing hangs, nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import larm.wiring
+from larm.errors import ConfigError, LarmError, StageError, StorageError
+from larm.fetching.curl_fetcher import CurlFetcher
+from larm.frontier.queues import HostQueues
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from tests.stories import parts
+from tests.stories.crawls import Run, asked, check_stored, indexed, lines, once, rows, run_crawl
+from tests.stories.parts import HERE
+from tests.stories.processes import crawl_arguments, larm_says
+
+CHAIN = ["length", "known_paths", "scope", "visited", "robots"]
+PATHS = ["/", *(f"/{number}" for number in range(20))]
+KEYS = [f"a.localhost{path}" for path in PATHS]
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A host with 21 pages, each linking to two more."""
+    site = web.host("a.localhost")
+    for number in range(-1, 20):
+        site.page(
+            f"/{number}" if number >= 0 else "/", links=[f"/{each}" for each in (2 * number + 2, 2 * number + 3) if each < 20]
+        )
+    return web.url("a.localhost")
+
+
+def own(name: str, kind: str, arguments: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """Settings that put a part of ours at the end of its chain."""
+    name = f"{HERE}:{name}"
+    chain = {"filters": ("filters.order", CHAIN), "storage": ("storage.chain", ["log", "index"])}[kind]
+    return {chain[0]: [*chain[1], name], f"{kind}.own": {name: dict(arguments or {})}}
+
+
+def failed(run: Run, kind: type[LarmError], *words: str) -> None:
+    assert run.reason == "failed"
+    assert type(run.ending.error) is kind
+    for word in words:
+        assert word in str(run.ending.error)
+    assert "\n" not in str(run.ending.error)
+
+
+# -- filters
+
+
+def test_a_filter_that_raises_drops_that_url(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    web.host("a.localhost").page("/19", links=["/riddle", "/wild", "/last"])
+    web.host("a.localhost").page("/last")
+    run = run_crawl(tmp_path, start, own("NoWilderness", "filters"))
+    assert run.reason == "finished"
+    assert asked(web) == once(*KEYS, "a.localhost/last")
+    check_stored(tmp_path, web)
+    assert (run.counters["NoWilderness/error"], run.counters["NoWilderness/filtered"]) == (1, 1)
+    assert lines(tmp_path, "NoWilderness") == [web.url("a.localhost", "/wild")]
+    riddle = web.url("a.localhost", "/riddle")
+    assert lines(tmp_path, "filter_errors") == [f"NoWilderness\tLookupError: what is it?\t{riddle}"]
+
+
+def test_a_filter_that_raises_at_every_batch_drops_them_all(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    run = run_crawl(tmp_path, start, own("BatchBreaker", "filters"))
+    assert run.reason == "finished"
+    assert asked(web) == once("a.localhost/")
+    assert run.counters["breaker/error"] == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"filters.order": ["lenght"]}, "filters.order: 'lenght': expected one of length, known_paths"),
+        ({"filters.order": [f"{HERE}:NoSuchFilter"]}, "can't make tests.stories.parts:NoSuchFilter: AttributeError"),
+        ({"storage.chain": ["no.such.module:Thing"]}, "can't make no.such.module:Thing: ModuleNotFoundError"),
+        ({"storage.chain": [f"{HERE}:BadStorage"]}, "can't make tests.stories.parts:BadStorage: TypeError"),
+        ({"processing.by_mime": {"text/x": "nothing"}}, "processing.by_mime.text/x: 'nothing': expected package.module:Class"),
+    ],
+)
+def test_a_part_that_is_none_is_an_error_at_the_start(
+    tmp_path: Path, start: str, settings: dict[str, object], words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words.replace("(", r"\(")):
+        run_crawl(tmp_path / "new", start, settings)
+    assert not (tmp_path / "new").exists(), "nothing was started"
+
+
+# -- storages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"at": "open"}, ["storage BadStorage failed: ValueError: I can't open"]),
+        ({"at": "store", "after": 5}, ["storage BadStorage failed: ValueError: I can't store"]),
+        ({"at": "store", "fatal": True}, ["storage BadStorage failed: KeyboardInterrupt"]),
+        ({"at": "commit"}, ["storage BadStorage failed: ValueError: I can't commit"]),
+    ],
+    ids=["open", "store", "store-fatal", "commit"],
+)
+def test_a_storage_that_raises_ends_the_crawl(
+    tmp_path: Path, web: SyntheticWeb, start: str, arguments: dict[str, Any], words: list[str]
+) -> None:
+    """And without it the same command does the rest, or begins anew; no page is twice anywhere."""
+    settings = own("BadStorage", "storage", arguments) | {"monitor.tick": "30ms"}
+    failed(run_crawl(tmp_path, start, settings), StorageError, *words)
+    assert run_crawl(tmp_path, start).reason == "finished"
+    check_stored(tmp_path, web, pages=KEYS)
+
+
+def test_a_storage_that_raises_is_exit_status_3_and_one_line(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    chain = {"storage.chain": f"[log, '{HERE}:BadStorage']", "storage.own": f"{{'{HERE}:BadStorage': {{at: store, after: 3}}}}"}
+    said = larm_says(*crawl_arguments(tmp_path, [start], chain))
+    assert said.status == 3
+    assert said.last == "larm: storage BadStorage failed: ValueError: I can't store"
+    assert "Traceback" not in said.err
+
+
+# -- processors
+
+
+def test_a_processor_that_raises_leaves_a_page_that_is_stored_but_not_indexed(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.page("/", links=["/good", "/bad", "/19"])
+    site.page("/19")
+    for path in ("/good", "/bad"):
+        site.add(path, Reply(200, {"Content-Type": "text/x-own"}, b"something"))
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}})
+    assert run.reason == "finished"
+    found = {row.url: (row.mime, row.size, row.title) for row in rows(tmp_path)}
+    assert found[web.url("a.localhost", "/good")] == ("text/x-own", 9, "read")
+    assert found[web.url("a.localhost", "/bad")] == ("text/x-own", 9, "")
+    assert indexed(tmp_path) == once(*(web.url("a.localhost", path) for path in ("/", "/19", "/good")))
+    errors = lines(tmp_path, "thread0_errors") + lines(tmp_path, "thread1_errors")
+    assert sum("BadProcessor: ValueError: can't read /bad" in line for line in errors) == 1
+    assert run.counters["processing/error"] == 1
+
+
+# -- threads
+
+
+def continues(directory: Path, web: SyntheticWeb, start: str, run: Run, name: str) -> None:
+    """It has ended with exit status 1 and a word on the thread, and the next run does the rest."""
+    failed(run, StageError, name)
+    assert run.ending.error is not None
+    assert run.ending.error.exit_status == 1
+    assert run_crawl(directory, start).reason == "finished"
+    check_stored(directory, web, pages=KEYS)
+
+
+@pytest.mark.parametrize("tick", ["10ms", "1h"])
+def test_the_handler_dies(tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch, tick: str) -> None:
+    monkeypatch.setattr(parts.Deadly, "left", 1)
+    settings = own("Deadly", "filters", {"at": "/13"}) | {"monitor.tick": tick}
+    continues(tmp_path, web, start, run_crawl(tmp_path, start, settings), "larm-handler died of SystemExit: the filter wants")
+
+
+def test_a_fetcher_thread_dies_of_its_fetcher(
+    tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(CurlFetcher):
+        waits = 0
+
+        def wait(self, seconds: float) -> Any:
+            Broken.waits += 1
+            if Broken.waits == 12:
+                raise OSError("the network is down")
+            return super().wait(seconds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(larm.wiring, "CurlFetcher", Broken)
+        run = run_crawl(tmp_path, start)
+    continues(tmp_path, web, start, run, "died of OSError: the network is down")
+
+
+@pytest.mark.parametrize("tick", ["10ms", "1h"])
+def test_a_fetcher_thread_dies_in_the_middle_of_its_step(
+    tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch, tick: str
+) -> None:
+    """The page is with the storages, but was not released: the checkpoint at the end would have it in both places."""
+    release, calls = HostQueues.release, [0]
+
+    def broken(*arguments: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 9:
+            raise ZeroDivisionError
+        return release(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HostQueues, "release", broken)
+        run = run_crawl(tmp_path, start, {"monitor.tick": tick})
+    continues(tmp_path, web, start, run, "died of ZeroDivisionError")
+
+
+def test_a_fetcher_thread_dies_while_it_reads_a_page(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    web.host("a.localhost").page("/18", links=["/deadly"])
+    web.host("a.localhost").add("/deadly", Reply(200, {"Content-Type": "text/x-own"}, b"x"))
+    run = run_crawl(tmp_path, start, {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}})
+    failed(run, StageError, "died of MemoryErrorLike: /deadly")
+    assert run_crawl(tmp_path, start).reason == "finished"
+    check_stored(tmp_path, web, pages=[*KEYS, "a.localhost/deadly"])
+
+
+def test_the_tick_thread_dies(tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = web.host("a.localhost")
+    site.delay = 0.02
+
+    def broken(_: object) -> None:
+        raise RuntimeError("no ink")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("larm.monitor.reporter.Reporter.tick", broken)
+        run = run_crawl(tmp_path, start, {"monitor.tick": "20ms"})
+    continues(tmp_path, web, start, run, "larm-tick died of RuntimeError: no ink")
