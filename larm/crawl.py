@@ -194,7 +194,7 @@ class Crawl:
         for line in self._lines:
             line.wake()
         stuck = self._workers.join(JOIN_DEADLINE)
-        error = ending if isinstance(ending, LarmError) else None
+        error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck and error is None:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
         if not (isinstance(error, StorageError) or stuck or self._gate.broken):  # else the last checkpoint is the better one
@@ -205,8 +205,7 @@ class Crawl:
         for line in self._lines:
             line.close()
         self._writers.join(JOIN_DEADLINE)
-        while error is None and (late := self._bell.wait(0.0)) is not None:  # a storage may fail on its last words
-            error = late if isinstance(late, LarmError) else None
+        error = error or self._unheard()  # a storage may fail on its last words
         reason = "failed" if error else str(ending)
         try:
             self._reporter.finish(reason)
@@ -215,6 +214,13 @@ class Crawl:
         self._close()
         fetched = self._counters.snapshot().get("start/fetched", 0) > 0
         return Ending(reason, error, fetched)
+
+    def _unheard(self) -> LarmError | None:
+        """The first failure that the bell has not told yet."""
+        while (reason := self._bell.wait(0.0)) is not None:
+            if isinstance(reason, LarmError):
+                return reason
+        return None
 
     def _thread_died(self, name: str, error: BaseException) -> None:
         """On the dying thread."""

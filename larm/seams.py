@@ -58,6 +58,10 @@ class SeenSet(Protocol):
         """Remember them all; True where one was new (the first of equal ones within the batch)."""
         ...
 
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those that were remembered, as far as that is known without the disk."""
+        ...
+
     def __contains__(self, fingerprint: int) -> bool:
         """Was it remembered?"""
         ...

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from larm import __version__, config
 from larm.budget import PageBudget
@@ -99,14 +99,17 @@ def check(settings: Config, directory: Path) -> None:
     if settings.crawl.restrict_to:
         ScopeFilter(settings.crawl.restrict_to)
     resolver_of(settings, directory)
-    for name in settings.filters.order:
-        if name not in _FILTERS:
-            _own(name, "filters.order", _FILTERS, settings.filters.own)
-    for name in settings.storage.chain:
-        if name not in _STORAGES:
-            _own(name, "storage.chain", _STORAGES, settings.storage.own)
+    if not settings.monitor.tick:
+        raise ConfigError("monitor.tick: expected more than 0 s, or larm would do nothing but save")
+    own = [
+        _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        for name in settings.filters.order
+        if name not in _FILTERS
+    ]
+    _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
+    _once("storage.chain", [*(storage.name for storage in _storages(settings, directory)), PageBook.name])
     for mime, name in settings.processing.by_mime.items():
-        _own(name, f"processing.by_mime.{mime}", {}, {})
+        _own(name, f"processing.by_mime.{mime}", Processor, {}, {})
 
 
 def resolver_of(settings: Config, directory: Path) -> HostResolver:
@@ -215,8 +218,9 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
         counters=counters,
         log=robots_log.line,
     )
-    own = {mime: _own(name, mime, {}, {}) for mime, name in settings.processing.by_mime.items()}
-    process = processors(LinkMemo(normalizer), settings.processing, cast("Mapping[str, Processor]", own), counters.add)
+    own = {mime: _own(name, mime, Processor, {}, {}) for mime, name in settings.processing.by_mime.items()}
+    text = any(name not in _TEXTLESS for name in settings.storage.chain)
+    process = processors(LinkMemo(normalizer), settings.processing, own, counters.add, text=text)
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
     positions = header.storages if header else {}
     pages = directory / QUEUES / "pages.db"
@@ -322,13 +326,16 @@ _STORAGES: dict[str, Callable[[config.Storage, Path], Storage]] = {
     "index": lambda settings, directory: IndexStorage(directory, settings.index),
 }
 
+_TEXTLESS = frozenset({"log"})
+"""Storages that have no use for the text of pages."""
+
 
 def _filters(settings: Config, parts: _FilterParts) -> Sequence[Filter]:
     order = [name for name in settings.filters.order if name != "robots" or settings.robots.obey]
     return [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS
-        else cast("Filter", _own(name, "filters.order", _FILTERS, settings.filters.own))
+        else _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in order
     ]
 
@@ -337,23 +344,33 @@ def _storages(settings: Config, directory: Path) -> Sequence[Storage]:
     return [
         _STORAGES[name](settings.storage, directory)
         if name in _STORAGES
-        else cast("Storage", _own(name, "storage.chain", _STORAGES, settings.storage.own))
+        else _own(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
         for name in settings.storage.chain
     ]
 
 
-def _own(name: str, key: str, built_in: Mapping[str, object], arguments: Mapping[str, Mapping[str, Any]]) -> object:
+def _once(key: str, names: Sequence[str]) -> None:
+    """Counters, logs and checkpoints go by these names. Raises ConfigError."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(f"{key}: {name!r} is there twice, or is the name of another part")
+
+
+def _own(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
     """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
     module, colon, attribute = name.partition(":")
     if not colon:
-        known = (
-            f"expected one of {', '.join(built_in)}, or package.module:Class" if built_in else "expected package.module:Class"
-        )
-        raise ConfigError(f"{key}: {name!r}: {known}")
+        known = ", ".join(built_in)
+        raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
     try:
-        return getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
+        made = getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
     except Exception as error:  # whatever the user's module raises while it is loaded
         raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
+    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
+    missing = [each for each in needed if not hasattr(made, each)]
+    if missing:
+        raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
+    return made
 
 
 # -- small things

@@ -26,6 +26,14 @@ class VisitedFilter:
             drop(list(compress(batch, [not each for each in new])), "visited")
         return passing
 
+    def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.filters.chain.Recalling`. Asks the memory only."""
+        known = self._seen.recall([message.url.fingerprint for message in batch])
+        if not known:
+            return list(batch)
+        drop([message for message in batch if message.url.fingerprint in known], "visited")
+        return [message for message in batch if message.url.fingerprint not in known]
+
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
         return "seen before" if message.url.fingerprint in self._seen else None

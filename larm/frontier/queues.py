@@ -237,7 +237,7 @@ class HostQueues:
                 host.dormancies = 0
             return 0
         host.dormant = True
-        host.next_start = now + dormancy(host.dormancies, settings)
+        host.next_start = max(host.next_start, now + dormancy(host.dormancies, settings))
         host.dormancies += 1
         self._given_up += 1
         self._given_up_urls += host.waiting

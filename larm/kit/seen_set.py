@@ -97,6 +97,12 @@ class DiskSeenSet:
             answers.append(new)
         return answers
 
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those that are in memory, and so were seen; of the others nothing is said. Called on the handler thread."""
+        asked = set(fingerprints)
+        with self._lock:
+            return (asked & self._young) | (asked & self._fresh) | (asked & self._frozen) | (asked & self._old)
+
     def __contains__(self, fingerprint: int) -> bool:
         with self._lock:
             return not self._miss_locked({fingerprint} - self._young)

@@ -54,11 +54,19 @@ class ByMime:
 
 
 def processors(
-    links: LinkMemo, settings: Processing, own: Mapping[str, Processor] | None = None, count: Count = _ignore
+    links: LinkMemo,
+    settings: Processing,
+    own: Mapping[str, Processor] | None = None,
+    count: Count = _ignore,
+    *,
+    text: bool = True,
 ) -> ByMime:
-    """The processors that larm brings, and ``own`` ones (by MIME type) before them."""
+    """The processors that larm brings, and ``own`` ones (by MIME type) before them.
+
+    ``text``: False where no storage wants the text of pages; the fast parser then leaves it out.
+    """
     assembler = Assembler(links, settings)
-    html: Processor = HtmlProcessor(assembler) if settings.parser == "lexbor" else Html5libProcessor(assembler)
+    html: Processor = HtmlProcessor(assembler, text=text) if settings.parser == "lexbor" else Html5libProcessor(assembler)
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,

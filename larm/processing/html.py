@@ -59,27 +59,29 @@ _SPECIAL = _KEPT | _HIDDEN | {_NOSCRIPT}
 class HtmlProcessor:
     """For text/html and application/xhtml+xml."""
 
-    def __init__(self, assembler: Assembler) -> None:
+    def __init__(self, assembler: Assembler, *, text: bool = True) -> None:
+        """``text``: False where no storage wants it, which saves a third of the time."""
         # constant after construction
         self._assembler = assembler
+        self._text = text
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
-        return self._assembler.document(message, fetched, mime, read(fetched, mime))
+        return self._assembler.document(message, fetched, mime, read(fetched, mime, text=self._text))
 
 
-def read(fetched: Fetched, mime: str) -> Page:
+def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     """What lexbor finds in a page."""
     body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     body, warnings = cut(as_html(body, mime))
     root = LexborHTMLParser(body).root
-    title, text, kept, odd = ("", "", [], []) if root is None else _walk(root)
+    title, words, kept, odd = ("", "", [], []) if root is None else _walk(root, text)
     if len(kept) < _FEW and (frames := _FRAME.findall(body)) and not any(tag == _FRAME_ID for tag, _ in kept):
         kept += _frames(b"".join(frames))
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
-    return Page(title, text, *_elements(kept, odd, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
+    return Page(title, words, *_elements(kept, odd, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
 
 
 def _frames(tags: bytes) -> list[tuple[int, LexborNode]]:
@@ -118,16 +120,19 @@ def _anchor_around(node: LexborNode | None) -> int:
     return node.mem_id if node is not None and node.tag_id == _ANCHOR else 0
 
 
-def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:
-    """(title, text, nodes of the elements that matter with their numbers, what makes the text of an anchor odd)."""
+def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:
+    """(title, text, nodes of the elements that matter with their numbers, what makes the text of an anchor odd).
+
+    Not ``speaking``: without the text.
+    """
     title: str | None = None
     words: list[Any] = []  # text_content is None for other nodes alone
     kept: list[tuple[int, LexborNode]] = []
     odd: list[LexborNode] = []
     add, keep = words.append, kept.append
-    text, block, outer, special = _TEXT, _BLOCK, _OUTER, _SPECIAL
+    text, block, outer, special = _TEXT, _BLOCK if speaking else frozenset(), _OUTER, _SPECIAL
     noscripts = 0
-    nodes = root.traverse(include_text=True)
+    nodes = root.traverse(include_text=speaking)
     for node in nodes:
         tag = node.tag_id
         if tag == text:
@@ -145,9 +150,10 @@ def _walk(root: LexborNode) -> tuple[str, str, list[tuple[int, LexborNode]], lis
                 if tag == _TITLE and title is None and not _is_drawn(node):
                     title = node.text()
                 if node.first_child is not None:
-                    next(nodes)  # its text
                     odd.append(node)
-            elif tag == _NOSCRIPT and noscripts < _NOSCRIPTS:
+                    if speaking:
+                        next(nodes)  # its text
+            elif speaking and tag == _NOSCRIPT and noscripts < _NOSCRIPTS:
                 noscripts += 1
                 _silence(node)
     return title or "", "".join(words), kept, odd

@@ -134,7 +134,7 @@ class Rig:
         header = Header(empty, empty, {}, {}, {}, [], "", [])
         CheckpointFile(self.store).write(header, cuts, b"", retired)
 
-    def load(self, change: Callable[[FakeClock], object] = lambda clock: None) -> Rig:
+    def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False) -> Rig:
         """What the next process makes of the last checkpoint; its monotonic clock begins anew."""
         clock = FakeClock(7.0)
         clock.set_wall(self.fake.wall())
@@ -144,6 +144,8 @@ class Rig:
         file = CheckpointFile(self.store)
         new.book.load(file.host_rows())
         file.drop_unreferenced(new.book.block_keys())
+        if revisit:
+            new.queues.revive_all()
         waiting = new.queues.schedule_all()
         new.tally.rise(waiting)
         return new

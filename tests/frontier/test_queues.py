@@ -215,6 +215,26 @@ def test_a_good_answer_does_not_cut_a_back_off_short(store: BlockStore) -> None:
     assert rig.queues.seconds_to_next() == 100
 
 
+def test_giving_a_host_up_does_not_cut_a_back_off_short_either(store: BlockStore) -> None:
+    rig = Rig(store, PAIR)
+    rig.put("a/1", "a/2")
+    first, second = rig.queues.lease(9)
+    rig.end(first, status(503, retry_after=50_000))
+    rig.end(second, CONNECT)
+    assert rig.queues.seconds_to_next() == 50_000
+
+
+def test_a_revisit_gives_every_host_another_chance(store: BlockStore) -> None:
+    rig = Rig(store)
+    rig.put("a/1")
+    rig.end(rig.one(), CONNECT)
+    rig.save()
+    new = rig.load(revisit=True)
+    assert (new.tally.value, new.queues.figures().given_up) == (1, 0)
+    new.fake.advance(6)  # it is a retry
+    assert path(new.one()) == "/1"
+
+
 class MovingClock:
     """Time goes on at every look, as it does."""
 

@@ -235,3 +235,16 @@ def test_asking_for_an_old_one_makes_it_young_again(tmp_path: Path) -> None:
         seen.add_new([fingerprint])
     assert 1 in seen._old
     seen.close()
+
+
+def test_recall_asks_only_the_memory(tmp_path: Path) -> None:
+    """New ones, ones being written and recent ones are known; old ones on disk may not be."""
+    seen = DiskSeenSet(tmp_path / "seen", 2)
+    seen.add_new([1, 2, 3])
+    assert seen.recall([1, 3, 4, 4]) == {1, 3}
+    delta = seen.cut()
+    assert seen.recall([1, 2, 3]) == {1, 2, 3}
+    seen.apply(delta)
+    assert seen.recall([1, 2, 3]) <= {1, 2, 3}
+    assert seen.add_new([1, 2, 3]) == [False] * 3
+    seen.close()

@@ -13,8 +13,8 @@ PAGE = "http://a.localhost/dir/page.html"
 normalizer = URLNormalizer()
 
 
-def by_mime(**settings: object) -> ByMime:
-    return processors(LinkMemo(normalizer), Processing(**settings))  # type: ignore[arg-type]
+def by_mime(text: bool = True, **settings: object) -> ByMime:
+    return processors(LinkMemo(normalizer), Processing(**settings), text=text)  # type: ignore[arg-type]
 
 
 def document(
@@ -22,7 +22,8 @@ def document(
 ) -> Document:
     headers = settings.pop("headers", {})
     assert isinstance(headers, dict)
-    return by_mime(**settings).process(message(url), page(html, content_type=content_type, **headers))
+    text = bool(settings.pop("text", True))
+    return by_mime(text, **settings).process(message(url), page(html, content_type=content_type, **headers))
 
 
 def links(html: str | bytes, **settings: object) -> list[tuple[str, int, str, bool]]:

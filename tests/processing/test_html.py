@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,3 +109,16 @@ def test_any_page_can_be_read(pieces: list[str]) -> None:
         assert not any("Error" in line for line in found.warnings), found.warnings
         assert all(link.url.access.startswith("http") for link in found.links)
         assert "  " not in found.text or found.mime == "text/plain"
+
+
+def test_without_text_everything_else_is_the_same() -> None:
+    """What a crawl without an index leaves out."""
+    html = (
+        "<title>T</title><script>no</script><noscript><a href=/n>n</a></noscript><p>one<a href='/x'>two <b>three</b></a>"
+        "<img src=i.png alt=picture><style>x</style><a href=/y><img alt=alt src=/z></a>"
+    )
+    whole = document(html)
+    bare = document(html, text=False)
+    assert whole.text
+    assert bare.links
+    assert bare == msgspec.structs.replace(whole, text="")

@@ -50,6 +50,11 @@ class Process:
             env={**os.environ, "PYTHONPATH": _ROOT, **(environment or {})},
         )
 
+    @property
+    def number(self) -> int:
+        """Of the process."""
+        return self._popen.pid
+
     def signal(self, number: int) -> None:
         """Any thread."""
         self._popen.send_signal(number)

@@ -1,4 +1,4 @@
-"""Story 8: filters, storages and processors of a user's own that raise, and threads that die. Nothing hangs, nothing is lost."""
+"""Story 8: filters, storages and processors of a user's own that raise, and threads that die. No hang, no loss."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_names_of_one_host_share_its_record(tmp_path: Path, web: SyntheticWeb) -
     assert run.last.hosts_known == 1
     assert asked(web, robots=True).total() == 4, "one robots.txt for both"
     started = [(request.started, request.ended) for request in web.requests]
-    assert all(later[0] >= earlier[1] + 0.03 for earlier, later in zip(started, started[1:], strict=False))
+    assert all(later[0] >= earlier[1] + 0.03 for earlier, later in itertools.pairwise(started))
     assert stored(tmp_path).keys() == {
         web.url("www.a.localhost"),
         web.url("www.a.localhost", "/x"),
