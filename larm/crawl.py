@@ -246,20 +246,19 @@ class Crawl:
 
     def _fetch(self, number: int) -> None:
         """Lease, transfer, process, store, release: until the crawl stops; then give back what is in the air."""
-        fetcher, hungry = self._pool.fetchers[number], self._pool.hungry
+        fetcher = self._pool.fetchers[number]
         while not self._stopping:
             free = self._settings.fetch.transfers - fetcher.in_flight
             leases = self._lease(free) if free else []
             for lease in leases:
                 fetcher.start(lease)
             wait = LONGEST_WAIT
-            if len(leases) < free:
-                hungry[number] = True
-                if self._budget.open:  # else a host that is ready is of no use before a reservation comes free
-                    wait = min(wait, self._queues.seconds_to_next())
+            if len(leases) == free:
+                self._pool.fed(number)
+            elif self._pool.hunger(number) and self._budget.open:  # else no host is of use before a reservation comes free
+                wait = min(wait, self._queues.seconds_to_next())
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
-            hungry[number] = False
             if ended:
                 self._land(number, ended)
         self._queues.give_back(fetcher.abandon())
@@ -296,7 +295,7 @@ class Crawl:
         if pages and self._budget.exhausted:
             self.stop("closespider_pagecount")
         elif self._budget.limited:
-            self._pool.wake_hungry()  # a reservation may have come free
+            self._pool.wake_one()  # a reservation may have come free
 
     def _release(self, landed: Landed) -> None:
         message, outcome = landed.lease.message, landed.outcome

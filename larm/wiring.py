@@ -194,7 +194,7 @@ def _assemble(settings: Config, directory: Path, state: _State, clock: Clock, un
     book = HostBook(state.store, settings.frontier, clock)
     if header:
         book.load(state.file.host_rows())
-    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_hungry)
+    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one)
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(start_hosts) if not settings.crawl.restrict_to else None
 

@@ -24,7 +24,9 @@ def test_what_is_in_the_air_is_reserved() -> None:
     budget = PageBudget(10, 0)
     assert budget.limited
     assert budget.reserve(8) == 8
+    assert budget.open
     assert budget.reserve(8) == 2
+    assert budget.open is False, "no request may be sent"
     assert budget.reserve(1) == 0
     assert not budget.exhausted, "they may all come back without a page"
 

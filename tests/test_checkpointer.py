@@ -32,7 +32,8 @@ from tests.frontier.rig import of
 
 
 class Scope:
-    hosts = {"b", "a"}
+    def __init__(self) -> None:
+        self.hosts = {"b", "a"}
 
 
 class River:

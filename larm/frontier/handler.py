@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from larm.frontier.robots_desk import Arrival
+from larm.frontier.robots_desk import BATCH, Arrival
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.gate import Gate
 from larm.kit.tally import Tally
 from larm.model.message import URLMessage
-
-BATCH = 1000
-"""Messages in one pass of the chain: large enough to share a look-up on the disk, small enough for a checkpoint to wait for."""
 
 
 class Chain(Protocol):
@@ -38,7 +35,7 @@ class MessageHandler:
         incoming: CachingQueue[URLMessage],
         revisits: CachingQueue[URLMessage],
         chain: Chain,
-        settle: Callable[[Arrival], list[URLMessage]],
+        settle: Callable[[Arrival], Iterable[list[URLMessage]]],
         forward: Callable[[Sequence[URLMessage]], None],
         tally: Tally,
         gate: Gate,
@@ -90,7 +87,8 @@ class MessageHandler:
             self.busy = True
             with self._gate.step():
                 while self._arrivals:
-                    self._pass(self._settle(self._arrivals.popleft()), "robots")
+                    for parked in self._settle(self._arrivals.popleft()):
+                        self._pass(parked, "robots")
                 batch = self.incoming.take(BATCH)
                 self._pass(batch or self.revisits.take(BATCH), skip=None if batch else "visited")
             self.busy = False

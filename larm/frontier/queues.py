@@ -92,12 +92,13 @@ class HostQueues:
                 host = self._ring.popleft()
                 host.place = NOWHERE
                 if host.ready_at() > now:  # it was put off while it stood in the ring
-                    self._schedule_locked(host, now)
+                    self._schedule_locked(host, now, quiet=True)
                     continue
                 if host.dormant:
                     self._revive_locked(host)
                 leases.append(self._lease_locked(host, now))
-                self._schedule_locked(host, now)
+                self._schedule_locked(host, now, quiet=True)
+            self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
         self.announce()
         return leases
 
@@ -120,7 +121,7 @@ class HostQueues:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
             dormant = self._settle_locked(host, now, seconds, decision)
-            self._schedule_locked(host, now)
+            self._schedule_locked(host, now, quiet=True)  # the caller has a transfer free, and will lease next
         if dormant:
             self._tally.fall(dormant)
         self.announce()
@@ -175,7 +176,7 @@ class HostQueues:
         self._given_up_urls += messages
 
     def announce(self) -> None:
-        """Wake the fetchers if a host is ready, or will be sooner than they know; called without the lock."""
+        """Wake a fetcher if a host is ready, or will be sooner than it knows; called without the lock."""
         if self._news:  # a stale look costs a needless wake-up: who sets it looks here afterwards
             self._news = False
             self._on_ready()
@@ -257,8 +258,11 @@ class HostQueues:
                 host.place = IN_RING
                 self._ring.append(host)
 
-    def _schedule_locked(self, host: Host, now: float) -> None:
-        """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit."""
+    def _schedule_locked(self, host: Host, now: float, *, quiet: bool = False) -> None:
+        """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit.
+
+        ``quiet``: nobody needs to be woken because it is ready.
+        """
         at = host.ready_at()
         limit = 1 if host.dormancies else self._settings.per_host  # on trial: one URL (LARM-65)
         if at >= host.place[0] or len(host.running) >= limit:
@@ -266,7 +270,7 @@ class HostQueues:
         if at <= now:
             host.place = IN_RING
             self._ring.append(host)
-            self._news = True
+            self._news |= not quiet
         else:
             host.place = (at, next(self._numbers))
             heapq.heappush(self._heap, (*host.place, host))

@@ -9,7 +9,7 @@ in one go, so no message can be stranded or overtaken (LARM-55, LARM-56).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -23,6 +23,9 @@ from larm.kit.tally import Tally
 from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.seams import Clock, Drop
+
+BATCH = 1000
+"""Messages in one pass of the chain: large enough to share a look-up on the disk, small enough for a checkpoint to wait for."""
 
 
 class Arrival(NamedTuple):
@@ -76,8 +79,11 @@ class RobotsDesk:
         self._queues.announce()
         return passing
 
-    def settle(self, arrival: Arrival) -> list[URLMessage]:
-        """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now."""
+    def settle(self, arrival: Arrival) -> Iterator[list[URLMessage]]:
+        """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now.
+
+        In batches: there may be any number of them, and the filter may park some of them again.
+        """
         with self._book.lock:
             host = self._book.get_locked(arrival.host)
             host.arriving.pop(arrival.scheme, None)
@@ -87,13 +93,7 @@ class RobotsDesk:
             host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
             self._book.changed_locked(host)
             waiting = len(host.parked)
-            if host.dormant:  # given up meanwhile: these did not count, and do again until they are back there
-                self._queues.given_up_locked(-waiting)
-                self._tally.rise(waiting)
-            messages: list[URLMessage] = []
-            while len(messages) < waiting:
-                messages += host.parked.take(waiting - len(messages))
-        return messages
+        return self._release(host, waiting)
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.RobotsGate`."""
@@ -116,6 +116,19 @@ class RobotsDesk:
             host.robots_tasks.append(message)
             self._queues.schedule_locked(host)
         self._queues.announce()
+
+    def _release(self, host: Host, waiting: int) -> Iterator[list[URLMessage]]:
+        while waiting:
+            with self._book.lock:
+                batch: list[URLMessage] = []
+                while len(batch) < min(waiting, BATCH):
+                    batch += host.parked.take(min(waiting, BATCH) - len(batch))
+                if host.dormant:  # given up meanwhile: these did not count, and do again until they are back there
+                    self._queues.given_up_locked(-len(batch))
+                    self._tally.rise(len(batch))
+                self._book.changed_locked(host)
+            waiting -= len(batch)
+            yield batch
 
     # -- under the lock
 

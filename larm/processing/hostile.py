@@ -8,6 +8,7 @@ Real pages come nowhere near; they pay two counts.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 HARMLESS: Final = 1_000
@@ -27,7 +28,9 @@ _STYLED = re.compile(rb"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u
 _FLAT = frozenset(
     b"a area base br col embed hr img input link meta param source track wbr p li td th tr tbody option dt dd".split()
 )
-_TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)", re.IGNORECASE)
+_LEVEL, _STYLE, _NESTING = "does not nest", "formatting", "any other"
+_KINDS = dict.fromkeys(_FLAT, _LEVEL) | dict.fromkeys(_FORMATTING, _STYLE)
+_TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)")
 _HUGE_TAG = re.compile(rb"<[a-z][^>]{40000,}", re.IGNORECASE)
 _QUOTED = re.compile(rb"=\s*(?:\"[^\"]*\"|'[^']*')")
 _ATTRIBUTE = re.compile(rb"[\s/][^\s/>=]")
@@ -38,7 +41,10 @@ def cut(body: bytes) -> tuple[bytes, list[str]]:
     tags = body.count(b"<")
     if len(body) > 100_000 and (match := _huge_tag(body)) is not None:
         return body[: match.start()], [f"a tag of {match.end() - match.start()} bytes; the rest of the page is ignored"]
-    if tags <= HARMLESS or (tags <= SHALLOW and (tags - 2 * body.count(b"</")) * tags < MAX_COPIES):
+    if tags <= HARMLESS:
+        return body, []
+    closed = body.count(b"</")
+    if tags <= SHALLOW and (tags - 2 * closed) * (tags - closed) < MAX_COPIES:
         return body, []  # what is closed is not opened again: nearly all pages end here, after two counts
     # An element that is formatted like three open ones isn't opened again (the Noah's Ark clause): only variety does harm.
     styles = len(set(_STYLED.findall(body.lower())))
@@ -61,19 +67,22 @@ def _harmful(body: bytes, variety: int) -> int | None:
     ``variety``: formatting elements that can be opened again at once.
     """
     depth = styled = work = copies = 0
-    for match in _TAG.finditer(body):
-        end, name = match.groups()
-        name = name.lower()
+    tags = _TAG.findall(body.lower())
+    for number, (end, name) in enumerate(tags):
+        kind = _KINDS.get(name, _NESTING)
         if end:
-            depth -= depth > 0 and name not in _FLAT
-            styled -= styled > 0 and name in _FORMATTING
+            if kind is not _LEVEL and depth:
+                depth -= 1
+            if kind is _STYLE and styled:
+                styled -= 1
         else:
             work += depth
-            depth += name not in _FLAT
-            if name in _FORMATTING:
+            if kind is not _LEVEL:
+                depth += 1
+            if kind is _STYLE:
                 styled += 1
-            else:
-                copies += min(styled, variety)
+            elif styled:
+                copies += styled if styled < variety else variety
             if work > MAX_WORK or copies > MAX_COPIES:
-                return match.start()
+                return next(islice(_TAG.finditer(body.lower()), number, None)).start()
     return None

@@ -20,6 +20,7 @@ import asyncio
 import functools
 import itertools
 import socket
+import threading
 from collections import Counter
 from types import TracebackType
 from typing import Any, Self
@@ -63,7 +64,9 @@ class SyntheticWeb:
         self._socket = socket.create_server(("127.0.0.1", self._port), backlog=1024)
         self._port = self._socket.getsockname()[1]
         self._loop = asyncio.new_event_loop()
-        self._workers.start("larm-web", functools.partial(self._serve, self._loop, self._socket))
+        ready = threading.Event()
+        self._workers.start("larm-web", functools.partial(self._serve, self._loop, self._socket, ready))
+        ready.wait(10)  # or `stop` could come in the middle of the start
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -121,7 +124,7 @@ class SyntheticWeb:
     def __repr__(self) -> str:
         return f"<SyntheticWeb 127.0.0.1:{self._port} sites={len(self._sites)} requests={len(self.log)}>"
 
-    def _serve(self, loop: asyncio.AbstractEventLoop, listening: socket.socket) -> None:
+    def _serve(self, loop: asyncio.AbstractEventLoop, listening: socket.socket, ready: threading.Event) -> None:
         """The server's thread."""
         now = self._clock.monotonic if self._clock is not None else loop.time
         asyncio.set_event_loop(loop)
@@ -131,6 +134,7 @@ class SyntheticWeb:
                 lambda: Connection(next(self._numbers), self._answer, now, self._connections), sock=listening, backlog=1024
             )
         )
+        loop.call_soon(ready.set)
         try:
             loop.run_forever()
         finally:

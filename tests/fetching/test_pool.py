@@ -22,28 +22,55 @@ def pool(number: int = 3) -> tuple[FetcherPool, list[Counting]]:
     return FetcherPool(fetchers), fetchers
 
 
-def test_only_the_hungry_are_woken_and_once() -> None:
+def wakes(fetchers: list[Counting]) -> list[int]:
+    return [each.wakes for each in fetchers]
+
+
+def test_one_hungry_fetcher_is_woken_at_a_time() -> None:
     made, fetchers = pool()
-    made.hungry[0] = made.hungry[2] = True
-    made.wake_hungry()
-    made.wake_hungry()
-    assert [each.wakes for each in fetchers] == [1, 0, 1]
-    assert made.hungry == [False, False, False]
+    made.wake_one()
+    assert wakes(fetchers) == [0, 0, 0]
+    made.hunger(2)
+    made.hunger(0)
+    made.wake_one()
+    assert wakes(fetchers) == [0, 0, 1]
+    made.wake_one()
+    made.wake_one()
+    assert wakes(fetchers) == [1, 0, 1]
+
+
+def test_one_of_the_hungry_watches_the_time_until_it_is_fed() -> None:
+    made, fetchers = pool()
+    assert [made.hunger(1), made.hunger(0), made.hunger(1)] == [True, False, True]
+    made.wake_one()
+    assert wakes(fetchers) == [0, 1, 0]  # the watch first: it may wait for too long
+    made.fed(1)
+    assert wakes(fetchers) == [1, 1, 0]  # which makes this one the watch
+    assert [made.hunger(0), made.hunger(1)] == [True, False]
+
+
+def test_a_fed_fetcher_is_left_alone() -> None:
+    made, fetchers = pool()
+    made.hunger(0)
+    made.fed(0)
+    made.fed(1)
+    made.wake_one()
+    assert wakes(fetchers) == [0, 0, 0]
 
 
 def test_all_are_woken_at_the_end() -> None:
     made, fetchers = pool()
-    made.hungry[1] = True
+    made.hunger(1)
     made.wake_all()
-    assert [each.wakes for each in fetchers] == [1, 1, 1]
+    assert wakes(fetchers) == [1, 1, 1]
     assert len(made) == 3
 
 
-def test_a_mark_between_the_look_and_the_wait_is_not_lost() -> None:
-    """It marks itself hungry, is woken, and only then waits: the wait ends at once."""
+def test_a_wake_up_between_the_mark_and_the_wait_is_not_lost() -> None:
+    """It says that it is hungry, is woken, and only then waits: the wait ends at once."""
     made, (fetcher,) = pool(1)
-    made.hungry[0] = True
-    made.wake_hungry()
+    made.hunger(0)
+    made.wake_one()
     workers = Workers(lambda name, error: None)
     workers.start("larm-fetch-0", lambda: fetcher.wait(60))
     assert workers.join(10) == []

@@ -117,7 +117,13 @@ class Rig:
 
     def settle(self) -> tuple[list[str], list[str]]:
         """As the handler does with an arrival."""
-        return self._through(self.desk.settle(self.arrivals.pop(0)))
+        passed: list[str] = []
+        forbidden: list[str] = []
+        for batch in self.desk.settle(self.arrivals.pop(0)):
+            some_passed, some_forbidden = self._through(batch)
+            passed += some_passed
+            forbidden += some_forbidden
+        return passed, forbidden
 
     def _through(self, messages: Sequence[URLMessage]) -> tuple[list[str], list[str]]:
         dropped: list[URLMessage] = []

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from larm.frontier.handler import BATCH, MessageHandler
+from larm.frontier.handler import MessageHandler
 from larm.frontier.robots import ALLOW_ALL
-from larm.frontier.robots_desk import Arrival
+from larm.frontier.robots_desk import BATCH, Arrival
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.gate import Gate
@@ -57,9 +57,10 @@ class River:
         assert self.tally.value >= len(batch), "what is in the chain counts"
         return self.judge(batch)
 
-    def _settle(self, arrival: Arrival) -> list[URLMessage]:
-        released, self.parked = self.parked, []
-        return released
+    def _settle(self, arrival: Arrival) -> Iterator[list[URLMessage]]:
+        while self.parked:
+            batch, self.parked = self.parked[:2], self.parked[2:]
+            yield batch
 
     def _forward(self, batch: Sequence[URLMessage]) -> None:
         self.passed += [each.url.access for each in batch]
@@ -159,13 +160,13 @@ def test_the_tally_is_never_zero_too_early(rivers: Callable[..., River]) -> None
 def test_rules_that_arrive_go_before_younger_messages_and_enter_at_the_robots_filter(rivers: Callable[..., River]) -> None:
     """LARM-56."""
     river = rivers(nothing)
-    river.parked = [message("http://a/old1"), message("http://a/old2")]
-    river.tally.rise(2)
+    river.parked = [message(f"http://a/old{number}") for number in range(3)]
+    river.tally.rise(3)
     river.put("a/young")
     river.handler.robots_arrived(Arrival("a", "http", ALLOW_ALL))
     river.start()
     assert river.over.wait(PATIENCE)
-    assert river.batches == [("robots", 2), (None, 1)]
+    assert river.batches == [("robots", 2), ("robots", 1), (None, 1)]
 
 
 def test_rules_wake_a_handler_that_has_nothing_else_to_do(rivers: Callable[..., River]) -> None:

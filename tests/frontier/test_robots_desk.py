@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larm.frontier.robots import ALLOW_ALL, RobotsRules
-from larm.frontier.robots_desk import Arrival, robots_url
+from larm.frontier.robots_desk import BATCH, Arrival, robots_url
 from larm.kit.block_store import BlockStore
 from larm.model.host_resolver import HostResolver
 from larm.model.outcome import Moved, Timing
@@ -129,6 +129,26 @@ def test_robots_txt_itself_needs_no_permission(rig: Rig) -> None:
     assert rig.screen("a/robots.txt")[0] == ["http://a/robots.txt"]
 
 
+def test_a_host_given_up_while_its_parked_messages_are_released(rig: Rig) -> None:
+    """They are released in batches, of which each counts once."""
+    rig.put("a/old")
+    number = 2 * BATCH + 10
+    rig.screen(*(f"a/{each}" for each in range(number)))
+    rig.errand.land(rig.one(), ok())
+    batches = rig.desk.settle(rig.arrivals.pop())
+    first = next(batches)
+    rig.queues.add(first)
+    rig.end(rig.one(), CONNECT)
+    assert rig.tally.value == 0
+    sizes = [len(first)]
+    for batch in batches:
+        sizes.append(len(batch))
+        assert rig.tally.value == len(batch), "until they are back at their host"
+        rig.queues.add(batch)
+    assert sizes == [BATCH, BATCH, 10]
+    assert (rig.tally.value, rig.queues.figures().given_up_urls) == (0, number + 1)
+
+
 # -- hosts that were given up
 
 
@@ -187,7 +207,7 @@ def test_explain_changes_nothing(rig: Rig) -> None:
 
 
 def test_an_arrival_that_nobody_waits_for(rig: Rig) -> None:
-    assert rig.desk.settle(Arrival("a", "http", ALLOW_ALL)) == []
+    assert list(rig.desk.settle(Arrival("a", "http", ALLOW_ALL))) == []
 
 
 def test_a_redirect_to_the_robots_txt_of_another_host_stays_the_task_of_this_one(rig: Rig) -> None:
