@@ -54,7 +54,6 @@ class Checkpointer:
         file: CheckpointFile,
         store: BlockStore,
         incoming: CachingQueue[URLMessage],
-        revisits: CachingQueue[URLMessage],
         book: HostBook,
         seen: DiskSeenSet,
         counters: Counters,
@@ -71,7 +70,6 @@ class Checkpointer:
         self._file = file
         self._store = store
         self._incoming = incoming
-        self._revisits = revisits
         self._book = book
         self._seen = seen
         self._counters = counters
@@ -96,29 +94,30 @@ class Checkpointer:
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
-            revisits = self._revisits.snapshot()
             hosts = self._book.cut()
             fresh = self._seen.cut()
             counters = self._counters.snapshot()
             logs = self._logs.positions()
             tickets = {line.name: line.request_commit() for line in self._lines}
             scope = sorted(self._scope.hosts) if self._scope else []
+            epoch = self._store.next_epoch()  # after the copies: no block that they refer to may be of it
             held = self._clock.monotonic() - entered
         self._logs.sync()
         storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
         header = Header(
             incoming=QueueRow.of(incoming),
-            revisits=QueueRow.of(revisits),
             counters=counters,
             logs=dict(logs),
             storages={name: dict(position) for name, position in storages.items()},
             scope_hosts=scope,
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
+            epoch=epoch,
             cycle=self._cycle,
             finished=finished,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False
         self._seen.apply(fresh)
+        self._book.trim()
         self.last = Saved(self._clock.monotonic() - began, held, size)

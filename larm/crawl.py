@@ -11,7 +11,6 @@ been dropped nor ended in an outcome.
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -30,6 +29,7 @@ from larm.kit.bell import Bell
 from larm.kit.counters import Counters
 from larm.kit.gate import Gate
 from larm.kit.tally import Tally
+from larm.kit.ticker import Ticker
 from larm.kit.workers import Workers
 from larm.landing import Landed, Lander, start_visit
 from larm.model.lease import Lease
@@ -40,6 +40,7 @@ from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
+from larm.suspects import Suspects
 
 LONGEST_WAIT = 60.0
 """Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
@@ -73,6 +74,7 @@ class Crawl:
         errand: RobotsErrand,
         pool: FetcherPool,
         bell: Bell[str | LarmError],
+        ticker: Ticker,
         lander: Lander,
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
@@ -81,6 +83,7 @@ class Crawl:
         tally: Tally,
         gate: Gate,
         records: Sequence[FetcherRecord],
+        suspects: Suspects,
         starts: Sequence[URLMessage],
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
@@ -105,6 +108,7 @@ class Crawl:
         self._tally = tally
         self._gate = gate
         self._records = records
+        self._suspects = suspects
         self._starts = starts
         self._recrawl = recrawl
         self.snapshot = snapshot
@@ -115,8 +119,7 @@ class Crawl:
         self._close = close
         self._workers = Workers(self._thread_died)
         self._writers = Workers(self._thread_died)
-        self._ticks: queue.SimpleQueue[None] = queue.SimpleQueue()
-        """Its first item ends the tick thread."""
+        self._ticker = ticker
         self.on_second: Callable[[], object] = lambda: None
         """Called by the main thread about once a second."""
         # written by the main thread
@@ -156,7 +159,7 @@ class Crawl:
                 self._handler.put(self._starts)
         if self._recrawl is not None:
             for batch in self._recrawl.due():
-                self._handler.put_again(batch)
+                self._handler.put(batch)
             self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
         if self._tally.value == 0:
             self._bell.ring("finished")
@@ -189,7 +192,7 @@ class Crawl:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
         self._stopping = True
         self._handler.stop()
-        self._ticks.put(None)
+        self._ticker.stop()
         self._pool.wake_all()
         for line in self._lines:
             line.wake()
@@ -234,13 +237,9 @@ class Crawl:
     # -- larm-tick
 
     def _tick(self) -> None:
-        while True:
-            try:
-                self._ticks.get(timeout=self._settings.monitor.tick)
-                return
-            except queue.Empty:
-                self._checkpointer.save()
-                self._reporter.tick()
+        while self._ticker.wait():
+            self._checkpointer.save()
+            self._reporter.tick()
 
     # -- larm-fetch-<n>
 
@@ -275,7 +274,7 @@ class Crawl:
         for line in self._lines:
             line.wait_for_room(lambda: self._stopping)
         record.now("scanning")
-        landed = [self._lander.land(lease, outcome) for lease, outcome in ended if not lease.robots]
+        landed = [self._read(number, lease, outcome) for lease, outcome in ended if not lease.robots]
         with self._gate.step():
             for lease, outcome in ended:
                 if lease.robots:
@@ -289,13 +288,20 @@ class Crawl:
                 self._handler.put(messages)
             for each in landed:
                 self._release(each)
-        record.add(landed)
+            record.add(landed)
         pages = sum(each.page for each in landed)
         self._budget.settle(len(ended), pages)
         if pages and self._budget.exhausted:
             self.stop("closespider_pagecount")
         elif self._budget.limited:
             self._pool.wake_one()  # a reservation may have come free
+
+    def _read(self, number: int, lease: Lease, outcome: Outcome) -> Landed:
+        url = lease.message.url.access
+        if url in self._suspects.aside:
+            return self._lander.set_aside(lease, outcome)
+        with self._suspects.reading(number, url):
+            return self._lander.land(lease, outcome)
 
     def _release(self, landed: Landed) -> None:
         message, outcome = landed.lease.message, landed.outcome

@@ -83,6 +83,11 @@ class Lander:
                 landed = _landed(lease, outcome, text, error=True, counts=counts)
                 return landed._replace(visit=self._no_page(lease.message, outcome, 0))
 
+    def set_aside(self, lease: Lease, outcome: Outcome) -> Landed:
+        """A page that ended the process before, see `larm.suspects`: not read again."""
+        text = "set aside: the process ended while it was read, more than once"
+        return _landed(lease, outcome, text, error=True, counts={"larm/set_aside": 1})
+
     def _page(self, lease: Lease, outcome: Fetched) -> Landed:
         message = lease.message
         if message.known is not None and message.known.digest == digest(outcome.body):

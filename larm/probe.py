@@ -55,7 +55,7 @@ class Probe:
         """The figures of this moment."""
         counters = self._counters.snapshot()
         hosts = self._queues.figures()
-        incoming = len(self._handler.incoming) + len(self._handler.revisits)
+        incoming = len(self._handler.incoming)
         waiting = max(self._tally.value + hosts.given_up_urls - incoming - hosts.in_flight, 0)
         return Snapshot(
             elapsed=self._clock.monotonic() - self._began,

@@ -45,7 +45,6 @@ class River:
         self.store = BlockStore(directory / "queue")
         self.file = CheckpointFile(self.store)
         self.incoming = self._queue("incoming")
-        self.revisits = self._queue("revisits")
         settings = of(host_block=3)
         self.book = HostBook(self.store, settings, self.clock)
         self.queues = HostQueues(self.book, settings, self.clock, Tally(lambda: None), lambda: None)
@@ -62,7 +61,6 @@ class River:
             file=self.file,
             store=self.store,
             incoming=self.incoming,
-            revisits=self.revisits,
             book=self.book,
             seen=self.seen,
             counters=self.counters,
@@ -110,7 +108,6 @@ def messages(count: int, host: str = "a") -> list[URLMessage]:
 def test_everything_is_in_it(make: Callable[..., River]) -> None:
     river = make()
     river.incoming.put_many(messages(2))
-    river.revisits.put_many(messages(1))
     river.queues.add(messages(2, "b"))
     river.seen.add_new([5, 7])
     river.counters.add("item_scraped_count", 3)
@@ -120,7 +117,6 @@ def test_everything_is_in_it(make: Callable[..., River]) -> None:
     river.checkpointer.save(finished=True)
     header, fresh = river.read()
     assert [each.url.access for each in header.incoming.state().back] == ["http://a/0", "http://a/1"]
-    assert len(header.revisits.state().back) == 1
     assert list(river.file.host_rows()) == ["host/b"]
     assert header.counters == {"item_scraped_count": 3}
     assert header.logs == {"thread0": 4}

@@ -28,7 +28,7 @@ class River:
         self.rig = Rig(self.store, of(per_host=2))
         self.seen = DiskSeenSet(directory / "visited.db", 100)
         self.logs = LogBook(directory / "logs")
-        self.handler = SimpleNamespace(incoming=[1, 2], revisits=[3], busy=True)
+        self.handler = SimpleNamespace(incoming=[1, 2, 3], busy=True)
         self.rig.counters.load({"item_scraped_count": 40, "downloader/request_count": 50, "length/filtered": 4})
         self.probe = Probe(
             handler=cast("Any", self.handler),

@@ -47,17 +47,15 @@ class FilterChain:
         self._errors = open_log("filter_errors")
         self._count = count
 
-    def run(self, batch: Sequence[URLMessage], start: str | None = None, skip: str | None = None) -> list[URLMessage]:
-        """The messages that passed all filters: from the one named ``start`` on, without the one named ``skip``."""
+    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
+        """The messages that passed all filters; from the filter named ``start`` on, where it is given."""
         passing = list(batch)
-        if start is None and skip is None:
+        if start is None:
             for sift_known, drop in self._recalling:
                 passing = sift_known(passing, drop)
         for part, drop in self._from(start):
             if not passing:
                 break
-            if part.name == skip:
-                continue
             try:
                 passing = list(part.sift(passing, drop))
             except StorageError:  # the disk, not the filter: nothing may be dropped for that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import compress
 
@@ -10,7 +11,10 @@ from larm.seams import Drop, SeenSet
 
 
 class VisitedFilter:
-    """Drops a message whose normalised URL was seen before, else remembers it."""
+    """Drops a message whose normalised URL was seen before, else remembers it.
+
+    A page that is revisited (`URLMessage.known`) was seen, of course, and passes.
+    """
 
     name = "visited"
     log_name = "URLVisitedFilter"
@@ -21,18 +25,20 @@ class VisitedFilter:
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
         new = self._seen.add_new([message.url.fingerprint for message in batch])
-        passing = list(compress(batch, new))
-        if len(passing) < len(batch):
-            drop(list(compress(batch, [not each for each in new])), "visited")
-        return passing
+        if all(new):
+            return list(batch)
+        passes = [each or message.known is not None for each, message in zip(new, batch, strict=True)]
+        drop(list(compress(batch, [not each for each in passes])), "visited")
+        return list(compress(batch, passes))
 
     def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.filters.chain.Recalling`. Asks the memory only."""
-        known = self._seen.recall([message.url.fingerprint for message in batch])
-        if not known:
+        seen = self._seen.recall([message.url.fingerprint for message in batch])
+        if not seen:
             return list(batch)
-        drop([message for message in batch if message.url.fingerprint in known], "visited")
-        return [message for message in batch if message.url.fingerprint not in known]
+        gone = [message.url.fingerprint in seen and message.known is None for message in batch]
+        drop(list(compress(batch, gone)), "visited")
+        return list(compress(batch, map(operator.not_, gone)))
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""

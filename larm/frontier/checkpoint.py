@@ -9,7 +9,7 @@ Called by the tick thread, and at start and end by the main thread; never two at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -29,7 +29,6 @@ class Header(msgspec.Struct, frozen=True):
     """All of the state but the hosts and the visited set."""
 
     incoming: QueueRow
-    revisits: QueueRow
     counters: dict[str, int]
     logs: dict[str, int]
     """Length of each log file that is not a storage's."""
@@ -39,6 +38,8 @@ class Header(msgspec.Struct, frozen=True):
     """Hosts of the start URLs, where they are the scope."""
     restrict_to: str
     start_urls: list[str]
+    epoch: int = 0
+    """Of the store: blocks that were written in it or later are not part of this checkpoint."""
     cycle: int = 0
     """0: the first crawl; n: the nth revisit."""
     finished: bool = False
@@ -76,17 +77,15 @@ class CheckpointFile:
                     "use the larm that wrote it, or start over with --fresh"
                 )
             header = msgspec.msgpack.decode(data, type=Header)
-            header.incoming.state(), header.revisits.state()  # so that damage is found here
+            header.incoming.state()  # so that damage is found here
         except (msgspec.MsgspecError, TypeError, KeyError) as error:
             raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self._store.get(_FRESH) or b""
 
+    def go_back(self, header: Header | None) -> None:
+        """Drop the blocks that were written after the last checkpoint."""
+        self._store.go_back(header.epoch if header else 0, ".cqb")
+
     def host_rows(self) -> Sequence[str]:
         """Keys of the rows of all hosts."""
         return self._store.keys(ROW)
-
-    def drop_unreferenced(self, referenced: Iterable[str]) -> None:
-        """Delete blocks that were written after the last checkpoint, or were done with before it."""
-        known = set(referenced)
-        empty: Mapping[str, bytes] = {}
-        self._store.transaction(empty, [key for key in self._store.keys("") if key.endswith(".cqb") and key not in known])

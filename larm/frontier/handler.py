@@ -21,7 +21,7 @@ from larm.model.message import URLMessage
 class Chain(Protocol):
     """What the handler needs of `larm.filters.chain.FilterChain`."""
 
-    def run(self, batch: Sequence[URLMessage], start: str | None = None, skip: str | None = None) -> list[URLMessage]:
+    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
         """The messages that passed."""
         ...
 
@@ -33,7 +33,6 @@ class MessageHandler:
         self,
         *,
         incoming: CachingQueue[URLMessage],
-        revisits: CachingQueue[URLMessage],
         chain: Chain,
         settle: Callable[[Arrival], Iterable[list[URLMessage]]],
         forward: Callable[[Sequence[URLMessage]], None],
@@ -42,7 +41,6 @@ class MessageHandler:
     ) -> None:
         # constant after construction
         self.incoming = incoming
-        self.revisits = revisits
         self._chain = chain
         self._settle = settle
         self._forward = forward
@@ -59,13 +57,6 @@ class MessageHandler:
         """Take a page's messages in; never blocks and never runs a filter. The caller is inside a step of the gate."""
         self._tally.rise(len(batch))
         self.incoming.put_many(batch)
-        with self._work:
-            self._work.notify()
-
-    def put_again(self, batch: Sequence[URLMessage]) -> None:
-        """Pages to revisit: they pass all filters but the visited one. As `put`."""
-        self._tally.rise(len(batch))
-        self.revisits.put_many(batch)
         with self._work:
             self._work.notify()
 
@@ -89,16 +80,15 @@ class MessageHandler:
                 while self._arrivals:
                     for parked in self._settle(self._arrivals.popleft()):
                         self._pass(parked, "robots")
-                batch = self.incoming.take(BATCH)
-                self._pass(batch or self.revisits.take(BATCH), skip=None if batch else "visited")
+                self._pass(self.incoming.take(BATCH))
             self.busy = False
 
     def _wait_for_work(self) -> bool:
         with self._work:
-            self._work.wait_for(lambda: self._stopped or self._arrivals or self.incoming or self.revisits)
+            self._work.wait_for(lambda: self._stopped or self._arrivals or self.incoming)
             return not self._stopped
 
-    def _pass(self, batch: Sequence[URLMessage], start: str | None = None, skip: str | None = None) -> None:
+    def _pass(self, batch: Sequence[URLMessage], start: str | None = None) -> None:
         """Through the chain, into the host queues; what did not pass no longer keeps the crawl going.
 
         The robots desk raises the tally for what it parks, so nothing needs to tell here how a message was consumed, and a
@@ -106,7 +96,7 @@ class MessageHandler:
         """
         if not batch:
             return
-        passing = self._chain.run(batch, start, skip)
+        passing = self._chain.run(batch, start)
         if len(passing) > len(batch):
             self._tally.rise(len(passing) - len(batch))
         if passing:

@@ -12,8 +12,6 @@ from larm.kit.caching_queue import CachingQueue
 from larm.model.message import URLMessage
 
 NEVER = float("inf")
-IN_RING, NOWHERE = (-NEVER, 0), (NEVER, 0)
-"""Values of `Host.place`."""
 
 
 class OriginRobots(msgspec.Struct):
@@ -48,7 +46,6 @@ class Host:
         "key",
         "next_start",
         "parked",
-        "place",
         "queue",
         "robots",
         "robots_tasks",
@@ -79,13 +76,16 @@ class Host:
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0
-        self.place = NOWHERE
-        """Where it stands in `HostQueues`: in the ring, in the heap as (time, number of the entry), or nowhere."""
 
     @property
     def waiting(self) -> int:
         """Messages that wait here, in whatever way."""
         return len(self.queue) + len(self.parked) + len(self.delayed)
+
+    @property
+    def in_memory(self) -> int:
+        """Messages that its queues hold in memory."""
+        return self.queue.in_memory + self.parked.in_memory
 
     def ready_at(self) -> float:
         """When the next lease may be given out, as far as this host is concerned; NEVER if there is nothing to lease."""

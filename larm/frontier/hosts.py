@@ -1,13 +1,19 @@
 """HostBook: all host records, and the one lock that guards them.
 
+Any number of hosts, in bounded memory (LARM-107): each record is a row of the store; the recently used ones are in memory, and
+of their queues no more messages than ``frontier.messages_in_memory``. A record leaves the memory only when a checkpoint has
+written it as it is; what is read back from its row is then the same.
+
 `HostQueues` (leases) and `RobotsDesk` (robots.txt) work on the records under this lock. Nothing waits for the network while it
-is held; a queue may read or write a block of its own, which is measured at 0.2 ms for 100 messages.
+is held. Whoever is about to work on many hosts calls `warm` before it takes the lock, so that the disk is asked once.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import msgspec
 
@@ -22,10 +28,12 @@ from larm.seams import Clock
 
 ROW = "host/"
 """Prefix of the keys of host rows in the store."""
+_CHUNK = 500
+"""Hosts that are read or relieved at a time: a few milliseconds of the lock."""
 
 
 class HostBook:
-    """Records by host key. Read by `larm why`, written by the handler and the fetcher threads, copied by the tick thread."""
+    """Records by host key. Used by the handler and the fetcher threads, copied and trimmed by the tick thread."""
 
     def __init__(self, store: BlockStore, settings: Settings, clock: Clock) -> None:
         # constant after construction
@@ -34,19 +42,41 @@ class HostBook:
         self._settings = settings
         self._clock = clock
         # guarded by self.lock
-        self._hosts: dict[str, Host] = {}
+        self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
         self._changed: dict[str, Host] = {}
+        self._known = 0
+        self._trims = 0
+        self._messages = 0  # put since the queues were last looked at
+
+    # -- one record
+
+    def warm(self, keys: Iterable[str]) -> None:
+        """Have these records in memory. Called without the lock; who then finds one missing reads it alone."""
+        missing = [key for key in dict.fromkeys(keys) if key not in self._hosts]
+        if not missing:
+            return
+        trims = self._trims
+        rows = self._store.get_many(ROW + key for key in missing)
+        with self.lock:
+            if trims != self._trims:  # a row may be older than the record that was written meanwhile
+                return
+            for key in missing:
+                if key not in self._hosts:
+                    self._enter_locked(key, rows.get(ROW + key))
 
     def get_locked(self, key: str) -> Host:
-        """The record, made on first sight. Whoever changes it says so with `changed_locked`."""
+        """The record, made on first sight. Whoever changes it says so with `changed_locked`. Raises StorageError."""
         host = self._hosts.get(key)
         if host is None:
-            host = self._hosts[key] = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
+            return self._enter_locked(key, self._store.get(ROW + key))
+        self._hosts.move_to_end(key)
         return host
 
     def find_locked(self, key: str) -> Host | None:
         """The record, if there is one."""
-        return self._hosts.get(key)
+        if key not in self._hosts and self._store.get(ROW + key) is None:
+            return None
+        return self.get_locked(key)
 
     def changed_locked(self, host: Host) -> None:
         """The next checkpoint must write this host."""
@@ -55,15 +85,14 @@ class HostBook:
     def waits(self, key: str) -> bool:
         """Whether anything waits at this host."""
         with self.lock:
-            host = self._hosts.get(key)
+            host = self.find_locked(key)
             return host is not None and host.waiting > 0
 
-    def __iter__(self) -> Iterator[Host]:
-        """All records; the lock is held."""
-        return iter(self._hosts.values())
-
     def __len__(self) -> int:
-        return len(self._hosts)
+        """All hosts that are known."""
+        return self._known
+
+    # -- the checkpoint
 
     def cut(self) -> list[HostCut]:
         """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread."""
@@ -72,28 +101,97 @@ class HostBook:
             changed, self._changed = self._changed, {}
             return [cut_host(host, shift) for host in changed.values()]
 
-    def load(self, keys: Iterable[str]) -> None:
-        """Read the rows of the last checkpoint. At start, before any other thread runs. Raises StorageError."""
-        wall, monotonic = self._clock.wall(), self._clock.monotonic()
-        for name in keys:
-            try:
-                saved = decode_host(self._store.get(name) or b"")
-                host = Host(
-                    saved.key,
-                    self._settings.health,
-                    self._queue(f"host-{saved.key}", saved.queue.state()),
-                    self._queue(f"robots-{saved.key}", saved.parked.state()),
-                )
-            except msgspec.MsgspecError as error:
-                raise StorageError(f"{self._store}: the record {name} is damaged ({error}); start over with --fresh") from error
-            fill_host(host, saved, wall, monotonic)
-            self._hosts[host.key] = host
+    def trim(self) -> None:
+        """The checkpoint is written: let go of records that were not used for long. Tick thread."""
+        with self.lock:
+            surplus = len(self._hosts) - self._settings.hosts_in_memory
+            if surplus <= 0:
+                return
+            self._trims += 1
+            idle = (key for key, host in self._hosts.items() if key not in self._changed and not host.running)
+            for key in list(islice(idle, surplus)):
+                del self._hosts[key]
 
-    def block_keys(self) -> Iterator[str]:
-        """Keys of all blocks that the queues refer to."""
-        for host in self._hosts.values():
-            yield from host.queue.keys()
-            yield from host.parked.keys()
+    @property
+    def crowded(self) -> bool:
+        """So many records wait to be written that it should be done soon."""
+        return len(self._changed) > self._settings.hosts_in_memory
+
+    # -- the memory of the queues
+
+    def put_locked(self, messages: int) -> None:
+        """So many messages were added to queues; see `relieve`."""
+        self._messages += messages
+
+    def relieve(self) -> None:
+        """Keep the messages in memory below their bound: the longest ends of queues go to disk. Called without the lock."""
+        bound = self._settings.messages_in_memory
+        if self._messages < bound // 4:
+            return
+        with self.lock:
+            self._messages = 0
+            held = {key: host.in_memory for key, host in self._hosts.items() if host.in_memory}
+        total = sum(held.values())
+        if total <= bound // 2:
+            return
+        longest = iter(sorted(held, key=held.__getitem__, reverse=True))
+        while total > bound // 2 and (keys := list(islice(longest, _CHUNK))):
+            total -= sum(held[key] for key in keys)
+            self._spill(keys)
+
+    def _spill(self, keys: list[str]) -> None:
+        sink: dict[str, bytes] = {}
+        with self.lock:
+            for key in keys:
+                host = self._hosts.get(key)
+                if host is not None:
+                    host.queue.spill(sink)
+                    host.parked.spill(sink)
+                    self.changed_locked(host)
+            self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+
+    # -- at start
+
+    def load(self, keys: Iterable[str]) -> Iterator[Host]:
+        """Read the rows of the last checkpoint, one by one; as many as may be in memory stay there. Raises StorageError.
+
+        Before any other thread runs. What the caller changes of a host it must declare with `changed_locked`, which keeps it.
+        """
+        names = iter(keys)
+        while part := list(islice(names, _CHUNK)):
+            rows = self._store.get_many(part)
+            for name in part:
+                host = self._restore(name.removeprefix(ROW), rows.get(name, b""))
+                self._known += 1
+                yield host
+                if len(self._hosts) < self._settings.hosts_in_memory or host.key in self._changed:
+                    self._hosts[host.key] = host
+
+    # -- making records
+
+    def _enter_locked(self, key: str, row: bytes | None) -> Host:
+        if row is None:
+            host = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
+            self._known += 1
+            self.changed_locked(host)
+        else:
+            host = self._restore(key, row)
+        self._hosts[key] = host
+        return host
+
+    def _restore(self, key: str, row: bytes) -> Host:
+        try:
+            saved = decode_host(row)
+            host = Host(
+                saved.key,
+                self._settings.health,
+                self._queue(f"host-{saved.key}", saved.queue.state()),
+                self._queue(f"robots-{saved.key}", saved.parked.state()),
+            )
+        except msgspec.MsgspecError as error:
+            raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
+        fill_host(host, saved, self._clock.wall(), self._clock.monotonic())
+        return host
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
         size = self._settings.host_block

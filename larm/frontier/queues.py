@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
-from itertools import count, groupby
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count, groupby, islice
 from typing import NamedTuple
 
 import msgspec
 
 from larm.config import Frontier as Settings
-from larm.frontier.host import IN_RING, NEVER, NOWHERE, Delayed, Host
+from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, dormancy, health_after, next_start
 from larm.kit.tally import Tally
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.seams import Clock
+
+_Place = tuple[float, int, str]
+"""(time, number, key of the host): an entry of the heap; the time of one in the ring is -NEVER."""
 
 
 class Figures(NamedTuple):
@@ -44,17 +47,27 @@ class Figures(NamedTuple):
 class HostQueues:
     """Ring and heap over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
 
-    def __init__(self, book: HostBook, settings: Settings, clock: Clock, tally: Tally, on_ready: Callable[[], None]) -> None:
+    def __init__(  # noqa: PLR0917  two of them are callbacks
+        self,
+        book: HostBook,
+        settings: Settings,
+        clock: Clock,
+        tally: Tally,
+        on_ready: Callable[[], None],
+        on_crowded: Callable[[], None] = lambda: None,
+    ) -> None:
         # constant after construction
         self._book = book
         self._settings = settings
         self._clock = clock
         self._tally = tally
         self._on_ready = on_ready
+        self._on_crowded = on_crowded
         self._numbers = count()
         # guarded by book.lock
-        self._ring: deque[Host] = deque()
-        self._heap: list[tuple[float, int, Host]] = []
+        self._ring: deque[str] = deque()
+        self._heap: list[_Place] = []
+        self._places: dict[str, _Place] = {}  # where each host stands that stands anywhere
         self._news = False
         self._in_flight = 0
         self._blocked = 0
@@ -66,6 +79,7 @@ class HostQueues:
     def add(self, batch: Sequence[URLMessage]) -> None:
         """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
         dormant = 0
+        self._book.warm(message.url.host for message in batch)
         with self._book.lock:
             now = self._clock.monotonic()
             for key, group in groupby(batch, lambda message: message.url.host):
@@ -76,9 +90,13 @@ class HostQueues:
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now)
             self._given_up_urls += dormant
+            self._book.put_locked(len(batch))
         if dormant:
             self._tally.fall(dormant)
         self.announce()
+        self._book.relieve()
+        if self._book.crowded:
+            self._on_crowded()
 
     # -- out
 
@@ -86,11 +104,15 @@ class HostQueues:
         """At most ``limit`` leases that may be used at once."""
         leases: list[Lease] = []
         with self._book.lock:
+            self._wake_due_locked(self._clock.monotonic())
+            next_keys = list(islice(self._ring, limit))
+        self._book.warm(next_keys)
+        with self._book.lock:
             now = self._clock.monotonic()
-            self._wake_due_locked(now)
             while self._ring and len(leases) < limit:
-                host = self._ring.popleft()
-                host.place = NOWHERE
+                key = self._ring.popleft()
+                del self._places[key]
+                host = self._book.get_locked(key)
                 if host.ready_at() > now:  # it was put off while it stood in the ring
                     self._schedule_locked(host, now, quiet=True)
                     continue
@@ -147,24 +169,26 @@ class HostQueues:
 
     # -- at start
 
-    def revive_all(self) -> None:
-        """A revisit begins: hosts that were given up get another chance. Before `schedule_all`."""
-        with self._book.lock:
-            for host in self._book:
-                if host.dormant:
-                    host.dormant, host.next_start = False, 0.0
-                    self._book.changed_locked(host)
+    def load(self, keys: Iterable[str], *, revive: bool = False) -> int:
+        """Put all hosts of the last checkpoint in their places; returns the messages that keep the crawl going.
 
-    def schedule_all(self) -> int:
-        """Put all hosts that were loaded in their places; returns the messages that keep the crawl going."""
+        ``revive``: a revisit begins, and hosts that were given up get another chance.
+        """
+        waiting = 0
         with self._book.lock:
             now = self._clock.monotonic()
-            for host in self._book:
+            for host in self._book.load(keys):
+                if host.dormant and revive:
+                    host.dormant, host.next_start = False, 0.0
+                    self._book.changed_locked(host)
                 self._schedule_locked(host, now)
                 self._blocked += host.backoffs > 0
                 self._given_up += host.dormant
-                self._given_up_urls += host.waiting if host.dormant else 0
-            return sum(host.waiting for host in self._book) - self._given_up_urls
+                if host.dormant:
+                    self._given_up_urls += host.waiting
+                else:
+                    waiting += host.waiting
+        return waiting
 
     def schedule_locked(self, host: Host) -> None:
         """The host has something new to do; the book's lock is held."""
@@ -187,7 +211,7 @@ class HostQueues:
         """For the monitor; costs nothing that grows with the crawl."""
         with self._book.lock:
             now = self._clock.monotonic()
-            due = sum(time <= now for time, _, _ in self._heap[:1])  # the next tells enough
+            due = sum(place[0] <= now for place in self._heap[:1])  # the next tells enough
             return Figures(
                 hosts=len(self._book),
                 ready=len(self._ring) + due,
@@ -253,10 +277,14 @@ class HostQueues:
 
     def _wake_due_locked(self, now: float) -> None:
         while self._heap and self._heap[0][0] <= now:
-            at, number, host = heapq.heappop(self._heap)
-            if host.place == (at, number):  # else it had something to do before that
-                host.place = IN_RING
-                self._ring.append(host)
+            place = heapq.heappop(self._heap)
+            key = place[2]
+            if self._places.get(key) is place:  # else it had something to do before that
+                self._enter_ring_locked(key)
+
+    def _enter_ring_locked(self, key: str) -> None:
+        self._places[key] = (-NEVER, 0, key)
+        self._ring.append(key)
 
     def _schedule_locked(self, host: Host, now: float, *, quiet: bool = False) -> None:
         """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit.
@@ -265,16 +293,16 @@ class HostQueues:
         """
         at = host.ready_at()
         limit = 1 if host.dormancies else self._settings.per_host  # on trial: one URL (LARM-65)
-        if at >= host.place[0] or len(host.running) >= limit:
+        place = self._places.get(host.key)
+        if at == NEVER or (place is not None and at >= place[0]) or len(host.running) >= limit:
             return
         if at <= now:
-            host.place = IN_RING
-            self._ring.append(host)
+            self._enter_ring_locked(host.key)
             self._news |= not quiet
         else:
-            host.place = (at, next(self._numbers))
-            heapq.heappush(self._heap, (*host.place, host))
-            self._news |= self._heap[0][2] is host  # who waits for the next host waits too long now
+            place = self._places[host.key] = (at, next(self._numbers), host.key)
+            heapq.heappush(self._heap, place)
+            self._news |= self._heap[0] is place  # who waits for the next host waits too long now
 
 
 def _crawl_delay(host: Host) -> float:

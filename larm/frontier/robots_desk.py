@@ -54,6 +54,7 @@ class RobotsDesk:
         passing: list[URLMessage] = []
         forbidden: list[URLMessage] = []
         waiting = 0
+        self._book.warm(message.url.host for message in batch)
         with self._book.lock:
             for key, group in groupby(batch, lambda message: message.url.host):
                 host = self._book.get_locked(key)
@@ -68,6 +69,7 @@ class RobotsDesk:
                         forbidden.append(message)
                 if parked:
                     host.parked.put_many(parked)
+                    self._book.put_locked(len(parked))
                     self._queues.schedule_locked(host)
                     if host.dormant:
                         self._queues.given_up_locked(len(parked))
@@ -77,6 +79,7 @@ class RobotsDesk:
             drop(forbidden, "robots.txt")
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
         self._queues.announce()
+        self._book.relieve()
         return passing
 
     def settle(self, arrival: Arrival) -> Iterator[list[URLMessage]]:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from diskcache import Timeout
@@ -30,13 +30,17 @@ class BlockStore:
         # constant after construction
         self.directory = directory
         self._lock = threading.Lock()
+        self._read_lock = threading.Lock()
         self._retired_lock = threading.Lock()
         # guarded by self._lock
         self._closed = False
         self._epoch = 0
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # guarded by self._lock
             self._cache = BytesCache(str(directory.absolute()))
+            # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
+            self._reader = BytesCache(str(directory.absolute()))
         except (sqlite3.Error, OSError, Timeout) as error:
             raise disk_failure(directory, error) from error
         # guarded by self._retired_lock
@@ -44,7 +48,7 @@ class BlockStore:
 
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
-        with self._use() as cache:
+        with self._read() as cache:
             block: bytes | None = cache.get(key)
             return block
 
@@ -55,7 +59,7 @@ class BlockStore:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Those of the keys that are there, with one look into the database."""
-        with self._use() as cache:
+        with self._read() as cache:
             return cache.get_many(keys)
 
     def put_many(self, blocks: Mapping[str, bytes]) -> None:
@@ -105,21 +109,28 @@ class BlockStore:
 
     def close(self) -> None:
         """Close the database, on any thread; a second call does nothing, everything else then raises StorageError."""
-        with self._lock:
+        with self._lock, self._read_lock:
             self._closed = True
             self._cache.close()
+            self._reader.close()
+
+    def _use(self) -> AbstractContextManager[BytesCache]:
+        return self._guarded(self._lock, self._cache)
+
+    def _read(self) -> AbstractContextManager[BytesCache]:
+        return self._guarded(self._read_lock, self._reader)
 
     @contextmanager
-    def _use(self) -> Iterator[BytesCache]:
-        """The cache, for this thread alone, with its errors translated."""
-        with self._lock:
+    def _guarded(self, lock: threading.Lock, cache: BytesCache) -> Iterator[BytesCache]:
+        """A connection, for this thread alone, with its errors translated."""
+        with lock:
             if self._closed:
                 raise StorageError(f"{self.directory}: the store is closed")
             try:
-                yield self._cache
+                yield cache
             except BaseException as error:
                 with suppress(sqlite3.Error):  # SQLite may have undone it by itself
-                    self._cache.roll_back()
+                    cache.roll_back()
                 if isinstance(error, sqlite3.Error | OSError | Timeout):
                     raise disk_failure(self.directory, error) from error
                 if isinstance(error, ForeignEntryError):

@@ -41,7 +41,10 @@ _BUSY_SECONDS = 10  # a command that looks into a running crawl holds the databa
 _RAW = 1  # diskcache's mode for a value that lies in the database
 _ROWS = 500  # in one statement
 _PUT = "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES "
-_PUT_END = " ON CONFLICT (key, raw) DO UPDATE SET value = excluded.value, store_time = excluded.store_time, mode = excluded.mode, filename = NULL"
+_PUT_END = (
+    " ON CONFLICT (key, raw) DO UPDATE SET"
+    " value = excluded.value, store_time = excluded.store_time, mode = excluded.mode, filename = NULL"
+)
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"

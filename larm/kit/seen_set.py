@@ -97,6 +97,13 @@ class DiskSeenSet:
             answers.append(new)
         return answers
 
+    def assume(self, delta: bytes) -> None:
+        """Take what `cut` returned as seen, without writing it: for who only looks while a crawl is running."""
+        numbers = array("q")
+        numbers.frombytes(delta)
+        with self._lock:
+            self._fresh.update(numbers)
+
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """Those that are in memory, and so were seen; of the others nothing is said. Called on the handler thread."""
         asked = set(fingerprints)

@@ -1,7 +1,8 @@
 """One line of ``logs/ThreadMonitor.log`` (LARM-82). Pure; called by the reporter.
 
 The columns and their order are LARM's, so that scripts made for it go on working; ``bytesPerThread``, which LARM wrote without
-naming it, has a name here, and what larm adds stands at the end. All sizes are plain bytes: the file is for spreadsheets, `larm.monitor.rates.size` is for people.
+naming it, has a name here, and what larm adds stands at the end. All sizes are plain bytes: the file is for spreadsheets,
+`larm.monitor.rates.size` is for people.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def _harmful(body: bytes, variety: int) -> int | None:
             if kind is _STYLE:
                 styled += 1
             elif styled:
-                copies += styled if styled < variety else variety
+                copies += min(variety, styled)
             if work > MAX_WORK or copies > MAX_COPIES:
                 return next(islice(_TAG.finditer(body.lower()), number, None)).start()
     return None

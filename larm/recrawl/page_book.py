@@ -41,9 +41,9 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The status that said so; 0: it is there."""
 
     def message(self, key: int) -> URLMessage:
-        """To ask for it again."""
+        """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked."""
         url = Url(self.access, self.normalised, self.host, key)
-        return URLMessage(url, self.referrer, self.link_type, self.depth, known=self.known)
+        return URLMessage(url, self.referrer, self.link_type, self.depth, known=UNKNOWN if self.gone else self.known)
 
 
 _encode = msgspec.msgpack.Encoder().encode

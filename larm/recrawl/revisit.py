@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from larm.kit.record_table import RecordTable
 from larm.model.document import Visit
 from larm.model.message import URLMessage
-from larm.recrawl.page_book import PageRow, decode_row
+from larm.recrawl.page_book import UNKNOWN, PageRow, decode_row
 
 _BATCH = 1000
 
@@ -21,8 +23,11 @@ _BATCH = 1000
 class Recrawl:
     """One revisit of a finished crawl."""
 
-    def __init__(self, path: Path, starts: Sequence[URLMessage], most_gone: float, note: Callable[[str], None]) -> None:
-        """``path``: the page book. ``starts`` are asked for even if they were never stored. ``note`` takes lines for people."""
+    def __init__(self, path: Path, starts: Sequence[URLMessage] | None, most_gone: float, note: Callable[[str], None]) -> None:
+        """``path``: the page book. ``note`` takes lines for people.
+
+        ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
+        """
         # constant after construction
         self._path = path
         self._starts = starts
@@ -30,14 +35,16 @@ class Recrawl:
         self._note = note
 
     def due(self) -> Iterator[list[URLMessage]]:
-        """All pages that are known, in batches."""
+        """All pages that are known, in batches; nothing where the frontier has them already."""
+        if self._starts is None:
+            return
         left = {message.url.fingerprint: message for message in self._starts}
         for batch in _rows(self._path):
             for key, _ in batch:
                 left.pop(key, None)
             yield [row.message(key) for key, row in batch]
         if left:
-            yield list(left.values())
+            yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
 
     def gone(self) -> list[Visit]:
         """Pages that answered that they are gone; but of no host more than the share ``most_gone`` at once.

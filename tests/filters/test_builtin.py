@@ -18,7 +18,7 @@ from larm.filters.scope import ScopeFilter, StartHostsFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver
-from larm.model.message import REDIRECT, URLMessage
+from larm.model.message import REDIRECT, Known, URLMessage
 from larm.model.url import URLNormalizer
 from larm.seams import Drop, Filter
 from larm.testing.fakes import Drops, message
@@ -262,3 +262,15 @@ def test_names_of_the_logs() -> None:
         "URLVisitedFilter",
         "RobotExclusionFilter",
     ]
+
+
+def test_a_revisited_page_passes(seen: DiskSeenSet) -> None:
+    """It was seen, of course."""
+    drops = Drops()
+    part = VisitedFilter(seen)
+    first = message("http://a.org/")
+    again = msgspec.structs.replace(first, known=Known("", "", 1))
+    assert part.sift([first], drops) == [first]
+    assert part.sift_known([again, first], drops) == [again]
+    assert part.sift([again, first], drops) == [again]
+    seen.close()

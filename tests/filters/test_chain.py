@@ -57,9 +57,9 @@ class River:
         self.logs = Logs()
         self.chain = FilterChain(filters, self.logs.open, lambda name, number: self.counts.update({name: number}))
 
-    def run(self, *paths: str, start: str | None = None, skip: str | None = None) -> list[str]:
+    def run(self, *paths: str, start: str | None = None) -> list[str]:
         batch = [message(f"http://a/{path}") for path in paths]
-        return [each.url.access.removeprefix("http://a/") for each in self.chain.run(batch, start, skip)]
+        return [each.url.access.removeprefix("http://a/") for each in self.chain.run(batch, start)]
 
 
 def test_messages_pass_the_filters_in_their_order() -> None:
@@ -102,13 +102,6 @@ def test_start_enters_at_a_filter() -> None:
 def test_start_at_a_filter_that_is_not_there_any_more() -> None:
     """robots.obey was turned off while messages were parked: they go on."""
     assert River(Without("x")).run("x", start="robots") == ["x"]
-
-
-def test_skip_leaves_a_filter_out() -> None:
-    """Revisits have been visited."""
-    one, two = Without("x"), Without("y")
-    assert River(one, two).run("x", "y", "z", skip="without_x") == ["x", "z"]
-    assert one.batches == []
 
 
 class NoBombs(MessageFilter):

@@ -8,8 +8,8 @@ import msgspec
 
 from larm.config import Frontier, Robots
 from larm.frontier.checkpoint import CheckpointFile, Header
-from larm.frontier.host import Host
-from larm.frontier.hosts import HostBook
+from larm.frontier.host import NEVER, Host
+from larm.frontier.hosts import ROW, HostBook
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import Arrival, RobotsDesk
@@ -57,7 +57,8 @@ class Rig:
         self.woken = 0
         self.tally = Tally(self._zero)
         self.book = HostBook(store, settings, self.clock)
-        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready)
+        self.crowds = 0
+        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready, self._crowded)
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
         self.arrivals: list[Arrival] = []
@@ -77,6 +78,9 @@ class Rig:
 
     def _zero(self) -> None:
         self.zeros += 1
+
+    def _crowded(self) -> None:
+        self.crowds += 1
 
     def _ready(self) -> None:
         self.woken += 1
@@ -132,13 +136,20 @@ class Rig:
         self.tally.fall(len(messages) - len(passing))
         return [each.url.access for each in passing], [each.url.access for each in dropped]
 
+    def all_hosts(self) -> list[Host]:
+        """All records, also those that are only on disk."""
+        with self.book.lock:
+            rows = [name.removeprefix(ROW) for name in self.store.keys(ROW)]
+            return [self.book.get_locked(key) for key in dict.fromkeys([*self.book._hosts, *rows])]
+
     def save(self) -> None:
         """A checkpoint of the hosts."""
         retired = self.store.retired()
         cuts = self.book.cut()
         empty = QueueRow(b"\x90", [], b"\x90", 0)
-        header = Header(empty, empty, {}, {}, {}, [], "", [])
+        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
         CheckpointFile(self.store).write(header, cuts, b"", retired)
+        self.book.trim()
 
     def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False) -> Rig:
         """What the next process makes of the last checkpoint; its monotonic clock begins anew."""
@@ -148,15 +159,29 @@ class Rig:
         new = Rig(self.store, self.settings, clock)
         new.fake = clock
         file = CheckpointFile(self.store)
-        new.book.load(file.host_rows())
-        file.drop_unreferenced(new.book.block_keys())
-        if revisit:
-            new.queues.revive_all()
-        waiting = new.queues.schedule_all()
-        new.tally.rise(waiting)
+        found = file.read()
+        file.go_back(found[0] if found else None)
+        new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))
         return new
 
 
 def of(base: Frontier = HURRIED, **changes: object) -> Frontier:
     """Settings with other values."""
     return msgspec.structs.replace(base, **changes)
+
+
+def drained(rig: Rig) -> list[str]:
+    """Lease and end everything; the addresses in order."""
+    order = []
+    while True:
+        wait = rig.queues.seconds_to_next()
+        if wait == NEVER:
+            return order
+        rig.fake.advance(wait)
+        for lease in rig.queues.lease(1):
+            order.append(lease.message.url.access.removeprefix("http://"))
+            if lease.robots:
+                rig.errand.land(lease, ok())
+                rig.settle()
+            else:
+                rig.end(lease)

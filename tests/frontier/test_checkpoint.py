@@ -23,7 +23,6 @@ def row(*numbers: int) -> QueueRow:
 def header() -> Header:
     return Header(
         incoming=row(1, 2),
-        revisits=row(3),
         counters={"item_scraped_count": 7},
         logs={"thread0": 123},
         storages={"log": {"store.log": 55, "pages": {"number": 1, "offset": 9}}},
@@ -61,15 +60,23 @@ def test_rows_of_unchanged_hosts_stay(store: BlockStore) -> None:
     assert list(CheckpointFile(store).host_rows()) == ["host/a", "host/b"]
 
 
-def test_unreferenced_blocks_are_dropped_and_nothing_else(store: BlockStore) -> None:
+def test_going_back_drops_what_was_written_after_the_cut(store: BlockStore) -> None:
     file = CheckpointFile(store)
-    file.write(header(), [], b"", [])
     queue = CachingQueue("host-a", 1, store, encode_messages, decode_messages)
     queue.put_many([message(f"http://a/{number}") for number in range(5)])
+    file.write(msgspec.structs.replace(header(), epoch=store.next_epoch()), [], b"", [])
     store.put("host-b_7.cqb", b"of a run that was killed")
-    file.drop_unreferenced(queue.keys())
+    found = file.read()
+    assert found is not None
+    file.go_back(found[0])
     assert [key for key in store.keys("host-") if key.endswith(".cqb")] == sorted(queue.keys())
     assert file.read() is not None
+
+
+def test_before_the_first_checkpoint_nothing_is_kept(store: BlockStore) -> None:
+    store.put("host-b_7.cqb", b"of a run that was killed")
+    CheckpointFile(store).go_back(None)
+    assert store.keys() == []
 
 
 def test_another_format_is_refused(store: BlockStore) -> None:
@@ -93,13 +100,12 @@ def test_damage_is_told(store: BlockStore, damage: bytes) -> None:
 
 
 def test_damage_within_a_queue_is_told(store: BlockStore) -> None:
-    """The ends of the queues are bytes within the bytes."""
+    """The ends of the queue are bytes within the bytes."""
     file = CheckpointFile(store)
     broken = QueueRow(b"\x91\xc1", [], encode_messages([]), 0)
-    for field in ("incoming", "revisits"):
-        file.write(msgspec.structs.replace(header(), **{field: broken}), [], b"", [])
-        with pytest.raises(StorageError, match="damaged"):
-            file.read()
+    file.write(msgspec.structs.replace(header(), incoming=broken), [], b"", [])
+    with pytest.raises(StorageError, match="damaged"):
+        file.read()
 
 
 def test_a_failed_write_leaves_the_last_one(store: BlockStore) -> None:

@@ -39,7 +39,6 @@ class River:
         self.parked: list[URLMessage] = []
         self.handler = MessageHandler(
             incoming=CachingQueue("incoming", 5_000, store, encode_messages, decode_messages),
-            revisits=CachingQueue("revisits", 5_000, store, encode_messages, decode_messages),
             chain=self,
             settle=self._settle,
             forward=self._forward,
@@ -48,10 +47,10 @@ class River:
         )
         self.workers = Workers(lambda name, error: (self.died.append(error), self.over.set()))
 
-    def run(self, batch: Sequence[URLMessage], start: str | None = None, skip: str | None = None) -> list[URLMessage]:
+    def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
         """The chain."""
         self.threads.add(threading.current_thread().name)
-        self.batches.append((start or skip, len(batch)))
+        self.batches.append((start, len(batch)))
         if sum(number for _, number in self.batches) >= self.number:
             self.all_seen.set()
         assert self.tally.value >= len(batch), "what is in the chain counts"
@@ -187,16 +186,6 @@ def test_a_batch_is_a_step_of_the_gate(rivers: Callable[..., River]) -> None:
         assert river.batches == []
         assert len(river.handler.incoming) == 1
     assert river.over.wait(PATIENCE)
-
-
-def test_revisits_skip_the_visited_filter_and_let_new_links_go_first(rivers: Callable[..., River]) -> None:
-    river = rivers(nothing)
-    with river.gate.step():
-        river.handler.put_again([message("http://a/1"), message("http://a/2")])
-    river.put("a/new")
-    river.start()
-    assert river.over.wait(PATIENCE)
-    assert river.batches == [(None, 1), ("visited", 2)]
 
 
 def test_stopped_it_leaves_what_is_queued(rivers: Callable[..., River]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from larm.errors import StorageError
 from larm.frontier.hosts import ROW
 from larm.kit.block_store import BlockStore
-from tests.frontier.rig import HURRIED, Rig, ok
+from tests.frontier.rig import HURRIED, Rig, drained, of, ok, status
 
 
 def test_a_record_is_made_on_first_sight(store: BlockStore) -> None:
@@ -17,7 +17,7 @@ def test_a_record_is_made_on_first_sight(store: BlockStore) -> None:
         made = rig.book.get_locked("a")
         assert rig.book.get_locked("a") is made
         assert rig.book.find_locked("a") is made
-        assert list(rig.book) == [made]
+    assert rig.all_hosts() == [made]
     assert len(rig.book) == 1
     assert made.health == HURRIED.health
     assert repr(made) == "<Host a: 0 queued, 0 parked, 0 running, health 5>"
@@ -55,7 +55,7 @@ def test_a_cut_is_a_copy(store: BlockStore) -> None:
 def test_a_damaged_row_is_named(store: BlockStore, damage: bytes) -> None:
     store.put(ROW + "a.example", damage)
     with pytest.raises(StorageError, match=r"frontier.*the record host/a\.example is damaged.*--fresh"):
-        Rig(store).book.load([ROW + "a.example"])
+        list(Rig(store).book.load([ROW + "a.example"]))
 
 
 def test_a_row_that_is_cut_off_anywhere_is_named(store: BlockStore) -> None:
@@ -68,9 +68,82 @@ def test_a_row_that_is_cut_off_anywhere_is_named(store: BlockStore) -> None:
     for end in range(0, len(whole), 7):
         store.put(ROW + "a", whole[:end])
         with pytest.raises(StorageError, match="host/a is damaged"):
-            Rig(store).book.load([ROW + "a"])
+            list(Rig(store).book.load([ROW + "a"]))
 
 
 def test_a_missing_row_is_named(store: BlockStore) -> None:
     with pytest.raises(StorageError, match="host/a is damaged"):
-        Rig(store).book.load([ROW + "a"])
+        list(Rig(store).book.load([ROW + "a"]))
+
+
+# -- in bounded memory
+
+
+def in_memory(rig: Rig) -> tuple[int, int]:
+    """(hosts, messages)."""
+    return len(rig.book._hosts), sum(host.in_memory for host in rig.book._hosts.values())
+
+
+def test_of_many_hosts_the_last_used_stay_in_memory_and_none_is_lost(store: BlockStore) -> None:
+    rig = Rig(store, of(hosts_in_memory=3))
+    rig.put(*(f"h{number}/{page}" for page in range(2) for number in range(10)))
+    assert in_memory(rig)[0] == 10, "what no checkpoint has written must stay"
+    rig.save()
+    assert [host.key for host in rig.book._hosts.values()] == ["h7", "h8", "h9"]
+    assert (len(rig.book), rig.queues.figures().hosts) == (10, 10)
+    rig.put("h0/2")
+    assert rig.host("h0").waiting == 3
+    assert sorted(drained(rig)) == sorted(["h0/2", *(f"h{number}/{page}" for page in range(2) for number in range(10))])
+    assert rig.tally.value == 0
+
+
+def test_a_host_with_requests_in_the_air_stays(store: BlockStore) -> None:
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.put("a/1", "b/1", "c/1")
+    (lease,) = rig.queues.lease(1)
+    rig.save()
+    assert lease.host in rig.book._hosts
+    rig.end(lease)
+
+
+def test_a_host_keeps_all_it_was_when_it_comes_back(store: BlockStore) -> None:
+    """Health, back-off, rules and the next time are the same as if it had never left."""
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.put("a/1", "a/2", "b/1")
+    for lease, outcome in zip(rig.queues.lease(2), (status(503), ok()), strict=True):
+        rig.end(lease, outcome)
+    before = repr(rig.host("a")), rig.host("a").next_start, rig.host("a").backoffs
+    rig.host("b")
+    rig.save()
+    assert "a" not in rig.book._hosts
+    host = rig.host("a")
+    assert (repr(host), host.backoffs) == (before[0], before[2])
+    assert host.next_start == pytest.approx(before[1])
+
+
+def test_messages_beyond_the_bound_go_to_disk_and_come_back_in_order(store: BlockStore) -> None:
+    rig = Rig(store, of(messages_in_memory=8))
+    for page in range(20):
+        rig.put(*(f"h{number}/{page}" for number in range(5)))
+        assert in_memory(rig)[1] <= 8 + 5
+    assert rig.queues.figures().hosts == 5
+    order = drained(rig)
+    assert [address for address in order if address.startswith("h3/")] == [f"h3/{page}" for page in range(20)]
+    assert len(order) == 100
+
+
+def test_parked_messages_are_bounded_too(store: BlockStore) -> None:
+    rig = Rig(store, of(messages_in_memory=8))
+    for page in range(10):
+        rig.screen(*(f"h{number}/{page}" for number in range(5)))
+    assert in_memory(rig)[1] <= 8 + 5
+
+
+def test_many_changed_hosts_ask_for_an_early_checkpoint(store: BlockStore) -> None:
+    rig = Rig(store, of(hosts_in_memory=3))
+    rig.put("a/1", "b/1", "c/1")
+    assert not rig.book.crowded
+    rig.put("d/1")
+    assert (rig.book.crowded, rig.crowds) == (True, 1)
+    rig.save()
+    assert not rig.book.crowded

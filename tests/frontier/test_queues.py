@@ -490,7 +490,7 @@ def test_nothing_is_ready_where_nothing_waits(store: BlockStore) -> None:
     queues = Rig(store).queues
     assert queues.seconds_to_next() == NEVER
     assert queues.lease(5) == []
-    assert queues.schedule_all() == 0
+    assert queues.load([]) == 0
 
 
 def test_adding_nothing_is_no_news(rig: Rig) -> None:

@@ -34,9 +34,22 @@ class Frontier(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.not_before: dict[str, float] = {}
 
-    @initialize(per_host=st.integers(1, 3), delay=st.sampled_from([0.0, 1.0]), block=st.integers(1, 4))
-    def begin(self, per_host: int, delay: float, block: int) -> None:
-        chosen = of(per_host=per_host, delay=Seconds(delay), host_block=block, health=2, retries=1)
+    @initialize(
+        per_host=st.integers(1, 3),
+        delay=st.sampled_from([0.0, 1.0]),
+        block=st.integers(1, 4),
+        memory=st.sampled_from([1, 4, 1_000]),
+    )
+    def begin(self, per_host: int, delay: float, block: int, memory: int) -> None:
+        chosen = of(
+            per_host=per_host,
+            delay=Seconds(delay),
+            host_block=block,
+            health=2,
+            retries=1,
+            hosts_in_memory=memory,
+            messages_in_memory=memory,
+        )
         self.rig = Rig(self.store, chosen)
         self.rig.save()
 
@@ -158,8 +171,7 @@ class Frontier(RuleBasedStateMachine):
     # -- helpers
 
     def _hosts(self) -> list[Host]:
-        with self.rig.book.lock:
-            return list(self.rig.book)
+        return self.rig.all_hosts()
 
     def _free(self, host: Host) -> bool:
         return len(host.running) < (1 if host.dormancies else self.rig.settings.per_host)

@@ -68,7 +68,6 @@ def spill(queue: CachingQueue[int]) -> None:
     queue._store.put_many(sink)
 
 
-
 def test_the_vector_of_the_original(store: BlockStore) -> None:
     """LARM-67 to LARM-70: blocks of 2, insert 1 to 7, remove them."""
     queue = make(store)

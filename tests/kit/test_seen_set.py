@@ -248,3 +248,13 @@ def test_recall_asks_only_the_memory(tmp_path: Path) -> None:
     assert seen.recall([1, 2, 3]) <= {1, 2, 3}
     assert seen.add_new([1, 2, 3]) == [False] * 3
     seen.close()
+
+
+def test_what_is_assumed_is_not_written(tmp_path: Path) -> None:
+    seen = DiskSeenSet(tmp_path / "seen", 2)
+    seen.assume(array("q", [1, 2]).tobytes())
+    assert 1 in seen
+    seen.close()
+    seen = DiskSeenSet(tmp_path / "seen", 2)
+    assert 1 not in seen
+    seen.close()

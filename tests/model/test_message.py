@@ -14,7 +14,11 @@ text = st.text(st.characters(codec="utf-8"), max_size=30)
 small = st.integers(0, 100)
 
 
-@given(st.lists(st.builds(URLMessage, st.builds(Url, text, text, text, st.integers(0, 2**63 - 1)), text, small, small, small, small)))
+@given(
+    st.lists(
+        st.builds(URLMessage, st.builds(Url, text, text, text, st.integers(0, 2**63 - 1)), text, small, small, small, small)
+    )
+)
 def test_round_trip(messages: list[URLMessage]) -> None:
     assert decode_messages(encode_messages(messages)) == messages
 

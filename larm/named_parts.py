@@ -1,0 +1,122 @@
+"""What config.yaml names: filters, storages and processors, built in or of the user's own (LARM-47).
+
+Called by `larm.wiring` at the start, and by ``larm check``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from larm import config
+from larm.config import Config
+from larm.errors import ConfigError
+from larm.filters.known_paths import KnownPathsFilter
+from larm.filters.length import LengthFilter
+from larm.filters.robots import RobotsFilter
+from larm.filters.scope import ScopeFilter
+from larm.filters.visited import VisitedFilter
+from larm.recrawl.page_book import PageBook
+from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage
+from larm.state import resolver_of
+from larm.storage.index import IndexStorage
+from larm.storage.log import LogStorage
+
+
+class FilterParts(NamedTuple):
+    """What built-in filters need beside their settings."""
+
+    scope: Filter
+    seen: SeenSet
+    desk: RobotsGate
+
+
+_FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
+    "length": lambda settings, _: LengthFilter(settings.length.max),
+    "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
+    "scope": lambda _, parts: parts.scope,
+    "visited": lambda _, parts: VisitedFilter(parts.seen),
+    "robots": lambda _, parts: RobotsFilter(parts.desk),
+}
+_STORAGES: dict[str, Callable[[config.Storage, Path], Storage]] = {
+    "log": lambda settings, directory: LogStorage(directory, settings.log),
+    "index": lambda settings, directory: IndexStorage(directory, settings.index),
+}
+
+_TEXTLESS = frozenset({"log"})
+"""Storages that have no use for the text of pages."""
+
+
+def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
+    """The chain, in its order. Raises ConfigError."""
+    order = [name for name in settings.filters.order if name != "robots" or settings.robots.obey]
+    return [
+        _FILTERS[name](settings.filters, parts)
+        if name in _FILTERS
+        else _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        for name in order
+    ]
+
+
+def storages(settings: Config, directory: Path) -> Sequence[Storage]:
+    """The storages, in their order. Raises ConfigError."""
+    return [
+        _STORAGES[name](settings.storage, directory)
+        if name in _STORAGES
+        else _own(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
+        for name in settings.storage.chain
+    ]
+
+
+def processors_of_the_users(settings: Config) -> dict[str, Processor]:
+    """By MIME type. Raises ConfigError."""
+    by_mime = settings.processing.by_mime
+    return {mime: _own(name, f"processing.by_mime.{mime}", Processor, {}, {}) for mime, name in by_mime.items()}
+
+
+def wants_text(settings: Config) -> bool:
+    """Whether any storage has a use for the text of pages."""
+    return any(name not in _TEXTLESS for name in settings.storage.chain)
+
+
+def check(settings: Config, directory: Path) -> None:
+    """Everything of a configuration that can be wrong without the types showing it. Raises ConfigError; changes nothing."""
+    if settings.crawl.restrict_to:
+        ScopeFilter(settings.crawl.restrict_to)
+    resolver_of(settings, directory)
+    if not settings.monitor.tick:
+        raise ConfigError("monitor.tick: expected more than 0 s, or larm would do nothing but save")
+    own = [
+        _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        for name in settings.filters.order
+        if name not in _FILTERS
+    ]
+    _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
+    _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
+    processors_of_the_users(settings)
+
+
+def _once(key: str, names: Sequence[str]) -> None:
+    """Counters, logs and checkpoints go by these names. Raises ConfigError."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(f"{key}: {name!r} is there twice, or is the name of another part")
+
+
+def _own(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
+    """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        known = ", ".join(built_in)
+        raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
+    try:
+        made = getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
+    except Exception as error:  # whatever the user's module raises while it is loaded
+        raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
+    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
+    missing = [each for each in needed if not hasattr(made, each)]
+    if missing:
+        raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
+    return made

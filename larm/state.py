@@ -1,0 +1,79 @@
+"""State: what lies in a crawl's directory, opened; and what an earlier run left of it.
+
+Called by `larm.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.config import Config
+from larm.errors import ConfigError, LarmError, StorageError
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.kit.block_store import BlockStore
+from larm.kit.seen_set import DiskSeenSet
+from larm.model.host_resolver import HostResolver, parse_rules
+
+QUEUES, INDEX, LOGS = "cachingqueue", "index", "logs"
+"""Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
+
+Undo = list[Callable[[], object]]
+"""What closes the parts that were opened so far."""
+
+
+class State(NamedTuple):
+    """The frontier on the disk."""
+
+    store: BlockStore
+    seen: DiskSeenSet
+    file: CheckpointFile
+    header: Header | None
+    """None: there was no checkpoint yet."""
+    fresh: bytes
+    """Fingerprints that the last checkpoint added to the visited set."""
+
+
+def open_state(settings: Config, directory: Path, undo: Undo) -> State:
+    """Open it, or make it; changes nothing of what is there. Raises StorageError."""
+    store = BlockStore(directory / QUEUES)
+    undo.append(store.close)
+    seen = DiskSeenSet(directory / QUEUES / "visited.db", settings.filters.visited.recent)
+    undo.append(seen.close)
+    file = CheckpointFile(store)
+    header, fresh = file.read() or (None, b"")
+    return State(store, seen, file, header, fresh)
+
+
+def forget(directory: Path) -> None:
+    """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
+    try:
+        for folder in (QUEUES, INDEX):
+            shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
+        for file in [*(directory / LOGS).glob("*.log"), *(directory / LOGS).glob("pagefile_*.pfl"), directory / "stats.json"]:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"{error.filename}: can't be removed for --fresh: {error.strerror}") from error
+
+
+def close_all(undo: list[Callable[[], object]]) -> None:
+    """In reverse order, all of them, whatever one of them raises."""
+    while undo:
+        try:
+            undo.pop()()
+        except LarmError:
+            continue  # what is lost was not in the last checkpoint either
+
+
+def resolver_of(settings: Config, directory: Path) -> HostResolver:
+    """The rules of ``urls.host_resolver``. Raises ConfigError."""
+    if not settings.urls.host_resolver:
+        return HostResolver()
+    path = directory / settings.urls.host_resolver
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: can't read the host resolver's rules: {error}") from error
+    return parse_rules(text, str(path))

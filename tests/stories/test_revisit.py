@@ -1,0 +1,111 @@
+"""The same command on a finished crawl: it asks for what has changed, and forgets what is gone (LARM-121)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from larm.crawl import Ending
+from larm.testing.random_web import random_web
+from larm.testing.web import SyntheticWeb
+from larm.wiring import build_crawl
+from tests.stories.crawls import (
+    ALL_HOSTS,
+    SILENCE,
+    WatchedLog,
+    asked,
+    check_stored,
+    config_of,
+    indexed,
+    lines,
+    once,
+    run_crawl,
+    stored,
+)
+
+PATHS = [f"/{number}" for number in range(10)]
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A host that was crawled: a home page with ten pages."""
+    site = web.host("a.localhost")
+    site.page("/", links=PATHS)
+    for path in PATHS:
+        site.page(path, text="first version")
+    return web.url("a.localhost")
+
+
+def urls(web: SyntheticWeb, *paths: str) -> Counter[str]:
+    return once(*(web.url("a.localhost", path) for path in paths))
+
+
+def test_it_asks_for_each_page_once_with_conditions_and_writes_nothing(tmp_path: Path) -> None:
+    with random_web(seed=12, hosts=10, pages=200) as web:
+        run_crawl(tmp_path, web.start_urls, ALL_HOSTS)
+        links = lines(tmp_path, "links")
+        pages = {request.key for request in web.requests if request.status == 200 and request.path != "/robots.txt"}
+        web.log.clear()
+        again = run_crawl(tmp_path, web.start_urls, ALL_HOSTS)
+        assert again.ending == Ending("finished")
+        assert any("is finished and is now revisited" in note for note in again.notes)
+        assert asked(web) == Counter(pages)
+        assert {request.status for request in web.requests if request.path != "/robots.txt"} == {304}
+        check_stored(tmp_path, web, pages=web.expected())
+        assert lines(tmp_path, "links") == links
+
+
+def test_what_is_new_or_changed_is_stored_and_what_is_gone_is_forgotten(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    run_crawl(tmp_path, start)
+    site = web.host("a.localhost")
+    site.change("/", links=[*PATHS, "/new"])
+    site.change("/3", text="second version")
+    site.page("/new")
+    site.remove("/7")
+    web.log.clear()
+    run = run_crawl(tmp_path, start)
+    assert run.reason == "finished"
+    assert web.fetched() == once("a.localhost/", "a.localhost/3", "a.localhost/new")
+    assert indexed(tmp_path) == urls(web, "/", *PATHS, "/new") - urls(web, "/7")
+    assert stored(tmp_path) == urls(web, "/", *PATHS, "/new") + urls(web, "/", "/3"), "store.log tells what happened"
+    assert (run.counters["revisit/changed"], run.counters["revisit/gone"]) == (2, 1)
+
+
+def test_a_site_that_is_gone_at_once_is_kept_until_it_is_back(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """More than half of a host's pages: it is broken rather than empty. When some are back, only the others may be gone."""
+    run_crawl(tmp_path, start)
+    site = web.host("a.localhost")
+    for path in PATHS[:8]:
+        site.remove(path)
+    run_crawl(tmp_path, start)
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
+    for path in PATHS[:6]:
+        site.page(path, text="first version")
+    run_crawl(tmp_path, start)
+    assert indexed(tmp_path) == urls(web, "/", *PATHS[:6], *PATHS[8:])
+
+
+def test_one_that_is_stopped_goes_on(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """No page is asked for twice, and what was gone before the stop is forgotten after it."""
+    run_crawl(tmp_path, start)
+    site = web.host("a.localhost")
+    site.change("/8", text="second version")
+    for path in PATHS[:3]:
+        site.remove(path)
+    site.first("/9", SILENCE)
+    web.log.clear()
+    crawl = build_crawl(config_of(start), tmp_path)
+    log = web.log
+    assert isinstance(log, WatchedLog)
+    log.when(lambda request: request.path == "/9", crawl.stop)
+    assert crawl.run().reason == "shutdown"
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
+    assert run_crawl(tmp_path, start).reason == "finished"
+    found = {request.path: request.status for request in web.requests if request.status}
+    found.pop("/robots.txt", None)
+    assert found == {"/": 304, "/8": 200} | dict.fromkeys(PATHS[:3], 404) | dict.fromkeys([*PATHS[3:8], "/9"], 304)
+    assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS)) + Counter({"a.localhost/9": 1})
+    assert indexed(tmp_path) == urls(web, "/", *PATHS[3:])
+    assert stored(tmp_path) == urls(web, "/", *PATHS) + urls(web, "/8")
