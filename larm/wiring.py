@@ -125,7 +125,9 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         counters.add,
     )
     incoming = _incoming(settings, state)
-    handler = MessageHandler(incoming=incoming, chain=chain, settle=desk.settle, forward=queues.add, tally=tally, gate=gate)
+    handler = MessageHandler(
+        incoming=incoming, chain=chain, settle=desk.settle, forward=queues.add, tally=tally, gate=gate, enough=queues.enough
+    )
     errand = RobotsErrand(
         queues=queues,
         desk=desk,

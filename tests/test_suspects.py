@@ -53,5 +53,5 @@ def test_a_kill_is_rarely_the_fault_of_a_page(tmp_path: Path) -> None:
 
 def test_damaged_list(tmp_path: Path) -> None:
     (tmp_path / "suspects.json").write_text("{")
-    with pytest.raises(StorageError, match="suspects.json: can't be read"):
+    with pytest.raises(StorageError, match=r"suspects\.json: can't be read"):
         Suspects(tmp_path, 1)

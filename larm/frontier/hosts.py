@@ -120,7 +120,7 @@ class HostBook:
     # -- the memory of the queues
 
     def put_locked(self, messages: int) -> None:
-        """So many messages were added to queues; see `relieve`."""
+        """So many messages came into the memory, by a put or with a block; see `relieve`."""
         self._messages += messages
 
     def relieve(self) -> None:

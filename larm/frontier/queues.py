@@ -30,6 +30,10 @@ _Place = tuple[float, int, str]
 """(time, number, key of the host): an entry of the heap; the time of one in the ring is -NEVER."""
 
 
+ENOUGH = 256
+"""URLs: some four for each transfer, as the defaults are."""
+
+
 class Figures(NamedTuple):
     """Hosts by what they wait for."""
 
@@ -69,6 +73,7 @@ class HostQueues:
         self._heap: list[_Place] = []
         self._places: dict[str, _Place] = {}  # where each host stands that stands anywhere
         self._news = False
+        self._queued = 0
         self._in_flight = 0
         self._blocked = 0
         self._given_up = 0
@@ -86,6 +91,7 @@ class HostQueues:
                 host = self._book.get_locked(key)
                 messages = list(group)
                 host.queue.put_many(messages)
+                self._queued += len(messages)
                 dormant += len(messages) if host.dormant else 0
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now)
@@ -122,6 +128,7 @@ class HostQueues:
                 self._schedule_locked(host, now, quiet=True)
             self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
         self.announce()
+        self._book.relieve()
         return leases
 
     def seconds_to_next(self) -> float:
@@ -130,6 +137,10 @@ class HostQueues:
             if self._ring:
                 return 0.0
             return max(self._heap[0][0] - self._clock.monotonic(), 0.0) if self._heap else NEVER
+
+    def enough(self) -> bool:
+        """So many URLs wait in the queues that nobody starves for the next few milliseconds."""
+        return self._queued >= ENOUGH
 
     # -- back
 
@@ -160,6 +171,7 @@ class HostQueues:
                     host.robots_tasks.insert(0, lease.message)
                 else:
                     host.queue.put_front([lease.message])
+                    self._queued += 1
                     dormant += host.dormant
                 host.next_start = max(host.next_start, now + self._settings.delay)
                 self._schedule_locked(host, now)
@@ -184,6 +196,7 @@ class HostQueues:
                 self._schedule_locked(host, now)
                 self._blocked += host.backoffs > 0
                 self._given_up += host.dormant
+                self._queued += len(host.queue)
                 if host.dormant:
                     self._given_up_urls += host.waiting
                 else:
@@ -231,7 +244,10 @@ class HostQueues:
         elif host.delayed and host.delayed[0].not_before <= now:
             message = heapq.heappop(host.delayed).message
         else:
+            held = host.queue.in_memory
             message = host.queue.take(1)[0]
+            self._book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
+            self._queued -= 1
         number = next(self._numbers)
         host.running[number] = (message, robots)
         host.next_start = max(host.next_start, next_start(now, self._settings.delay, _crawl_delay(host), 0.0, 0.0))

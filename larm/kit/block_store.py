@@ -48,9 +48,7 @@ class BlockStore:
 
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
-        with self._read() as cache:
-            block: bytes | None = cache.get(key)
-            return block
+        return self.get_many([key]).get(key)  # one statement; diskcache's own look-up takes several
 
     def put(self, key: str, block: bytes) -> None:
         """Write one block, replacing an older one. Safe from a killed process now, from a power cut after `transaction`."""

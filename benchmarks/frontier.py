@@ -1,0 +1,156 @@
+"""The frontier without network: millions of URLs on many hosts, put, filtered, leased and released.
+
+``python -m benchmarks.frontier [--urls 10000000] [--hosts 100000]``. The real filter chain (length, known paths, scope, visited),
+the real host records and queues, a checkpoint every five seconds; no robots.txt, no storages. Prints, for every tenth of the way,
+URLs a second and the memory of the process; at the end the bytes on the disk for each URL known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from larm.config import Config, KnownPathsFilter, load
+from larm.filters.chain import FilterChain
+from larm.filters.known_paths import KnownPathsFilter as KnownPaths
+from larm.filters.length import LengthFilter
+from larm.filters.scope import ScopeFilter
+from larm.filters.visited import VisitedFilter
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.hosts import HostBook
+from larm.frontier.politeness import NOTHING
+from larm.frontier.queues import HostQueues
+from larm.frontier.saved_host import QueueRow
+from larm.kit.block_store import BlockStore
+from larm.kit.clock import SystemClock
+from larm.kit.counters import Counters
+from larm.kit.log_book import LogBook
+from larm.kit.seen_set import DiskSeenSet
+from larm.kit.tally import Tally
+from larm.model.message import URLMessage
+from larm.model.url import URLNormalizer
+
+BATCH = 1000
+TICK = 5.0
+KNOWN = 0.5  # of the links found lead to pages that are known already
+
+
+class Bench:
+    """The parts, and what is measured of them."""
+
+    def __init__(self, folder: Path, config: Config, hosts: int) -> None:
+        self.folder = folder
+        self.hosts = hosts
+        self.clock = SystemClock()
+        self.tally = Tally(lambda: None)
+        self.store = BlockStore(folder / "queues")
+        self.seen = DiskSeenSet(folder / "queues" / "visited.db", config.filters.visited.recent)
+        self.logs = LogBook(folder / "logs")
+        self.book = HostBook(self.store, config.frontier, self.clock)
+        self.queues = HostQueues(self.book, config.frontier, self.clock, self.tally, lambda: None, self.hurry)
+        self.file = CheckpointFile(self.store)
+        counters = Counters()
+        filters = [LengthFilter(500), KnownPaths(KnownPathsFilter()), ScopeFilter(".*"), VisitedFilter(self.seen)]
+        self.chain = FilterChain(filters, self.logs.open, counters.add)
+        self.normalizer = URLNormalizer()
+        self.random = random.Random(1)
+        self.began = time.perf_counter()
+        self.last_save = 0.0
+        self.hurried = False
+        self.saves: list[float] = []
+
+    def hurry(self) -> None:
+        """Many records wait to be written."""
+        self.hurried = True
+
+    def put(self, first: int, last: int) -> None:
+        """URLs by number; as many again are found that are known."""
+        messages = []
+        for number in range(first, last):
+            url = self.url(number)
+            messages.append(URLMessage(url, f"http://host{number % 977}.example/from/this/page.html", depth=1))
+            if number and self.random.random() < KNOWN:
+                messages.append(URLMessage(self.url(self.random.randrange(number)), url.access))
+        passing = self.chain.run(messages)
+        self.tally.rise(len(passing))
+        self.queues.add(passing)
+
+    def url(self, number: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+        """The same number is the same URL; hosts come in no order."""
+        host = number * 2_654_435_761 % self.hosts
+        return self.normalizer.parse(f"http://host{host}.example/some/folder/page-{number}.html")
+
+    def take(self, most: int) -> int:
+        """Lease and release."""
+        leases = self.queues.lease(most)
+        for lease in leases:
+            self.queues.release(lease, 0.0, lambda host: NOTHING)  # noqa: ARG005
+        self.tally.fall(len(leases))
+        return len(leases)
+
+    def save(self) -> None:
+        """A checkpoint, as the tick thread makes it."""
+        now = time.perf_counter()
+        if now - self.last_save < TICK and not self.hurried:
+            return
+        retired = self.store.retired()
+        cuts, fresh = self.book.cut(), self.seen.cut()
+        empty = QueueRow(b"\x90", [], b"\x90", 0)
+        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
+        self.file.write(header, cuts, fresh, retired)
+        self.seen.apply(fresh)
+        self.book.trim()
+        self.last_save, self.hurried = time.perf_counter(), False
+        self.saves.append(self.last_save - now)
+
+    def report(self, what: str, done: int, since: float) -> None:
+        """One line."""
+        speed = done / (time.perf_counter() - since)
+        disk = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file() and file.suffix != ".log")
+        longest = max(self.saves, default=0.0)
+        print(
+            f"{what:28s}{speed:10,.0f} URLs/s {rss():6.0f} MB {disk / 1e6:8,.0f} MB on disk  longest checkpoint {longest:.2f} s",
+            flush=True,
+        )
+
+
+def rss() -> float:
+    """Megabytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier", description=__doc__)
+    parser.add_argument("--urls", type=int, default=10_000_000)
+    parser.add_argument("--hosts", type=int, default=100_000)
+    parser.add_argument("-s", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="larm-frontier-"))
+    try:
+        config = load(None, ["frontier.delay=0", *options.settings])
+        bench = Bench(folder, config, options.hosts)
+        tenth = options.urls // 10
+        for part in range(10):
+            since = time.perf_counter()
+            for first in range(part * tenth, (part + 1) * tenth, BATCH):
+                bench.put(first, first + BATCH)
+                bench.save()
+            bench.report(f"put and filtered {(part + 1) * tenth:,}", tenth, since)
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.suffix != ".log")
+        print(f"{size / options.urls:.0f} bytes on disk a URL known")
+        taken, since = 0, time.perf_counter()
+        while taken < options.urls // 10:
+            taken += bench.take(64)
+            bench.save()
+        bench.report(f"leased {taken:,}", taken, since)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
