@@ -1,8 +1,8 @@
 """The frontier without network: millions of URLs on many hosts, put, filtered, leased and released.
 
-``python -m benchmarks.frontier [--urls 10000000] [--hosts 100000]``. The real filter chain (length, known paths, scope, visited),
-the real host records and queues, a checkpoint every five seconds; no robots.txt, no storages. Prints, for every tenth of the way,
-URLs a second and the memory of the process; at the end the bytes on the disk for each URL known.
+``python -m benchmarks.frontier [--urls 10000000] [--hosts 100000]``. The real filter chain (length, known paths, scope,
+visited), the real host records and queues, a checkpoint every five seconds; no robots.txt, no storages. Prints, for every tenth
+of the way, URLs a second and the memory of the process; at the end the bytes on the disk for each URL known.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from larm.frontier.saved_host import QueueRow
 from larm.kit.block_store import BlockStore
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
+from larm.kit.garbage import collect_rarely
 from larm.kit.log_book import LogBook
 from larm.kit.seen_set import DiskSeenSet
 from larm.kit.tally import Tally
@@ -79,7 +80,7 @@ class Bench:
         self.tally.rise(len(passing))
         self.queues.add(passing)
 
-    def url(self, number: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    def url(self, number: int):  # type: ignore[no-untyped-def]
         """The same number is the same URL; hosts come in no order."""
         host = number * 2_654_435_761 % self.hosts
         return self.normalizer.parse(f"http://host{host}.example/some/folder/page-{number}.html")
@@ -113,7 +114,7 @@ class Bench:
         disk = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file() and file.suffix != ".log")
         longest = max(self.saves, default=0.0)
         print(
-            f"{what:28s}{speed:10,.0f} URLs/s {rss():6.0f} MB {disk / 1e6:8,.0f} MB on disk  longest checkpoint {longest:.2f} s",
+            f"{what:28s}{speed:10,.0f} URLs/s {rss():6.0f} MB {disk / 1e6:8,.0f} MB on disk, longest save {longest:.2f} s",
             flush=True,
         )
 
@@ -130,6 +131,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=100_000)
     parser.add_argument("-s", action="append", default=[], metavar="KEY=VALUE", dest="settings")
     options = parser.parse_args()
+    collect_rarely()
     folder = Path(tempfile.mkdtemp(prefix="larm-frontier-"))
     try:
         config = load(None, ["frontier.delay=0", *options.settings])

@@ -130,10 +130,12 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
 
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
     from larm.kit.clock import SystemClock
+    from larm.kit.garbage import collect_rarely
     from larm.monitor.display import Display
     from larm.wiring import build_crawl
 
     river = build_crawl(config, directory, fresh=fresh)
+    collect_rarely()
     clock = SystemClock()
     display = None
     if not quiet:

@@ -18,7 +18,7 @@ from larm.kit.tally import Tally
 from larm.model.message import URLMessage
 
 LINGER = 0.01
-"""Seconds to wait for a whole batch. Measured: to wake for each page costs the fetcher threads 20 us a page, in lock and GIL."""
+"""Seconds to wait for a whole batch. Measured: to wake for each page costs the fetchers 20 us a page, in lock and GIL."""
 
 
 class Chain(Protocol):

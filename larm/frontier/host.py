@@ -14,7 +14,7 @@ from larm.model.message import URLMessage
 NEVER = float("inf")
 
 
-class OriginRobots(msgspec.Struct):
+class OriginRobots(msgspec.Struct, frozen=True):
     """robots.txt of one scheme of a host: http and https have one each (RFC 9309 2.3)."""
 
     rules: RobotsRules | None = None

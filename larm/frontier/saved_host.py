@@ -84,18 +84,16 @@ def decode_host(data: bytes) -> SavedHost:
 def cut_host(host: Host, wall_minus_monotonic: float) -> HostCut:
     """Copy a host; the book's lock is held."""
     shift = wall_minus_monotonic
-    robots = {scheme: msgspec.structs.replace(each) for scheme, each in host.robots.items()}
-    delayed = [(each.not_before + shift, each.message) for each in host.delayed]
     row = HostRow(
-        robots=robots,
-        robots_tasks=[*host.arriving.values(), *host.robots_tasks],
-        delayed=delayed,
-        running=list(host.running.values()),
-        next_start=host.next_start + shift,
-        health=host.health,
-        backoffs=host.backoffs,
-        dormant=host.dormant,
-        dormancies=host.dormancies,
+        host.robots.copy(),
+        [*host.arriving.values(), *host.robots_tasks],
+        [(each.not_before + shift, each.message) for each in host.delayed] if host.delayed else [],
+        [*host.running.values()],
+        host.next_start + shift,
+        host.health,
+        host.backoffs,
+        host.dormant,
+        host.dormancies,
     )
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot())
 
