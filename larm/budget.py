@@ -6,6 +6,10 @@ Called by the fetcher threads.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+L = TypeVar("L")
 
 
 class PageBudget:
@@ -17,17 +21,21 @@ class PageBudget:
         self._left = None if limit is None else max(limit - spent, 0)
         self._reserved = 0
 
-    def reserve(self, wanted: int) -> int:
-        """How many of ``wanted`` requests may be sent."""
+    def spend(self, wanted: int, lease: Callable[[int], list[L]]) -> list[L]:
+        """What ``lease`` gives for at most ``wanted`` requests; each of them is reserved until `settle`.
+
+        Under the lock: a reservation that nothing came of would, while it lasts, send other threads to sleep.
+        """
         if self._left is None:
-            return wanted
+            return lease(wanted)
         with self._lock:
             granted = min(wanted, self._left - self._reserved)
-            self._reserved += granted
-            return granted
+            leases = lease(granted) if granted else []
+            self._reserved += len(leases)
+            return leases
 
     def settle(self, reserved: int, pages: int) -> None:
-        """``reserved`` requests have ended, or were not sent after all; ``pages`` of them brought a page."""
+        """``reserved`` requests have ended; ``pages`` of them brought a page."""
         if self._left is None:
             return
         with self._lock:

@@ -248,7 +248,7 @@ class Crawl:
         fetcher = self._pool.fetchers[number]
         while not self._stopping:
             free = self._settings.fetch.transfers - fetcher.in_flight
-            leases = self._lease(free) if free else []
+            leases = self._budget.spend(free, self._queues.lease) if free else []
             for lease in leases:
                 fetcher.start(lease)
             wait = LONGEST_WAIT
@@ -261,12 +261,6 @@ class Crawl:
             if ended:
                 self._land(number, ended)
         self._queues.give_back(fetcher.abandon())
-
-    def _lease(self, free: int) -> list[Lease]:
-        granted = self._budget.reserve(free)
-        leases = self._queues.lease(granted) if granted else []
-        self._budget.settle(granted - len(leases), 0)
-        return leases
 
     def _land(self, number: int, ended: Sequence[tuple[Lease, Outcome]]) -> None:
         record = self._records[number]

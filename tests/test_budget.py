@@ -12,9 +12,14 @@ from larm.budget import PageBudget
 from larm.kit.workers import Workers
 
 
+def reserve(budget: PageBudget, wanted: int) -> int:
+    """As if there were always something to lease."""
+    return len(budget.spend(wanted, lambda granted: [None] * granted))
+
+
 def test_without_a_limit_everything_is_granted() -> None:
     budget = PageBudget(None, 5)
-    assert budget.reserve(1_000_000) == 1_000_000
+    assert reserve(budget, 1_000_000) == 1_000_000
     budget.settle(1_000_000, 1_000_000)
     assert not budget.exhausted
     assert not budget.limited
@@ -23,32 +28,40 @@ def test_without_a_limit_everything_is_granted() -> None:
 def test_what_is_in_the_air_is_reserved() -> None:
     budget = PageBudget(10, 0)
     assert budget.limited
-    assert budget.reserve(8) == 8
+    assert reserve(budget, 8) == 8
     assert budget.open
-    assert budget.reserve(8) == 2
+    assert reserve(budget, 8) == 2
     assert budget.open is False, "no request may be sent"
-    assert budget.reserve(1) == 0
+    assert reserve(budget, 1) == 0
     assert not budget.exhausted, "they may all come back without a page"
+
+
+def test_what_is_not_leased_is_not_reserved() -> None:
+    budget = PageBudget(10, 0)
+    seen: list[bool] = []
+    assert budget.spend(20, lambda granted: [granted]) == [10]
+    assert budget.spend(20, lambda granted: [seen.append(budget.open)] * 0) == []
+    assert (seen, reserve(budget, 20)) == ([True], 9)
 
 
 def test_requests_without_a_page_give_their_reservation_back() -> None:
     budget = PageBudget(10, 0)
-    budget.reserve(10)
+    reserve(budget, 10)
     budget.settle(4, 1)
-    assert budget.reserve(10) == 3
+    assert reserve(budget, 10) == 3
     budget.settle(3, 0)
     budget.settle(6, 6)
-    assert budget.reserve(10) == 3
+    assert reserve(budget, 10) == 3
     budget.settle(3, 3)
     assert budget.exhausted
-    assert budget.reserve(1) == 0
+    assert reserve(budget, 1) == 0
 
 
 @pytest.mark.parametrize("spent", [10, 11])
 def test_pages_of_earlier_runs_count(spent: int) -> None:
     assert PageBudget(10, spent).exhausted
-    assert PageBudget(10, spent).reserve(5) == 0
-    assert PageBudget(10, 9).reserve(5) == 1
+    assert reserve(PageBudget(10, spent), 5) == 0
+    assert reserve(PageBudget(10, 9), 5) == 1
 
 
 @given(st.integers(1, 50), st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), max_size=60))
@@ -56,7 +69,7 @@ def test_never_a_page_too_many(limit: int, steps: list[tuple[int, int]]) -> None
     budget = PageBudget(limit, 0)
     pages, air = 0, []
     for wanted, brought in steps:
-        air.append(budget.reserve(wanted))
+        air.append(reserve(budget, wanted))
         assert 0 <= air[-1] <= wanted
         if brought % 3 == 0:
             ended = air.pop(0)
@@ -72,7 +85,7 @@ def test_many_threads_take_no_more_than_there_are() -> None:
 
     def fetch() -> None:
         while not budget.exhausted:
-            granted = budget.reserve(7)
+            granted = reserve(budget, 7)
             pages = granted // 2 if granted > 1 else granted
             taken.append(pages)
             budget.settle(granted, pages)

@@ -9,7 +9,8 @@ Called by the tick thread, and at start and end by the main thread; never two at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -57,11 +58,17 @@ class CheckpointFile:
 
         Raises StorageError, and the last one stays.
         """
-        rows = {ROW + cut.key: cut.encode() for cut in hosts}
-        rows[_HEADER] = msgspec.msgpack.encode(header)
-        rows[_FRESH] = fresh
-        self._store.transaction(rows, retired)
-        return sum(map(len, rows.values()))
+        size = 0
+
+        def rows() -> Iterator[tuple[str, bytes]]:  # one by one: all of them at once may be large
+            nonlocal size
+            fixed = [(_HEADER, msgspec.msgpack.encode(header)), (_FRESH, fresh)]
+            for key, row in chain(fixed, ((ROW + cut.key, cut.encode()) for cut in hosts)):
+                size += len(row)
+                yield key, row
+
+        self._store.transaction(rows(), retired)
+        return size
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that

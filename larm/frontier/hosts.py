@@ -115,7 +115,7 @@ class HostBook:
     @property
     def crowded(self) -> bool:
         """So many records wait to be written that it should be done soon."""
-        return len(self._changed) > self._settings.hosts_in_memory
+        return len(self._changed) > max(self._settings.hosts_in_memory // 4, 1)  # a cut is as large as the records themselves
 
     # -- the memory of the queues
 

@@ -53,7 +53,7 @@ class BlockStore:
     def put(self, key: str, block: bytes) -> None:
         """Write one block, replacing an older one. Safe from a killed process now, from a power cut after `transaction`."""
         with self._use() as cache:
-            cache.put_many({key: block}, self._epoch)
+            cache.put_many([(key, block)], self._epoch)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Those of the keys that are there, with one look into the database."""
@@ -63,7 +63,7 @@ class BlockStore:
     def put_many(self, blocks: Mapping[str, bytes]) -> None:
         """As `put`, for many."""
         with self._use() as cache:
-            cache.put_many(blocks, self._epoch)
+            cache.put_many(blocks.items(), self._epoch)
 
     def next_epoch(self) -> int:
         """Begin the next epoch and return its number: what is written from now on is not part of the cut that is being made."""
@@ -77,10 +77,14 @@ class BlockStore:
             cache.forget(epoch, suffix)
             self._epoch = epoch
 
-    def transaction(self, puts: Mapping[str, bytes], deletes: Iterable[str] = ()) -> None:
-        """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it."""
+    def transaction(self, puts: Mapping[str, bytes] | Iterable[tuple[str, bytes]], deletes: Iterable[str] = ()) -> None:
+        """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it.
+
+        ``puts`` may be an iterator, which is asked for a few hundred entries at a time.
+        """
+        pairs = puts.items() if isinstance(puts, Mapping) else puts
         with self._use() as cache:
-            cache.write(puts, deletes, self._epoch)
+            cache.write(pairs, deletes, self._epoch)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""

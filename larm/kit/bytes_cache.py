@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -99,7 +99,7 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
             self.close()
             raise
 
-    def write(self, puts: Mapping[str, bytes], deletes: Iterable[str], epoch: int = 0) -> None:
+    def write(self, puts: Iterable[tuple[str, bytes]], deletes: Iterable[str], epoch: int = 0) -> None:
         """Delete, then put, in one durable transaction. After an error the caller rolls back."""
         execute = self.connection.execute
         execute("PRAGMA synchronous = FULL")
@@ -109,9 +109,9 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
         execute("COMMIT")
         execute("PRAGMA synchronous = NORMAL")
 
-    def put_many(self, puts: Mapping[str, bytes], epoch: int = 0) -> None:
+    def put_many(self, puts: Iterable[tuple[str, bytes]], epoch: int = 0) -> None:
         """Write or replace; outside of a transaction, each part of 500 is one. ``epoch`` takes the place of the store time."""
-        items = iter(puts.items())
+        items = iter(puts)
         while part := list(islice(items, _ROWS)):
             values: list[str | bytes] = []
             for key, value in part:

@@ -15,7 +15,6 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.html import HtmlProcessor
-from larm.processing.html5lib_parser import Html5libProcessor
 from larm.processing.mime import mime_of
 from larm.processing.text import TextProcessor
 from larm.seams import Processor
@@ -66,7 +65,13 @@ def processors(
     ``text``: False where no storage wants the text of pages; the fast parser then leaves it out.
     """
     assembler = Assembler(links, settings)
-    html: Processor = HtmlProcessor(assembler, text=text) if settings.parser == "lexbor" else Html5libProcessor(assembler)
+    html: Processor
+    if settings.parser == "lexbor":
+        html = HtmlProcessor(assembler, text=text)
+    else:
+        from larm.processing.html5lib_parser import Html5libProcessor  # a tenth of the start-up, for who wants it
+
+        html = Html5libProcessor(assembler)
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,

@@ -140,7 +140,7 @@ def test_parked_messages_are_bounded_too(store: BlockStore) -> None:
 
 
 def test_many_changed_hosts_ask_for_an_early_checkpoint(store: BlockStore) -> None:
-    rig = Rig(store, of(hosts_in_memory=3))
+    rig = Rig(store, of(hosts_in_memory=12))
     rig.put("a/1", "b/1", "c/1")
     assert not rig.book.crowded
     rig.put("d/1")
