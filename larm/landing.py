@@ -106,6 +106,7 @@ class Lander:
             headers=outcome.headers,
             body=outcome.body,
             document=document,
+            revisited=message.known is not None,
         )
         cut = " (cut off at fetch.page_size)" if outcome.truncated else ""
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{cut}", status=outcome.status)

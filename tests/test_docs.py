@@ -181,7 +181,7 @@ def test_filter_storage_and_processor_of_the_readme_work_in_a_crawl(examples: Pa
     assert (examples / "logs" / "NoPrinting.log").read_text(encoding="utf-8") == printed + "\n"
     assert counters["NoPrinting/filtered"] == 1
     rows = [json.loads(line) for line in (examples / "pages.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert sorted((row["title"], row["text"]) for row in rows)[:2] == [("", ""), ("Cake", "Mix.\nBake.")]
+    assert sorted((row["title"], row["text"]) for row in rows)[:2] == [("", ""), ("Cake", "Mix. Bake.")]
     assert {row["url"] for row in rows} == {entry.url for entry in StoreLog(examples)}
     assert len(rows) == 4
     errors = "".join(path.read_text(encoding="utf-8") for path in (examples / "logs").glob("thread?_errors.log"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from larm.kit.squeeze import squeeze
 from larm.model.url import Url
 
 
@@ -29,14 +30,21 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     mime: str
     """Essence, lower case, such as ``text/html``."""
     title: str = ""
-    text: str = ""
-    """Readable text without markup; empty where larm has no processor for the type."""
+    raw_text: str = ""
+    """Readable text without markup, with its white space as it came; empty where larm has no processor for the type.
+
+    Measured: to squeeze it takes an eighth of the time that a page takes in all, and an index has no use for that."""
     links: tuple[Link, ...] = ()
     charset: str = ""
     index: bool = True
     """False: the page asks not to be indexed."""
     warnings: tuple[str, ...] = ()
     """Lines for the thread's log: malformed links and the like (LARM-103)."""
+
+    @property
+    def text(self) -> str:
+        """The readable text on one line."""
+        return squeeze(self.raw_text)
 
 
 class Visit(msgspec.Struct, frozen=True, gc=False):
@@ -58,11 +66,13 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     body: bytes = b""
     document: Document | None = None
     """None: nothing to store but the links (a redirect, the start URLs, a page that answers 404)."""
+    revisited: bool = False
+    """The page was stored before; what there is of it is to be replaced."""
     gone: bool = False
     """The page is to be forgotten: out of the index with it."""
 
     @property
     def cost(self) -> int:
         """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
-        text = len(self.document.text) if self.document else 0
+        text = len(self.document.raw_text) if self.document else 0
         return 500 + len(self.body) + text + 200 * len(self.links)

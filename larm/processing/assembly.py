@@ -15,7 +15,7 @@ from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
 from larm.processing.directives import Robots, header_links, of_header, of_meta, refresh_target
 from larm.processing.page import Attributes, Element, Page
-from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze, squeeze_line
+from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze_line
 
 MAX_WARNINGS = 20
 """Lines a page."""
@@ -54,7 +54,7 @@ class Assembler:
         return Document(
             mime=mime,
             title=squeeze_line(page.title),
-            text=squeeze(page.text),
+            raw_text=page.text,
             links=links,
             charset=page.charset,
             index=robots.indexed,

@@ -1,11 +1,10 @@
-"""Which elements separate words, which hide their text, and how white space is squeezed. Pure; any thread.
+"""Which elements separate words, and which hide their text. Pure; any thread.
 
 Shared by the parsers, so that a page has the same text whichever reads it.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 
@@ -29,17 +28,6 @@ HIDDEN: Final = names("script style title noframes noembed iframe textarea")
 
 MAX_ANCHOR: Final = 200
 """Characters (LARM-101)."""
-
-_SPACES = re.compile("  +")
-
-
-def squeeze(text: str) -> str:
-    """The text of a page on one line, without runs of spaces."""
-    for blank in "\t\xa0":
-        if blank in text:
-            text = text.replace(blank, " ")
-    text = " ".join(filter(None, map(str.strip, text.split("\n"))))  # most white space is indentation: half as long as split()
-    return _SPACES.sub(" ", text) if "  " in text else text
 
 
 def squeeze_line(text: str) -> str:

@@ -18,4 +18,4 @@ class TextProcessor:
         if is_binary(body):
             return Document(mime, warnings=(f"{message.url.access}: sent as {mime}, but it is binary",))
         text, charset = text_of(body, fetched.headers.get("content-type", ""))
-        return Document(mime, text=text.replace("\r\n", "\n").replace("\0", "").strip(), charset=charset)
+        return Document(mime, raw_text=text.replace("\r\n", "\n").replace("\0", "").strip(), charset=charset)

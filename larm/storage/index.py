@@ -41,7 +41,8 @@ class IndexStorage:
             if url is None:
                 continue
             if document is not None and document.index:
-                writer.upsert(url, document.mime, document.title, cut(document.text, self._text_size))
+                text = cut(document.raw_text, self._text_size)
+                writer.add(url, document.mime, document.title, text, replace=visit.revisited)
             elif document is not None or visit.gone:
                 writer.delete(url.normalised)
 

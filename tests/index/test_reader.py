@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
         "crawler": ("x", "y"),
     }
     for name, (title, text) in pages.items():
-        writer.upsert(Url(f"http://a.org/{name}%20x", f"http://a.org/{name}", "a.org", 1), "text/html", title, text)
+        writer.add(Url(f"http://a.org/{name}%20x", f"http://a.org/{name}", "a.org", 1), "text/html", title, text)
     writer.commit()
     writer.close()
     return tmp_path / "index"
@@ -69,7 +69,7 @@ def test_a_reader_sees_new_commits_after_reload(path: Path) -> None:
     reader = IndexReader(path)
     writer = IndexWriter(path, 15_000_000, 1)
     writer.open(1)
-    writer.upsert(Url("http://a.org/new", "http://a.org/new", "a.org", 1), "text/html", "new", "")
+    writer.add(Url("http://a.org/new", "http://a.org/new", "a.org", 1), "text/html", "new", "")
     writer.commit()
     assert reader.documents == 3
     reader.reload()

@@ -18,7 +18,7 @@ def opened(path: Path, generation: int | None = None) -> IndexWriter:
 
 
 def add(writer: IndexWriter, name: str, text: str = "word", title: str = "") -> None:
-    writer.upsert(Url(f"http://www.a.org/{name}", f"http://a.org/{name.lower()}", "a.org", 1), "text/html", title, text)
+    writer.add(Url(f"http://www.a.org/{name}", f"http://a.org/{name.lower()}", "a.org", 1), "text/html", title, text)
 
 
 def found(path: Path, word: str = "word") -> list[str]:

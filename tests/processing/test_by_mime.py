@@ -14,7 +14,7 @@ class Own:
     """A processor of a user's own."""
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
-        return Document(mime, title="mine", text=fetched.body.decode())
+        return Document(mime, title="mine", raw_text=fetched.body.decode())
 
 
 class Broken:
@@ -34,7 +34,7 @@ def test_html_and_xhtml_are_parsed_and_so_is_what_has_no_type() -> None:
 
 def test_text_has_neither_title_nor_links() -> None:
     found = document("one\r\ntwo <a href=x> \xe4\n".encode("latin-1"), content_type="text/plain; charset=latin1")
-    assert found == Document("text/plain", text="one\ntwo <a href=x> ä", charset="windows-1252")
+    assert found == Document("text/plain", raw_text="one\ntwo <a href=x> ä", charset="windows-1252")
 
 
 def test_binary_sent_as_text_is_not_read() -> None:

@@ -121,4 +121,4 @@ def test_without_text_everything_else_is_the_same() -> None:
     bare = document(html, text=False)
     assert whole.text
     assert bare.links
-    assert bare == msgspec.structs.replace(whole, text="")
+    assert bare == msgspec.structs.replace(whole, raw_text="")

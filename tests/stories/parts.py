@@ -109,7 +109,7 @@ class BadProcessor:
             raise ValueError(f"can't read {path}")
         if path.startswith("/deadly"):
             raise MemoryErrorLike(path)
-        return Document(mime, title="read", text="by a processor of my own")
+        return Document(mime, title="read", raw_text="by a processor of my own")
 
 
 class MemoryErrorLike(BaseException):
