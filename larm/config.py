@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-import yaml
 
 from larm.errors import ConfigError
 from larm.kit.units import ByteSize, Seconds
@@ -228,6 +227,8 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _yaml(text: str, where: str) -> Any:
+    import yaml  # for who has a file, or -s: 8 ms of the start
+
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

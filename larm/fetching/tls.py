@@ -1,9 +1,8 @@
-"""ca_file: where the certificates of the authorities are that this machine trusts. Asked once for each libcurl handle."""
+"""ca_file: where the certificates of the authorities are that this machine trusts. Asked once for each libcurl handle that fetches https."""
 
 from __future__ import annotations
 
 import functools
-import ssl
 
 
 @functools.cache
@@ -12,4 +11,6 @@ def ca_file() -> str | None:
 
     The libcurl inside a pycurl wheel was built on another Linux, whose path need not exist here.
     """
+    import ssl  # for who needs it: 4 ms of the start
+
     return ssl.get_default_verify_paths().cafile

@@ -47,6 +47,7 @@ class Transfer:
         self._lease: Lease | None = None
         self._for_robots: bool | None = None  # what the time-outs are set for
         self._conditional = False
+        self._trusting = False  # it knows the certificates
         self._clear()
 
     @property
@@ -64,6 +65,8 @@ class Transfer:
             self.handle.setopt(pycurl.URL, url)
         except (pycurl.error, ValueError) as error:  # endless, NUL, not ASCII
             return Failed(FailReason.URL, one_line(f"libcurl does not take this URL: {error}"), Timing())
+        if not self._trusting and url.startswith("https:"):
+            self._trust()
         self._lease = lease
         if lease.robots is not self._for_robots:
             self._set_bounds(lease.robots)
@@ -113,6 +116,11 @@ class Transfer:
         self._wanted = False
         self._stopped = False
         self._unopened: tuple[FailReason, str] | None = None
+
+    def _trust(self) -> None:
+        if certificates := ca_file():
+            self.handle.setopt(pycurl.CAINFO, certificates)
+        self._trusting = True
 
     def _set_bounds(self, robots: bool) -> None:
         settings = self._settings
@@ -191,8 +199,6 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.PIPEWAIT, int(settings.http2))  # rather one connection to a host than many
     handle.setopt(pycurl.SSL_VERIFYPEER, int(settings.verify_tls))
     handle.setopt(pycurl.SSL_VERIFYHOST, 2 if settings.verify_tls else 0)
-    if certificates := ca_file():
-        handle.setopt(pycurl.CAINFO, certificates)
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)
     return handle
