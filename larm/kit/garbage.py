@@ -14,3 +14,4 @@ def collect_rarely() -> None:
     """
     gc.freeze()  # modules and classes: they stay
     gc.set_threshold(100_000, 20, 50)
+    gc.enable()

@@ -17,8 +17,10 @@ from tests.stories.processes import Process, crawl_arguments, larm_says
 SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
 SETTINGS = {
     "monitor.tick": "50ms",
-    "frontier.message_block": 40,  # blocks go to the disk and come back
+    "frontier.message_block": 40,  # blocks and hosts go to the disk and come back
     "frontier.host_block": 5,
+    "frontier.hosts_in_memory": 3,
+    "frontier.messages_in_memory": 20,
     "storage.log.page_file_size": 60_000,
 }
 KILLS = 4
