@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import threading
 import zlib
+from array import array
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -43,16 +44,9 @@ class QueueState(msgspec.Struct, Generic[T], frozen=True, array_like=True):
     """Number of the block that the back is, or will be."""
 
 
-class _Block(Generic[T]):
-    """A block between front and back."""
-
-    __slots__ = ("items", "length", "number", "taken")
-
-    def __init__(self, number: int, length: int, items: list[T] | None) -> None:
-        self.number = number
-        self.length = length
-        self.items = items  # None as soon as it is on disk
-        self.taken = False  # from memory, while a producer was about to write it
+_LENGTH_BITS = 24
+_LENGTH = (1 << _LENGTH_BITS) - 1
+"""A block on disk is known by one number, ``number << 24 | length``: a queue may have thousands of them."""
 
 
 class CachingQueue(Generic[T]):
@@ -69,6 +63,7 @@ class CachingQueue(Generic[T]):
         "_lock",
         "_next",
         "_store",
+        "_unwritten",
         "name",
     )
 
@@ -90,7 +85,8 @@ class CachingQueue(Generic[T]):
         self._lock = threading.Lock()
         # guarded by self._lock; lists are made when needed
         self._front: list[T] | None = None  # reversed: the next item is the last
-        self._blocks: list[_Block[T]] | None = None
+        self._blocks: array[int] | None = None  # between front and back
+        self._unwritten: dict[int, list[T]] | None = None  # by number: blocks that are being written, or could not be
         self._back: list[T] | None = None
         self._next = 0
         self._length = 0
@@ -108,7 +104,7 @@ class CachingQueue(Generic[T]):
         """The queue of which ``state`` is a `snapshot`; its blocks must still be in the store."""
         queue = cls(name, block_size, store, encode, decode)
         queue._front = state.front[::-1] or None
-        queue._blocks = [_Block(number, length, None) for number, length in state.blocks] or None
+        queue._blocks = array("Q", [_packed(number, length) for number, length in state.blocks]) or None
         queue._back = list(state.back) or None
         queue._next = state.next_number
         queue._length = len(state.front) + len(state.back) + sum(length for _, length in state.blocks)
@@ -170,11 +166,11 @@ class CachingQueue(Generic[T]):
         many queues are written at once.
         """
         with self._lock:
-            blocks = self._blocks or []
+            blocks = array("Q") if self._blocks is None else self._blocks
             if self._front:
-                blocks.insert(0, self._pack_locked(self._front[::-1], sink))
+                blocks.insert(0, self._spill_locked(self._front[::-1], sink))
             if self._back:
-                blocks.append(self._pack_locked(self._back, sink))
+                blocks.append(self._spill_locked(self._back, sink))
             self._front = self._back = None
             self._blocks = blocks or None
 
@@ -190,58 +186,56 @@ class CachingQueue(Generic[T]):
         """
         while True:
             with self._lock:
-                blocks = self._blocks or []
-                unwritten = [block for block in blocks if block.items is not None]
+                unwritten = list(self._unwritten or ())
                 if not unwritten:
-                    numbers = [(block.number, block.length) for block in blocks]
-                    return QueueState((self._front or [])[::-1], numbers, list(self._back or ()), self._next)
+                    blocks = [(block >> _LENGTH_BITS, block & _LENGTH) for block in self._blocks or ()]
+                    return QueueState((self._front or [])[::-1], blocks, list(self._back or ()), self._next)
             self._write(unwritten)
 
     def keys(self) -> list[str]:
         """Keys of all blocks in the store that the queue needs."""
         with self._lock:
-            return [self._key(block.number) for block in self._blocks or ()]
+            return [self._key(block >> _LENGTH_BITS) for block in self._blocks or ()]
 
     def _key(self, number: int) -> str:
         return f"{self.name}_{number}.cqb"
 
-    def _new_block_locked(self, items: list[T]) -> _Block[T]:
-        block = _Block(self._next, len(items), items)
+    def _spill_locked(self, items: list[T], sink: dict[str, bytes]) -> int:
+        number = self._next
         self._next += 1
-        return block
-
-    def _pack_locked(self, items: list[T], sink: dict[str, bytes]) -> _Block[T]:
-        block = self._new_block_locked(items)
-        sink[self._key(block.number)] = self._pack(items)
-        block.items = None
-        return block
+        sink[self._key(number)] = self._pack(items)
+        return _packed(number, len(items))
 
     def _pack(self, items: Sequence[T]) -> bytes:
         payload = self._encode(items)
         return _MAGIC + zlib.crc32(payload).to_bytes(4, "big") + payload
 
-    def _close_full_blocks_locked(self, back: list[T]) -> list[_Block[T]]:
-        """Part the overfull back; at least one item stays in it. Returns the blocks to write."""
+    def _close_full_blocks_locked(self, back: list[T]) -> list[int]:
+        """Part the overfull back; at least one item stays in it. Returns the numbers of the blocks to write."""
         size = self._block_size
         last = (len(back) - 1) // size * size  # where the new back begins
-        closed = [self._new_block_locked(back[start : start + size]) for start in range(0, last, size)]
+        closed = [back[start : start + size] for start in range(0, last, size)]
+        numbers = list(range(self._next, self._next + len(closed)))
+        self._next += len(closed)
         self._back = back[last:]
         if not self._front and not self._blocks:
-            self._front = back[:size][::-1]  # it was both ends in one: not written (LARM-68)
-            del closed[0]
-        if closed:
-            self._blocks = (self._blocks or []) + closed
-        return closed
+            self._front = closed.pop(0)[::-1]  # it was both ends in one: not written (LARM-68)
+            del numbers[0]
+        if numbers:
+            if self._blocks is None:
+                self._blocks = array("Q")
+            self._blocks.extend(_packed(number, len(items)) for number, items in zip(numbers, closed, strict=True))
+            self._unwritten = (self._unwritten or {}) | dict(zip(numbers, closed, strict=True))
+        return numbers
 
     def _advance_locked(self) -> list[T] | None:
         """The front is empty: make the next block the front, if it is in memory."""
         if self._blocks:
-            block = self._blocks[0]
-            if block.items is None:
+            items = self._unwritten.pop(self._blocks[0] >> _LENGTH_BITS, None) if self._unwritten else None
+            if items is None:
                 return None
-            block.taken = True
             del self._blocks[0]
-            self._front = block.items[::-1]  # a copy, as a producer is writing the block just now
+            self._front = items[::-1]  # a copy, as a producer is writing the block just now
         elif self._back:
             self._front, self._back = self._back, None
             self._front.reverse()
@@ -259,13 +253,13 @@ class CachingQueue(Generic[T]):
         self._length -= len(taken)
         return taken
 
-    def _load(self, block: _Block[T]) -> None:
+    def _load(self, block: int) -> None:
         """Read a block back; it goes behind what was put to the front meanwhile."""
-        key = self._key(block.number)
-        items = self._unpack(key, block.length)
+        key = self._key(block >> _LENGTH_BITS)
+        items = self._unpack(key, block & _LENGTH)
         items.reverse()
         with self._lock:
-            if not self._blocks or self._blocks[0] is not block:
+            if not self._blocks or self._blocks[0] != block:
                 return  # `spill` put another one before it
             del self._blocks[0]
             if self._front:
@@ -273,16 +267,19 @@ class CachingQueue(Generic[T]):
             self._front = items
         self._store.retire(key)
 
-    def _write(self, blocks: Sequence[_Block[T]]) -> None:
-        for block in blocks:
-            items = block.items
-            if items is None:
+    def _write(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            items = (self._unwritten or {}).get(number)
+            if items is None:  # it was taken before its turn came, or another thread has written it
                 continue
-            key = self._key(block.number)
+            key = self._key(number)
             self._store.put(key, self._pack(items))
             with self._lock:
-                block.items = None
-            if block.taken:
+                if self._unwritten:
+                    self._unwritten.pop(number, None)
+                    self._unwritten = self._unwritten or None
+                taken = all(block >> _LENGTH_BITS != number for block in self._blocks or ())
+            if taken:
                 self._store.retire(key)  # it was taken while we wrote; nobody will read it
 
     def _unpack(self, key: str, length: int) -> list[T]:
@@ -302,3 +299,7 @@ class CachingQueue(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<CachingQueue {self.name}: {self._length} items, {len(self._blocks or ())} blocks on disk>"
+
+
+def _packed(number: int, length: int) -> int:
+    return number << _LENGTH_BITS | length

@@ -70,7 +70,12 @@ def test_a_tick_saves_all_that_was_done_before_it(tmp_path: Path) -> None:
     with random_web(2, hosts=12, pages=600, delay=0.02) as web:
         log = watch(web)
         with Process(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE)) as process:
-            log.when(lambda _: ticks() >= 2, lambda: (done.append(released(web)), seen.append(ticks())))
+
+            def note() -> None:
+                done.append(released(web))
+                seen.append(ticks())
+
+            log.when(lambda _: ticks() >= 2, note)
             log.when(lambda _: bool(seen) and ticks() >= seen[0] + 2, lambda: process.signal(signal.SIGKILL))
             assert process.end().status == -signal.SIGKILL
         assert set() < done[0] <= checkpointed(tmp_path)
@@ -89,7 +94,7 @@ def released(web: RandomWeb) -> set[str]:
 def kill(web: RandomWeb, directory: Path, after: int, tick: str = "") -> None:
     """Run the crawl and kill it at that request."""
     log = watch(web)
-    settings = SETTINGS | ({"monitor.tick": tick} if tick else {})
+    settings = {"monitor.tick": tick} if tick else SETTINGS
     with Process(*crawl_arguments(directory, web.start_urls, settings, *SCOPE)) as process:
         log.at(after, lambda: process.signal(signal.SIGKILL))
         assert process.end().status == -signal.SIGKILL
