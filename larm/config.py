@@ -156,7 +156,7 @@ class Storage(_Section, frozen=True):
     """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
 
     chain: tuple[str, ...] = ("log", "index")
-    queue: ByteSize = ByteSize(32_000_000)  # waiting for one storage; beyond it the fetchers wait
+    queue: ByteSize = ByteSize(16_000_000)  # waiting for one storage; beyond it the fetchers wait
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()
     own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
