@@ -1,4 +1,4 @@
-"""ca_file: where the certificates of the authorities are that this machine trusts. Asked once for each libcurl handle that fetches https."""
+"""ca_file: where the certificates of the authorities are that this machine trusts. Asked for by handles that fetch https."""
 
 from __future__ import annotations
 

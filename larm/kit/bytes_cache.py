@@ -48,7 +48,7 @@ _PUT_END = (
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
-_KEYS = "SELECT key FROM Cache WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY key"
+_KEYS = "SELECT key FROM Cache WHERE key >= ? AND key < ? || char(1114111) ORDER BY key"
 
 
 class ForeignEntryError(Exception):
@@ -129,7 +129,7 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
 
     def keys(self, prefix: str) -> list[str]:
         """All keys that begin with ``prefix``, sorted."""
-        return [self.disk.get(key, True) for (key,) in self.connection.execute(_KEYS, (prefix,)).fetchall()]
+        return [self.disk.get(key, True) for (key,) in self.connection.execute(_KEYS, (prefix, prefix)).fetchall()]
 
     def roll_back(self) -> None:
         """Undo what an error left unfinished."""
