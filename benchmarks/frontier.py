@@ -100,7 +100,7 @@ class Bench:
             return
         retired = self.store.retired()
         cuts, fresh = self.book.cut(), self.seen.cut()
-        empty = QueueRow(b"\x90", [], b"\x90", 0)
+        empty = QueueRow(b"\x90", b"", b"\x90", 0)
         header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
         self.file.write(header, cuts, fresh, retired)
         self.seen.apply(fresh)

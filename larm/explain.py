@@ -59,17 +59,16 @@ def _host(host: Host, url: Url, settings: Config) -> list[Row]:
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
-    place = _place(host.queue.snapshot(), url)
+    place = _place(host.queue.snapshot(), len(host.queue), url)
     if place:
         rows.append(("queue", f"number {place} of its host's queue"))
     again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
     return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
 
 
-def _place(queue: QueueState[URLMessage], url: Url) -> int:
+def _place(queue: QueueState[URLMessage], length: int, url: Url) -> int:
     """From 1, as far as the ends of the queue tell; 0: it is not there."""
-    behind_front = len(queue.front) + sum(length for _, length in queue.blocks)
-    for end, first in ((queue.front, 1), (queue.back, behind_front + 1)):
+    for end, first in ((queue.front, 1), (queue.back, length - len(queue.back) + 1)):
         for place, each in enumerate(end, first):
             if each.url.normalised == url.normalised:
                 return place

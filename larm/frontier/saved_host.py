@@ -22,14 +22,14 @@ class QueueRow(msgspec.Struct, frozen=True, array_like=True):
     """A caching queue: its ends, and references to its blocks on the disk."""
 
     front: bytes
-    blocks: list[tuple[int, int]]
+    blocks: bytes
     back: bytes
     next_number: int
 
     @classmethod
     def of(cls, state: QueueState[URLMessage]) -> QueueRow:
         """Encode what a snapshot copied."""
-        return cls(encode_messages(state.front), list(state.blocks), encode_messages(state.back), state.next_number)
+        return cls(encode_messages(state.front), state.blocks, encode_messages(state.back), state.next_number)
 
     def state(self) -> QueueState[URLMessage]:
         """The inverse of `of`; raises msgspec.DecodeError on damage."""

@@ -16,6 +16,7 @@ can be taken from memory.
 
 from __future__ import annotations
 
+import sys
 import threading
 import zlib
 from array import array
@@ -37,8 +38,8 @@ class QueueState(msgspec.Struct, Generic[T], frozen=True, array_like=True):
 
     front: list[T]
     """The next item to be taken is the first."""
-    blocks: list[tuple[int, int]]
-    """Number and length of each block on disk, in order."""
+    blocks: bytes
+    """Each block on disk, in order: 8 bytes, little-endian, ``number << 24 | length``. A list of a thousand would be large."""
     back: list[T]
     next_number: int
     """Number of the block that the back is, or will be."""
@@ -104,10 +105,10 @@ class CachingQueue(Generic[T]):
         """The queue of which ``state`` is a `snapshot`; its blocks must still be in the store."""
         queue = cls(name, block_size, store, encode, decode)
         queue._front = state.front[::-1] or None
-        queue._blocks = array("Q", [_packed(number, length) for number, length in state.blocks]) or None
+        queue._blocks = _unpacked(state.blocks) or None
         queue._back = list(state.back) or None
         queue._next = state.next_number
-        queue._length = len(state.front) + len(state.back) + sum(length for _, length in state.blocks)
+        queue._length = len(state.front) + len(state.back) + sum([block & _LENGTH for block in queue._blocks or ()])
         return queue
 
     def put_many(self, items: Sequence[T]) -> None:
@@ -188,7 +189,7 @@ class CachingQueue(Generic[T]):
             with self._lock:
                 unwritten = list(self._unwritten or ())
                 if not unwritten:
-                    blocks = [(block >> _LENGTH_BITS, block & _LENGTH) for block in self._blocks or ()]
+                    blocks = b"" if self._blocks is None else _little_endian(self._blocks).tobytes()
                     return QueueState((self._front or [])[::-1], blocks, list(self._back or ()), self._next)
             self._write(unwritten)
 
@@ -303,3 +304,17 @@ class CachingQueue(Generic[T]):
 
 def _packed(number: int, length: int) -> int:
     return number << _LENGTH_BITS | length
+
+
+def _unpacked(blocks: bytes) -> array[int]:
+    """Raises msgspec.ValidationError where it is not a whole number of blocks."""
+    if len(blocks) % 8:
+        raise msgspec.ValidationError(f"{len(blocks)} bytes are no references to blocks")
+    return _little_endian(array("Q", blocks))
+
+
+def _little_endian(blocks: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        blocks = blocks[:]
+        blocks.byteswap()
+    return blocks

@@ -146,7 +146,7 @@ class Rig:
         """A checkpoint of the hosts."""
         retired = self.store.retired()
         cuts = self.book.cut()
-        empty = QueueRow(b"\x90", [], b"\x90", 0)
+        empty = QueueRow(b"\x90", b"", b"\x90", 0)
         header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
         CheckpointFile(self.store).write(header, cuts, b"", retired)
         self.book.trim()

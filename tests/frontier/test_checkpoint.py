@@ -17,7 +17,7 @@ from tests.frontier.rig import Rig
 
 def row(*numbers: int) -> QueueRow:
     back = encode_messages([message(f"http://a/{number}") for number in numbers])
-    return QueueRow(encode_messages([]), [(3, 100)], back, 4)
+    return QueueRow(encode_messages([]), (3 << 24 | 100).to_bytes(8, "little"), back, 4)
 
 
 def header() -> Header:
@@ -102,7 +102,7 @@ def test_damage_is_told(store: BlockStore, damage: bytes) -> None:
 def test_damage_within_a_queue_is_told(store: BlockStore) -> None:
     """The ends of the queue are bytes within the bytes."""
     file = CheckpointFile(store)
-    broken = QueueRow(b"\x91\xc1", [], encode_messages([]), 0)
+    broken = QueueRow(b"\x91\xc1", b"", encode_messages([]), 0)
     file.write(msgspec.structs.replace(header(), incoming=broken), [], b"", [])
     with pytest.raises(StorageError, match="damaged"):
         file.read()

@@ -61,6 +61,11 @@ def drain(queue: CachingQueue[int], limit: int = 3) -> list[int]:
     return items
 
 
+def references(*blocks: tuple[int, int]) -> bytes:
+    """As a checkpoint has them: (number, length)."""
+    return b"".join((number << 24 | length).to_bytes(8, "little") for number, length in blocks)
+
+
 def spill(queue: CachingQueue[int]) -> None:
     """Both ends to disk, as the owner of many queues does it."""
     sink: dict[str, bytes] = {}
@@ -144,7 +149,7 @@ def test_a_snapshot_is_the_same_queue_also_after_a_restart(store: BlockStore) ->
     queue.put_many(range(9))
     queue.take(1)
     state = queue.snapshot()
-    assert state == QueueState([1], [(1, 2), (2, 2), (3, 2)], [8], 4)
+    assert state == QueueState([1], references((1, 2), (2, 2), (3, 2)), [8], 4)
     stored = msgspec.msgpack.encode(state)
     drain(queue)
     queue.put_many([100])
@@ -168,11 +173,11 @@ def test_a_snapshot_does_not_change_with_the_queue(store: BlockStore) -> None:
 
 
 def test_restoring_leaves_the_state_alone(store: BlockStore) -> None:
-    state = QueueState([1], [], [2], 3)
+    state = QueueState([1], b"", [2], 3)
     queue = CachingQueue.restore(state, "q", 5, store, encode, decode)
     queue.put_many([3])
     assert drain(queue) == [1, 2, 3]
-    assert state == QueueState([1], [], [2], 3)
+    assert state == QueueState([1], b"", [2], 3)
 
 
 def test_a_block_is_taken_from_memory_while_it_is_written(store: BlockStore) -> None:
@@ -260,7 +265,7 @@ def test_a_block_of_another_kind_or_length_is_damaged_too(store: BlockStore) -> 
     queue.take(3)
     with pytest.raises(StorageError, match=r"q_1.cqb can't be decoded \(Expecting value"):
         queue.take(3)
-    short = CachingQueue.restore(QueueState([], [(2, 4)], [], 3), "q", 3, store, encode, decode)
+    short = CachingQueue.restore(QueueState([], references((2, 4)), [], 3), "q", 3, store, encode, decode)
     with pytest.raises(StorageError, match=r"q_2.cqb has 3 items instead of 4"):
         short.take(3)
 
