@@ -150,7 +150,7 @@ def test_blocks_that_were_read_are_deleted_with_the_next_one(make: Callable[...,
     river = make()
     river.incoming.put_many(messages(12))
     river.checkpointer.save()
-    before = river.read()[0].incoming.state().blocks
+    before = river.read()[0].incoming.state().numbers()
     assert before
     while river.incoming.take(100):
         pass
@@ -217,7 +217,7 @@ def test_after_a_failed_one_no_later_one_is_written(make: Callable[..., River], 
     with pytest.raises(StorageError, match="a checkpoint failed"):
         river.checkpointer.save()
     header, _ = river.read()
-    assert sum(length for _, length in header.incoming.state().blocks) + len(header.incoming.state().back) + len(
+    assert sum(length for _, length in header.incoming.state().numbers()) + len(header.incoming.state().back) + len(
         header.incoming.state().front
     ) == len(messages(5))
     assert not river.file.host_rows()
@@ -283,7 +283,7 @@ def _all(river: River, name: str, row: Any) -> list[URLMessage]:
     """The messages of a saved queue, its blocks on the disk included; they are only looked at."""
     state = row.state()
     found = [*state.front, *state.back]
-    for number, length in state.blocks:
+    for number, length in state.numbers():
         block = decode_messages((river.store.get(f"{name}_{number}.cqb") or b"")[8:])
         assert len(block) == length
         found += block

@@ -44,6 +44,10 @@ class QueueState(msgspec.Struct, Generic[T], frozen=True, array_like=True):
     next_number: int
     """Number of the block that the back is, or will be."""
 
+    def numbers(self) -> list[tuple[int, int]]:
+        """(number, length) of each block on disk."""
+        return [(block >> _LENGTH_BITS, block & _LENGTH) for block in _unpacked(self.blocks)]
+
 
 _LENGTH_BITS = 24
 _LENGTH = (1 << _LENGTH_BITS) - 1

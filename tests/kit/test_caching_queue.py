@@ -228,7 +228,7 @@ def test_what_could_not_be_written_stays_in_memory(tmp_path: Path) -> None:
     state = queue.snapshot()
     assert store.keys() == queue.keys() == ["q_1.cqb", "q_2.cqb"]
     assert drain(queue) == list(range(7))
-    assert sum(length for _, length in state.blocks) == 4
+    assert sum(length for _, length in state.numbers()) == 4
     store.close()
 
 

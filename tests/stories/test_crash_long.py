@@ -97,7 +97,7 @@ def check_politeness(web: RandomWeb, runs: list[list[Request]]) -> None:
     for request in itertools.chain.from_iterable(runs):
         if request.host != SLOW or request.path != "/robots.txt":  # till it is read nobody knows what it asks for
             log.append(request)
-    print([(round(a.started,2), a.path, a.status) for a in log.requests(SLOW)])
+    print([(round(a.started, 2), a.path, a.status) for a in log.requests(SLOW)])
     for host in web.hosts:
         assert log.overlaps(host) == 0
     assert log.closest(SLOW) >= CRAWL_DELAY
