@@ -5,12 +5,14 @@ Called once a tick by the reporter, on the tick thread, and by the summary at th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 _STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
 _MEMINFO = Path("/proc/meminfo")
 
 
@@ -37,7 +39,13 @@ def memory_now() -> Memory:
 
 
 def memory_peak() -> int:
-    """The most memory that this process ever had resident, in bytes."""
+    """The most memory that this process ever had resident, in bytes.
+
+    From ``/proc``, because what getrusage says on Linux includes the parent, as large as it was when it started us.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        lines = _STATUS.read_text("ascii", "replace").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
     try:
         import resource
     except ImportError:  # not a Unix

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +96,11 @@ def test_the_summary_speaks_scrapys_names() -> None:
 
 def test_a_running_crawl_has_no_finish_reason() -> None:
     assert "finish_reason" not in summary(Snapshot(), "", 0.0)
+
+
+def test_the_peak_is_ours_and_not_that_of_who_started_us() -> None:
+    """Linux keeps the parent's peak in getrusage over exec."""
+    ballast = b"x" * 300_000_000
+    program = "from larm.monitor.memory import memory_peak; print(memory_peak())"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    assert 1_000_000 < int(said) < len(ballast)
