@@ -85,12 +85,17 @@ class Checkpointer:
         self.last = Saved(0.0, 0.0, 0)
 
     def save(self, *, finished: bool = False) -> None:
-        """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then."""
+        """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
+
+        Does nothing once the gate is broken: the last checkpoint is the better one.
+        """
         if self._lost:
             raise StorageError("a checkpoint failed, so no later one can be whole; the state is that of the one before")
-        self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
         began = self._clock.monotonic()
         with self._gate.cut():
+            if self._gate.broken:
+                return  # the step that this cut waited for failed half-way; its thread ends the crawl, and says why
+            self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()

@@ -200,7 +200,7 @@ class Crawl:
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck and error is None:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
-        if not (isinstance(error, StorageError) or stuck or self._gate.broken):  # else the last checkpoint is the better one
+        if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
             try:
                 self._checkpointer.save(finished=ending == "finished")
             except LarmError as failure:

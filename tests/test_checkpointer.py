@@ -223,6 +223,19 @@ def test_after_a_failed_one_no_later_one_is_written(make: Callable[..., River], 
     assert not river.file.host_rows()
 
 
+def test_a_step_that_failed_half_way_is_in_no_checkpoint(make: Callable[..., River]) -> None:
+    """A tick may wait for just that step to end; what it took and did not hand on would be lost for good."""
+    river = make()
+    river.incoming.put_many(messages(5))
+    river.checkpointer.save()
+    with pytest.raises(RuntimeError), river.gate.step():
+        river.incoming.take(5)
+        raise RuntimeError("a filter of the user's, a full disk")
+    river.checkpointer.save()
+    header, _ = river.read()
+    assert len(_queued(river, header)) == 5
+
+
 # -- the cut
 
 
