@@ -142,13 +142,15 @@ class HostBook:
     def _spill(self, keys: list[str]) -> None:
         sink: dict[str, bytes] = {}
         with self.lock:
-            for key in keys:
-                host = self._hosts.get(key)
-                if host is not None:
-                    host.queue.spill(sink)
-                    host.parked.spill(sink)
-                    self.changed_locked(host)
+            hosts = [self._hosts[key] for key in keys if key in self._hosts]
+            queues = [queue for host in hosts for queue in (host.queue, host.parked)]
+            for queue in queues:
+                queue.spill(sink)
+            for host in hosts:
+                self.changed_locked(host)
             self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+            for queue in queues:
+                queue.spilled(sink)
 
     # -- at start
 

@@ -20,7 +20,7 @@ import sys
 import threading
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -165,10 +165,10 @@ class CachingQueue(Generic[T]):
         return self._length > 0
 
     def spill(self, sink: dict[str, bytes]) -> None:
-        """Move both ends, full or not, to disk, so that the queue takes no memory until it is used again.
+        """Make blocks of both ends, full or not, so that the queue takes no memory until it is used again.
 
-        The blocks go into ``sink``; the caller writes them (`BlockStore.put_many`) before anything can be taken. So the ends of
-        many queues are written at once.
+        The blocks go into ``sink``; the caller writes them (`BlockStore.put_many`), so that the ends of many queues are written
+        at once, and then calls `spilled` with it. If it can't write them, the queue still has them.
         """
         with self._lock:
             blocks = array("Q") if self._blocks is None else self._blocks
@@ -178,6 +178,12 @@ class CachingQueue(Generic[T]):
                 blocks.append(self._spill_locked(self._back, sink))
             self._front = self._back = None
             self._blocks = blocks or None
+
+    def spilled(self, sink: Mapping[str, bytes]) -> None:
+        """What `spill` put into ``sink`` is on disk now."""
+        with self._lock:
+            unwritten = {number: items for number, items in (self._unwritten or {}).items() if self._key(number) not in sink}
+            self._unwritten = unwritten or None
 
     @property
     def in_memory(self) -> int:
@@ -208,6 +214,7 @@ class CachingQueue(Generic[T]):
     def _spill_locked(self, items: list[T], sink: dict[str, bytes]) -> int:
         number = self._next
         self._next += 1
+        self._unwritten = (self._unwritten or {}) | {number: items}
         sink[self._key(number)] = self._pack(items)
         return _packed(number, len(items))
 

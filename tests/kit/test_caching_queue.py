@@ -71,6 +71,7 @@ def spill(queue: CachingQueue[int]) -> None:
     sink: dict[str, bytes] = {}
     queue.spill(sink)
     queue._store.put_many(sink)
+    queue.spilled(sink)
 
 
 def test_the_vector_of_the_original(store: BlockStore) -> None:
@@ -193,6 +194,18 @@ def test_a_block_is_taken_from_memory_while_it_is_written(store: BlockStore) -> 
     assert taken == [0, 1, 2, 3]
     assert drain(queue) == [4]
     assert store.retired() == store.keys() == ["q_1.cqb"]  # written in vain, once, and to be deleted
+
+
+def test_what_could_not_be_spilled_is_still_there(store: BlockStore) -> None:
+    """The disk was full: nothing may be said to be on it, in no checkpoint either."""
+    queue = make(store)
+    queue.put_many([1, 2, 3])
+    queue.spill({})
+    state = queue.snapshot()
+    assert {f"q_{number}.cqb" for number, _ in state.numbers()} <= set(store.keys()), "the snapshot tries again"
+    queue.put_many([4, 5])
+    queue.spill({})
+    assert drain(queue) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("spilling", [False, True])
