@@ -51,8 +51,8 @@ class Bench:
         self.store = BlockStore(folder / "queues")
         self.seen = DiskSeenSet(folder / "queues" / "visited.db", config.filters.visited.recent)
         self.logs = LogBook(folder / "logs")
-        self.book = HostBook(self.store, config.frontier, self.clock)
-        self.queues = HostQueues(self.book, config.frontier, self.clock, self.tally, lambda: None, self.hurry)
+        self.book = HostBook(self.store, config.frontier, self.clock, self.hurry)
+        self.queues = HostQueues(self.book, config.frontier, self.clock, self.tally, lambda: None)
         self.file = CheckpointFile(self.store)
         counters = Counters()
         filters = [LengthFilter(500), KnownPaths(KnownPathsFilter()), ScopeFilter(".*"), VisitedFilter(self.seen)]

@@ -115,8 +115,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     mission = _mission(settings, normalizer, header)
     pool = _pool(settings, mission.urls, clock, undo)
 
-    book = HostBook(state.store, settings.frontier, clock)
-    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one, ticker.hurry)
+    book = HostBook(state.store, settings.frontier, clock, ticker.hurry)
+    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one)
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
     chain = FilterChain(

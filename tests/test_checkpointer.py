@@ -228,9 +228,14 @@ def test_a_step_that_failed_half_way_is_in_no_checkpoint(make: Callable[..., Riv
     river = make()
     river.incoming.put_many(messages(5))
     river.checkpointer.save()
-    with pytest.raises(RuntimeError), river.gate.step():
-        river.incoming.take(5)
-        raise RuntimeError("a filter of the user's, a full disk")
+
+    def fail() -> None:
+        with river.gate.step():
+            river.incoming.take(5)
+            raise RuntimeError("a full disk, a mistake of ours")
+
+    with pytest.raises(RuntimeError):
+        fail()
     river.checkpointer.save()
     header, _ = river.read()
     assert len(_queued(river, header)) == 5

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import msgspec
@@ -35,18 +35,23 @@ _CHUNK = 500
 class HostBook:
     """Records by host key. Used by the handler and the fetcher threads, copied and trimmed by the tick thread."""
 
-    def __init__(self, store: BlockStore, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, store: BlockStore, settings: Settings, clock: Clock, on_crowded: Callable[[], None] = lambda: None
+    ) -> None:
+        """``on_crowded`` is called, without the lock, when so many records wait to be written that it should be done soon."""
         # constant after construction
         self.lock = threading.Lock()
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._on_crowded = on_crowded
+        self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
         self._changed: dict[str, Host] = {}
         self._known = 0
         self._trims = 0
-        self._messages = 0  # put since the queues were last looked at
+        self._messages = 0  # came into the memory since the queues were last looked at
 
     # -- one record
 
@@ -112,19 +117,19 @@ class HostBook:
             for key in list(islice(idle, surplus)):
                 del self._hosts[key]
 
-    @property
-    def crowded(self) -> bool:
-        """So many records wait to be written that it should be done soon."""
-        return len(self._changed) > max(self._settings.hosts_in_memory // 4, 1)  # a cut is as large as the records themselves
-
-    # -- the memory of the queues
+    # -- the bounds
 
     def put_locked(self, messages: int) -> None:
         """So many messages came into the memory, by a put or with a block; see `relieve`."""
         self._messages += messages
 
     def relieve(self) -> None:
-        """Keep the messages in memory below their bound: the longest ends of queues go to disk. Called without the lock."""
+        """Keep the memory bounded. Whoever worked on hosts calls this afterwards, without the lock.
+
+        Of messages, the longest ends of queues go to disk here; records can go with the next checkpoint, which is asked for.
+        """
+        if len(self._changed) > self._crowd:
+            self._on_crowded()
         bound = self._settings.messages_in_memory
         if self._messages < bound // 4:
             return
@@ -155,7 +160,7 @@ class HostBook:
     # -- at start
 
     def load(self, keys: Iterable[str]) -> Iterator[Host]:
-        """Read the rows of the last checkpoint, one by one; as many as may be in memory stay there. Raises StorageError.
+        """Read the rows of the last checkpoint, one by one; as many as the bounds allow stay in memory. Raises StorageError.
 
         Before any other thread runs. What the caller changes of a host it must declare with `changed_locked`, which keeps it.
         """
@@ -166,8 +171,13 @@ class HostBook:
                 host = self._restore(name.removeprefix(ROW), rows.get(name, b""))
                 self._known += 1
                 yield host
-                if len(self._hosts) < self._settings.hosts_in_memory or host.key in self._changed:
+                if self._has_room(host) or host.key in self._changed:
                     self._hosts[host.key] = host
+                    self._messages += host.in_memory
+
+    def _has_room(self, host: Host) -> bool:
+        messages = self._messages + host.in_memory
+        return len(self._hosts) < self._settings.hosts_in_memory and messages <= self._settings.messages_in_memory // 2
 
     # -- making records
 
@@ -178,6 +188,7 @@ class HostBook:
             self.changed_locked(host)
         else:
             host = self._restore(key, row)
+            self._messages += host.in_memory
         self._hosts[key] = host
         return host
 

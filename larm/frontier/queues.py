@@ -51,14 +51,13 @@ class Figures(NamedTuple):
 class HostQueues:
     """Ring and heap over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
 
-    def __init__(  # noqa: PLR0917  two of them are callbacks
+    def __init__(
         self,
         book: HostBook,
         settings: Settings,
         clock: Clock,
         tally: Tally,
         on_ready: Callable[[], None],
-        on_crowded: Callable[[], None] = lambda: None,
     ) -> None:
         # constant after construction
         self._book = book
@@ -66,7 +65,6 @@ class HostQueues:
         self._clock = clock
         self._tally = tally
         self._on_ready = on_ready
-        self._on_crowded = on_crowded
         self._numbers = count()
         # guarded by book.lock
         self._ring: deque[str] = deque()
@@ -101,8 +99,6 @@ class HostQueues:
             self._tally.fall(dormant)
         self.announce()
         self._book.relieve()
-        if self._book.crowded:
-            self._on_crowded()
 
     # -- out
 

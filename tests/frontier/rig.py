@@ -56,9 +56,9 @@ class Rig:
         self.zeros = 0
         self.woken = 0
         self.tally = Tally(self._zero)
-        self.book = HostBook(store, settings, self.clock)
         self.crowds = 0
-        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready, self._crowded)
+        self.book = HostBook(store, settings, self.clock, self._crowded)
+        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready)
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
         self.arrivals: list[Arrival] = []
