@@ -83,6 +83,11 @@ class Host:
         return len(self.queue) + len(self.parked) + len(self.delayed)
 
     @property
+    def busy(self) -> bool:
+        """Something of it is in the air or on its way to the handler: a record read back would do that again."""
+        return bool(self.running or self.arriving)
+
+    @property
     def in_memory(self) -> int:
         """Messages that its queues hold in memory."""
         return self.queue.in_memory + self.parked.in_memory

@@ -113,7 +113,7 @@ class HostBook:
             if surplus <= 0:
                 return
             self._trims += 1
-            idle = (key for key, host in self._hosts.items() if key not in self._changed and not host.running)
+            idle = (key for key, host in self._hosts.items() if key not in self._changed and not host.busy)
             for key in list(islice(idle, surplus)):
                 del self._hosts[key]
 

@@ -108,6 +108,17 @@ def test_a_host_with_requests_in_the_air_stays(store: BlockStore) -> None:
     rig.end(lease)
 
 
+def test_a_host_whose_rules_are_on_their_way_stays(store: BlockStore) -> None:
+    """A checkpoint knows only the task for them; read back, it would be done a second time."""
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.screen("a/1")
+    rig.errand.land(rig.one(), ok())
+    rig.put("b/1", "c/1")
+    rig.save()
+    assert rig.settle() == (["http://a/1"], [])
+    assert sorted(drained(rig)) == ["a/1", "b/1", "c/1"]
+
+
 def test_a_host_keeps_all_it_was_when_it_comes_back(store: BlockStore) -> None:
     """Health, back-off, rules and the next time are the same as if it had never left."""
     rig = Rig(store, of(hosts_in_memory=1))
