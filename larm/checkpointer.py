@@ -120,6 +120,7 @@ class Checkpointer:
             epoch=epoch,
             cycle=self._cycle,
             finished=finished,
+            clock_moved=self._book.clock_moved,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False

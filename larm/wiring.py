@@ -115,7 +115,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     mission = _mission(settings, normalizer, header)
     pool = _pool(settings, mission.urls, clock, undo)
 
-    book = HostBook(state.store, settings.frontier, clock, ticker.hurry)
+    moved = header.clock_moved if header else 0.0
+    book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved)
     queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one)
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None

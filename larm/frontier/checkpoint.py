@@ -44,6 +44,8 @@ class Header(msgspec.Struct, frozen=True):
     cycle: int = 0
     """0: the first crawl; n: the nth revisit."""
     finished: bool = False
+    clock_moved: float = 0.0
+    """Seconds by which the wall clock differs from the times in the host rows, because it was set during a run."""
     format: int = FORMAT
 
 

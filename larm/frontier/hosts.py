@@ -36,15 +36,27 @@ class HostBook:
     """Records by host key. Used by the handler and the fetcher threads, copied and trimmed by the tick thread."""
 
     def __init__(
-        self, store: BlockStore, settings: Settings, clock: Clock, on_crowded: Callable[[], None] = lambda: None
+        self,
+        store: BlockStore,
+        settings: Settings,
+        clock: Clock,
+        on_crowded: Callable[[], None] = lambda: None,
+        *,
+        clock_moved: float = 0.0,
     ) -> None:
-        """``on_crowded`` is called, without the lock, when so many records wait to be written that it should be done soon."""
+        """``on_crowded`` is called, without the lock, when so many records wait to be written that it should be done soon.
+
+        ``clock_moved`` is that of the last checkpoint.
+        """
         # constant after construction
         self.lock = threading.Lock()
         self._store = store
         self._settings = settings
         self._clock = clock
         self._on_crowded = on_crowded
+        self._shift = (
+            clock.wall() - clock_moved - clock.monotonic()
+        )  # from monotonic times to those of rows, the same all the time
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
@@ -101,10 +113,14 @@ class HostBook:
 
     def cut(self) -> list[HostCut]:
         """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread."""
-        shift = self._clock.wall() - self._clock.monotonic()
         with self.lock:
             changed, self._changed = self._changed, {}
-            return [cut_host(host, shift) for host in changed.values()]
+            return [cut_host(host, self._shift) for host in changed.values()]
+
+    @property
+    def clock_moved(self) -> float:
+        """Seconds by which the wall clock was set, ahead or back, since it last was what rows are written with."""
+        return self._clock.wall() - self._clock.monotonic() - self._shift
 
     def trim(self) -> None:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
@@ -203,7 +219,8 @@ class HostBook:
             )
         except msgspec.MsgspecError as error:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
-        fill_host(host, saved, self._clock.wall(), self._clock.monotonic())
+        now = self._clock.monotonic()
+        fill_host(host, saved, now + self._shift, now)
         return host
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:

@@ -48,7 +48,9 @@ TIMEOUT, CONNECT = failed(FailReason.TIMEOUT), failed(FailReason.CONNECT)
 class Rig:
     """All parts of the frontier but the handler; `load` gives the next process's."""
 
-    def __init__(self, store: BlockStore, settings: Frontier = HURRIED, clock: Clock | None = None) -> None:
+    def __init__(
+        self, store: BlockStore, settings: Frontier = HURRIED, clock: Clock | None = None, clock_moved: float = 0.0
+    ) -> None:
         self.store = store
         self.settings = settings
         self.fake = FakeClock(1_000_000.0)
@@ -57,7 +59,7 @@ class Rig:
         self.woken = 0
         self.tally = Tally(self._zero)
         self.crowds = 0
-        self.book = HostBook(store, settings, self.clock, self._crowded)
+        self.book = HostBook(store, settings, self.clock, self._crowded, clock_moved=clock_moved)
         self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready)
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
@@ -147,7 +149,7 @@ class Rig:
         retired = self.store.retired()
         cuts = self.book.cut()
         empty = QueueRow(b"\x90", b"", b"\x90", 0)
-        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
+        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch(), clock_moved=self.book.clock_moved)
         CheckpointFile(self.store).write(header, cuts, b"", retired)
         self.book.trim()
 
@@ -156,10 +158,10 @@ class Rig:
         clock = FakeClock(7.0)
         clock.set_wall(self.fake.wall())
         change(clock)
-        new = Rig(self.store, self.settings, clock)
-        new.fake = clock
         file = CheckpointFile(self.store)
         found = file.read()
+        new = Rig(self.store, self.settings, clock, found[0].clock_moved if found else 0.0)
+        new.fake = clock
         file.go_back(found[0] if found else None)
         new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))
         return new

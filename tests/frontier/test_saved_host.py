@@ -117,6 +117,26 @@ def test_wall_clock_set_back_stalls_a_host_for_a_day_at_most(store: BlockStore) 
     assert sorted(drained(new)) == ["a/1", "b/2"]
 
 
+@pytest.mark.parametrize("hours", [1, -1])
+def test_wall_clock_set_during_a_run_changes_no_delay(store: BlockStore, hours: int) -> None:
+    """Not of a record that left the memory meanwhile, nor in the next run."""
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.put("a/1", "b/1")
+    for lease, outcome in zip(rig.queues.lease(2), (status(503, retry_after=500), ok()), strict=True):
+        rig.end(lease, outcome)
+    rig.host("b")
+    rig.save()
+    assert "a" not in rig.book._hosts
+    rig.fake.set_wall(rig.fake.wall() + hours * 3_600)
+    rig.fake.advance(100)
+    assert rig.host("a").next_start - rig.fake.monotonic() == pytest.approx(400)
+    rig.put("c/1")
+    rig.save()
+    rig.fake.advance(100)
+    assert rig.load().queues.seconds_to_next() == 0, "c may be asked"
+    assert rig.load().host("a").ready_at() - 7 == pytest.approx(300)
+
+
 def test_a_new_retry_at_the_same_moment_as_a_loaded_one(store: BlockStore) -> None:
     """Their numbers must differ: messages have no order."""
     rig = Rig(store)
