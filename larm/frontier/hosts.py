@@ -20,6 +20,7 @@ import msgspec
 from larm.config import Frontier as Settings
 from larm.errors import StorageError
 from larm.frontier.host import Host
+from larm.frontier.politeness import next_start
 from larm.frontier.saved_host import HostCut, cut_host, decode_host, fill_host
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
@@ -54,9 +55,8 @@ class HostBook:
         self._settings = settings
         self._clock = clock
         self._on_crowded = on_crowded
-        self._shift = (
-            clock.wall() - clock_moved - clock.monotonic()
-        )  # from monotonic times to those of rows, the same all the time
+        self._began = clock.monotonic()
+        self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
@@ -221,6 +221,8 @@ class HostBook:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         now = self._clock.monotonic()
         fill_host(host, saved, now + self._shift, now)
+        # the last process may have asked it after its last checkpoint
+        host.next_start = max(host.next_start, next_start(self._began, self._settings.delay, host.crawl_delay, 0.0, 0.0))
         return host
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:

@@ -137,6 +137,20 @@ def test_wall_clock_set_during_a_run_changes_no_delay(store: BlockStore, hours: 
     assert rig.load().host("a").ready_at() - 7 == pytest.approx(300)
 
 
+@pytest.mark.parametrize("crawl_delay", [0, 7])
+def test_a_request_after_the_last_checkpoint_counts(store: BlockStore, crawl_delay: int) -> None:
+    """Nobody knows of it after a kill; the process that comes back at once must not ask again at once."""
+    rig = Rig(store, of(delay=Seconds(2)))
+    rig.screen("a/1", "a/2")
+    rig.errand.land(rig.one(), ok(body=b"User-agent: *\nCrawl-delay: %d" % crawl_delay))
+    rig.settle()
+    rig.fake.advance(100)
+    rig.save()
+    rig.end(rig.one())
+    new = rig.load()
+    assert new.queues.seconds_to_next() == pytest.approx(max(2, crawl_delay))
+
+
 def test_a_new_retry_at_the_same_moment_as_a_loaded_one(store: BlockStore) -> None:
     """Their numbers must differ: messages have no order."""
     rig = Rig(store)
