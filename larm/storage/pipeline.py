@@ -47,7 +47,7 @@ class StorageLine:
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
         self._storage = storage
         self._limit = limit_bytes
-        self._wake = min(_WAKE, limit_bytes // 2)
+        self._wake = max(1, min(_WAKE, limit_bytes // 2))
         self._position = position
         # guarded by self._lock
         self._lock = threading.Lock()

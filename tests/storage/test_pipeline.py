@@ -116,6 +116,16 @@ def test_the_writer_is_not_woken_for_each_page() -> None:
     running.end()
 
 
+@pytest.mark.parametrize("limit", [0, 1])
+def test_a_limit_of_next_to_nothing_is_only_slow(limit: int) -> None:
+    """The writer must not take an empty queue for the end."""
+    running = Line(Recorder(), limit)
+    running.line.opened.result(WAIT)
+    running.line.put(pages(1))
+    assert running.line.request_commit().result(WAIT) == {"stored": 1}
+    running.end()
+
+
 def test_close_stores_what_is_queued() -> None:
     """close() drains; what was put before it started running is not lost either."""
     recorder = Recorder()
