@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
 from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
-from larm.model.message import ORDINARY, REDIRECT, URLMessage
+from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 
@@ -145,6 +147,8 @@ class Lander:
         if target.access == message.url.access:
             landed.counts["redirect/to_itself"] = 1
             return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")
+        if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
+            onward = msgspec.structs.replace(onward, known=UNKNOWN)
         return landed._replace(visit=visit, again=onward)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, status: int) -> Visit | None:

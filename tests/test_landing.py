@@ -12,7 +12,7 @@ from larm.landing import Landed, Lander, start_visit
 from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
-from larm.model.message import FRAME, ORDINARY, REDIRECT, START, Known, URLMessage
+from larm.model.message import FRAME, ORDINARY, REDIRECT, START, UNKNOWN, Known, URLMessage
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 from larm.model.url import URLNormalizer
 from larm.testing.fakes import message, url
@@ -201,6 +201,21 @@ def test_a_redirect_to_the_same_normalised_url_goes_past_the_filters() -> None:
     assert landed.messages == ()
     assert landed.again == URLMessage(url("http://a.org/dir/"), about.url.access, REDIRECT, depth=1, redirects=1)
     assert visit_of(landed).links[0].link_type == REDIRECT
+
+
+def test_on_a_revisit_it_replaces_the_page_that_is_stored() -> None:
+    """It is the same page for the index, which would have it twice; what is known is that of the other address."""
+    about = msgspec.structs.replace(message("http://a.org/dir/"), known=Known("etag", "", 7))
+    again = moved("/dir/index.html", about).again
+    assert again is not None
+    assert again.known == UNKNOWN
+    assert visit_of(land(fetched(), again)).revisited
+
+
+def test_a_redirect_to_another_page_takes_nothing_of_it_along() -> None:
+    """Else the visited filter would let it pass."""
+    about = msgspec.structs.replace(message("http://a.org/dir/"), known=Known("etag", "", 7))
+    assert moved("/other", about).messages[0].known is None
 
 
 def test_a_redirect_to_itself_ends_there() -> None:

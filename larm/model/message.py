@@ -30,6 +30,10 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """63 bits of XXH3 over the body: for servers that answer 200 whatever one asks."""
 
 
+UNKNOWN = Known("", "", 0)
+"""Of a page that is revisited, but must be read as a whole."""
+
+
 class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One URL and how it was found (LARM-43)."""
 

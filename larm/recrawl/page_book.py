@@ -17,10 +17,9 @@ from larm.errors import StorageError
 from larm.kit.record_table import RecordTable
 from larm.model.digest import digest
 from larm.model.document import Visit
-from larm.model.message import Known, URLMessage
+from larm.model.message import UNKNOWN, Known, URLMessage
 from larm.model.url import Url
 
-UNKNOWN = Known("", "", 0)
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
 

@@ -14,8 +14,8 @@ import msgspec
 
 from larm.kit.record_table import RecordTable
 from larm.model.document import Visit
-from larm.model.message import URLMessage
-from larm.recrawl.page_book import UNKNOWN, PageRow, decode_row
+from larm.model.message import UNKNOWN, URLMessage
+from larm.recrawl.page_book import PageRow, decode_row
 
 _BATCH = 1000
 
