@@ -28,7 +28,7 @@ def landed(text: str, outcome: Outcome, *, error: bool = False, warnings: tuple[
 
 
 def lines(book: LogBook, name: str) -> list[str]:
-    book.flush()
+    book.sync()
     return (book.directory / f"{name}.log").read_text().splitlines()
 
 

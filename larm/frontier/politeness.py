@@ -46,8 +46,6 @@ class Row(NamedTuple):
     """Points that it costs the host (LARM-63)."""
     unreachable: bool = False
     """The host is given up at once (LARM-19)."""
-    gone: bool = False
-    """The page does not exist: a copy of it is no longer true."""
 
 
 OK = Row()
@@ -61,9 +59,7 @@ TABLE: dict[FailReason | int | str, Row] = {
     FailReason.CONTENT: Row(),  # the server will pack it wrongly again
     FailReason.PRIVATE: Row(),
     FailReason.URL: Row(),
-    404: Row(gone=True),
     408: Row(retry=True),
-    410: Row(gone=True),
     425: Row(retry=True),
     429: Row(retry=True, blocks_host=True),
     500: Row(retry=True),
@@ -102,10 +98,9 @@ class Decision(NamedTuple):
     """Seconds during which nothing is sent to the host; 0: only the usual delay."""
     health_cost: int
     unreachable: bool
-    gone: bool
 
 
-NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, gone=False)
+NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False)
 
 
 def policy(
@@ -130,7 +125,7 @@ def policy(
         host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
     retry = found.retry and tries < settings.retries
     wait = max(backoff(settings.retry_wait, tries, settings.backoff_max, random), host_wait) if retry else 0.0
-    return Decision(retry, wait, host_wait, found.health, found.unreachable, found.gone)
+    return Decision(retry, wait, host_wait, found.health, found.unreachable)
 
 
 def health_after(points: int, decision: Decision, settings: Frontier, *, on_trial: bool = False) -> int:

@@ -4,7 +4,8 @@ The first message for an origin whose rules are unknown (or older than a day) ma
 parked; so is every later one, until the answer comes. Rules are set and parked messages released on the handler thread alone,
 in one go, so no message can be stranded or overtaken (LARM-55, LARM-56).
 
-`screen` and `settle` run on the handler thread, `answered` on a fetcher thread; records are guarded by the book's lock.
+`screen` and `settle` run on the handler thread, `load_again` on a fetcher thread, `explain` on any; records are guarded by the
+book's lock.
 """
 
 from __future__ import annotations

@@ -117,13 +117,6 @@ class IndexWriter:
             self._changed = False
         return self._generation
 
-    def rollback(self) -> None:
-        """Forget all changes since the last commit."""
-        writer = self._open_writer()
-        with self._failure:
-            writer.rollback()
-            self._changed = False
-
     def close(self) -> None:
         """Let go of the index; what was not committed is lost. Merges that still run are given up: that costs only time."""
         self._writer = None

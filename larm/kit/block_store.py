@@ -102,13 +102,6 @@ class BlockStore:
             retired, self._retired = self._retired, []
             return retired
 
-    def size_on_disk(self) -> int:
-        """Bytes of the database and its log. The room of deleted blocks is used again, but counts until then."""
-        try:
-            return sum(file.stat().st_size for file in self.directory.glob("cache.db*"))
-        except OSError as error:
-            raise disk_failure(self.directory, error) from error
-
     def close(self) -> None:
         """Close the database, on any thread; a second call does nothing, everything else then raises StorageError."""
         with self._lock, self._read_lock:

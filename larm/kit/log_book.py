@@ -48,18 +48,13 @@ class LogBook:
                     self._noted.pop(name, None)
             return self._files[name]
 
-    def flush(self) -> None:
-        """Write whatever is buffered in any log. Raises StorageError."""
-        for file in self._opened():
-            file.flush()
-
     def sync(self) -> None:
         """Flush, and wait for the disk: a log must not be shorter than a checkpoint notes, even after a power cut."""
         for file in self._opened():
             file.sync()
 
     def positions(self) -> dict[str, int]:
-        """Length of each log with what is buffered: for the cut of a checkpoint. `flush` or `sync` before it is stored."""
+        """Length of each log with what is buffered: for the cut of a checkpoint. `sync` before it is stored."""
         with self._lock:
             return (self._noted or {}) | {name: file.position for name, file in self._files.items()}
 

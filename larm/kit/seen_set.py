@@ -119,11 +119,6 @@ class DiskSeenSet:
         with self._lock:
             return self._stored + len(self._frozen) + len(self._fresh)
 
-    @property
-    def fresh_count(self) -> int:
-        """Fingerprints that no cut has taken yet."""
-        return len(self._fresh)
-
     def cut(self) -> bytes:
         """What is new since the last cut, for the checkpoint and for `apply`: 8 bytes each. Called in a cut of the gate."""
         with self._lock:

@@ -49,11 +49,6 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.access[self.access.index("/", 8) :]
 
     @property
-    def normalised_file(self) -> str:
-        """``/path?query`` of the normalised form (LARM-50)."""
-        return self.normalised[self.normalised.index("/", 8) :]
-
-    @property
     def hostname(self) -> str:
         """Host of the access form without port; an IPv6 address without its brackets."""
         authority = self.origin.partition("://")[2]
@@ -76,9 +71,6 @@ _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s]+\.[^/?#:@\s]+):\d+(?:[/?#]|$)", re.IGNORECASE)
 _NO_SCHEME = re.compile(r"[^/?#]*://")  # "1x://host" lacks a proper one, it isn't a path on the host "1x"
-_HOST = re.compile(
-    r"localhost(?:[:/?#]|$)|[^/?#\\\s.]+\.[^/?#\\\s]", re.IGNORECASE
-)  # what a person means by a host: not any word
 WHITE = "".join(map(chr, range(33)))
 """Stripped from both ends of a URL by the standard: C0 controls and space."""
 

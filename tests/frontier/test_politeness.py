@@ -87,44 +87,44 @@ def test_backoff_stays_within_its_bounds(base: float, times: int, maximum: float
     assert wait <= base * 2.0 ** min(times, 64) * 1.1 or wait == base
 
 
-# -- the table: retry, blocks the host, health, unreachable, gone
+# -- the table: retry, blocks the host, health, unreachable
 
-ROWS: list[tuple[Outcome, bool, bool, int, bool, bool]] = [
-    (failed(FailReason.TIMEOUT), True, False, 1, False, False),
-    (failed(FailReason.UNRESOLVED), True, False, 0, True, False),
-    (failed(FailReason.CONNECT), True, False, 0, True, False),
-    (failed(FailReason.DROPPED), True, False, 0, False, False),
-    (failed(FailReason.TLS), False, False, 1, False, False),
-    (failed(FailReason.PROTOCOL), False, False, 0, False, False),
-    (failed(FailReason.CONTENT), False, False, 0, False, False),
-    (failed(FailReason.PRIVATE), False, False, 0, False, False),
-    (failed(FailReason.URL), False, False, 0, False, False),
-    (refused(408), True, False, 0, False, False),
-    (refused(425), True, False, 0, False, False),
-    (refused(429), True, True, 0, False, False),
-    (refused(500), True, False, 0, False, False),
-    (refused(502), True, False, 0, False, False),
-    (refused(503), True, True, 0, False, False),
-    (refused(504), True, False, 0, False, False),
-    (refused(520), True, False, 0, False, False),
-    (refused(501), False, False, 0, False, False),
-    (refused(505), False, False, 0, False, False),
-    (refused(404), False, False, 0, False, True),
-    (refused(410), False, False, 0, False, True),
-    (refused(401), False, False, 0, False, False),
-    (refused(403), False, False, 0, False, False),
-    (refused(418), False, False, 0, False, False),
-    (refused(302), False, False, 0, False, False),
-    (refused(204), False, False, 0, False, False),
-    (refused(999), False, False, 0, False, False),
-    (Fetched(200, {}, b"", TIMING), False, False, 0, False, False),
-    (Moved(301, "/", TIMING), False, False, 0, False, False),
-    (NotModified({}, TIMING), False, False, 0, False, False),
+ROWS: list[tuple[Outcome, bool, bool, int, bool]] = [
+    (failed(FailReason.TIMEOUT), True, False, 1, False),
+    (failed(FailReason.UNRESOLVED), True, False, 0, True),
+    (failed(FailReason.CONNECT), True, False, 0, True),
+    (failed(FailReason.DROPPED), True, False, 0, False),
+    (failed(FailReason.TLS), False, False, 1, False),
+    (failed(FailReason.PROTOCOL), False, False, 0, False),
+    (failed(FailReason.CONTENT), False, False, 0, False),
+    (failed(FailReason.PRIVATE), False, False, 0, False),
+    (failed(FailReason.URL), False, False, 0, False),
+    (refused(408), True, False, 0, False),
+    (refused(425), True, False, 0, False),
+    (refused(429), True, True, 0, False),
+    (refused(500), True, False, 0, False),
+    (refused(502), True, False, 0, False),
+    (refused(503), True, True, 0, False),
+    (refused(504), True, False, 0, False),
+    (refused(520), True, False, 0, False),
+    (refused(501), False, False, 0, False),
+    (refused(505), False, False, 0, False),
+    (refused(404), False, False, 0, False),
+    (refused(410), False, False, 0, False),
+    (refused(401), False, False, 0, False),
+    (refused(403), False, False, 0, False),
+    (refused(418), False, False, 0, False),
+    (refused(302), False, False, 0, False),
+    (refused(204), False, False, 0, False),
+    (refused(999), False, False, 0, False),
+    (Fetched(200, {}, b"", TIMING), False, False, 0, False),
+    (Moved(301, "/", TIMING), False, False, 0, False),
+    (NotModified({}, TIMING), False, False, 0, False),
 ]
 
 
-@pytest.mark.parametrize(("outcome", "retry", "blocks_host", "health", "unreachable", "gone"), ROWS)
-def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool, gone: bool) -> None:
+@pytest.mark.parametrize(("outcome", "retry", "blocks_host", "health", "unreachable"), ROWS)
+def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool) -> None:
     decision = decide(outcome)
     assert decision == Decision(
         retry=retry,
@@ -132,7 +132,6 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
         host_wait=60.0 if blocks_host else 0.0,
         health_cost=health,
         unreachable=unreachable,
-        gone=gone,
     )
 
 
@@ -158,8 +157,8 @@ def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
 
 
 def test_a_url_waits_as_long_as_its_host() -> None:
-    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False, False)
-    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False, False)
+    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False)
+    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +180,7 @@ def test_retry_after(status: int, after: float, blocks: int, host_wait: float) -
 
 
 def test_forbidden_with_retry_after_rests_the_host_but_does_not_retry() -> None:
-    assert decide(refused(403, 30.0)) == Decision(False, 0.0, 30.0, 0, False, False)
+    assert decide(refused(403, 30.0)) == Decision(False, 0.0, 30.0, 0, False)
 
 
 # -- health

@@ -135,7 +135,7 @@ def test_a_book_opens_each_log_once(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="no name of a log"):
             book.open(name)
     book.open("a").line("one")
-    book.flush()
+    book.sync()
     assert (tmp_path / "logs" / "a.log").read_text() == "one\n"
     assert repr(book).endswith("logs: thread0, a>")
     book.close()
@@ -166,10 +166,10 @@ def test_positions_count_what_is_buffered_and_rewind_goes_back_to_them(tmp_path:
     a.line("kept")
     positions = book.positions()
     assert positions == {"a": 12, "b": 0}
-    book.flush()  # the checkpoint makes them durable before it notes them
+    book.sync()  # the checkpoint makes them durable before it notes them
     for log in (a, b, book.open("later", "header")):
         log.line("dropped")
-    book.flush()
+    book.sync()
     a.line("dropped, never written")
     book.rewind(positions)
     assert book.positions() == {"a": 12, "b": 0, "later": 7}
@@ -190,7 +190,7 @@ a, b = book.open("a"), book.open("b", "header")
 a.lines(["1", "2"])
 positions = book.positions()
 b.line("between the cut and the flush")
-book.flush()
+book.sync()
 print(json.dumps(positions), flush=True)
 a.line("after"); book.open("c", "header").line("after"); a.flush()
 with open(a.path, "ab") as file:

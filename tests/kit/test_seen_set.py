@@ -41,7 +41,7 @@ def test_new_is_what_was_never_given_before(seen: DiskSeenSet) -> None:
     assert seen.add_new([1, 2, 1, LARGEST]) == [True, True, False, True]
     assert seen.add_new([2, 0, 3]) == [False, True, True]
     assert seen.add_new([0, 0]) == [False, False]
-    assert len(seen) == seen.fresh_count == 5
+    assert len(seen) == 5
     assert 3 in seen
     assert 4 not in seen
     assert 4 not in seen  # asking does not remember
@@ -79,7 +79,7 @@ def test_a_delta_may_be_applied_again_after_a_kill(tmp_path: Path) -> None:
     seen = DiskSeenSet(tmp_path / "seen.db", 10)
     seen.add_new([5, 6])
     delta = seen.cut()
-    assert seen.fresh_count == 0
+    assert len(seen._fresh) == 0
     seen.close()  # killed between cut and apply
     for _ in range(2):
         seen = DiskSeenSet(tmp_path / "seen.db", 10)
@@ -119,7 +119,7 @@ def test_recent_ones_need_no_disk(seen: DiskSeenSet) -> None:
     assert seen.add_new(range(40)) == [False] * 40
     with pytest.raises(StorageError):
         seen.add_new([41])
-    assert seen.fresh_count == 0
+    assert len(seen._fresh) == 0
 
 
 def test_a_full_disk_loses_nothing(seen: DiskSeenSet) -> None:
