@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.kit.disk_failure import disk_failure
+from larm.kit.files import sync_directory
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -22,16 +23,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)
-        _sync_directory(path.parent)  # or the new name may be lost while the data is kept
+        sync_directory(path.parent)  # or the new name may be lost while the data is kept
     except OSError as error:
         with suppress(OSError):
             os.unlink(name)
         raise disk_failure(path, error) from error
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

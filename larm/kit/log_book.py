@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from larm.kit.disk_failure import disk_failure
-from larm.kit.log_file import LogFile, cut_back
+from larm.kit.files import cut_back
+from larm.kit.log_file import LogFile
 
 __all__ = ["LogBook", "LogFile", "time_of_day"]
 

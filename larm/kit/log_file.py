@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
+from larm.kit.files import cut_back
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n") + b"\x7f"
@@ -136,20 +136,6 @@ class LogFile:
 
     def __repr__(self) -> str:
         return f"<LogFile {self.path} {self._position} bytes, {self._buffered} buffered>"
-
-
-def cut_back(path: Path, position: int) -> None:
-    """Truncate a file to ``position`` bytes. Raises StorageError, naming the file, if it is shorter or missing."""
-    try:
-        size = path.stat().st_size if path.exists() else 0
-        if size < position:
-            raise StorageError(
-                f"{path}: it has {size} of the {position} bytes that the last checkpoint noted; restore the file or start over"
-            )
-        if size > position:
-            os.truncate(path, position)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def encode_lines(lines: Sequence[str]) -> bytes:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
+from larm.kit.files import cut_back
 
 _BUFFER = 1_000_000  # bytes kept back before a write: a system call for every 40 pages or so
-_RESTORE = "put the file back as it was, or start over with --fresh"
 
 
 class AppendFile:
@@ -82,29 +81,3 @@ class AppendFile:
                 self.flush()
         finally:
             self._file.close()
-
-
-def cut_back(path: Path, length: int) -> None:
-    """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
-    try:
-        found = path.stat().st_size if path.exists() else 0
-        if found < length:
-            raise StorageError(
-                f"{path}: {found:,} bytes, but the last checkpoint noted {length:,}: it was cut or replaced; {_RESTORE}"
-            )
-        if found > length:
-            os.truncate(path, length)
-    except OSError as error:
-        raise disk_failure(path, error) from error
-
-
-def sync_directory(directory: Path) -> None:
-    """Make the names of new files in it durable, too."""
-    try:
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise disk_failure(directory, error) from error

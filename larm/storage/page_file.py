@@ -10,7 +10,8 @@ from pathlib import Path
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
-from larm.storage.append_file import AppendFile, sync_directory
+from larm.kit.files import sync_directory
+from larm.storage.append_file import AppendFile
 
 _NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl")
 

@@ -223,9 +223,9 @@ os._exit(9)
 def test_a_log_that_is_shorter_than_noted_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("1\n")
     book = LogBook(tmp_path)
-    with pytest.raises(StorageError, match=r"a.log: it has 2 of the 5 bytes that the last checkpoint noted"):
+    with pytest.raises(StorageError, match=r"a.log: 2 bytes, but the last checkpoint noted 5"):
         book.rewind({"a": 5})
-    with pytest.raises(StorageError, match=r"gone.log: it has 0 of the 1 bytes"):
+    with pytest.raises(StorageError, match=r"gone.log: 0 bytes, but the last checkpoint noted 1"):
         book.rewind({"a": 1, "gone": 1})
     book.rewind({"gone": 0})
     log = book.open("a")
