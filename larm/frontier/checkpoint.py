@@ -85,7 +85,7 @@ class CheckpointFile:
                 )
             header = msgspec.msgpack.decode(data, type=Header)
             header.incoming.state()  # so that damage is found here
-        except (msgspec.MsgspecError, TypeError, KeyError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, KeyError) as error:
             raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self._store.get(_FRESH) or b""
 

@@ -54,7 +54,7 @@ def decode_row(data: bytes, path: Path) -> PageRow:
     """Raises StorageError on damage."""
     try:
         return _decoder.decode(data)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: a page's record is damaged ({error}); start over with --fresh") from error
 
 
