@@ -11,6 +11,7 @@ import sys
 
 def main() -> None:
     """Run the command line of this process and leave with its exit status."""
+    _open_missing_streams()
     gc.disable()  # a tenth of the start-up; a crawl, the only command that lives on, turns it on again (larm.kit.garbage)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a page's title must not fail for the terminal's encoding
@@ -24,6 +25,17 @@ def main() -> None:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(status)  # all files are closed and all threads joined; Python's own tidying up takes another 40 ms
+
+
+def _open_missing_streams() -> None:
+    """Where one of the first three descriptors is closed (``2>&-``), else the crawl's own files would get its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 if __name__ == "__main__":

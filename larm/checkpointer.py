@@ -101,6 +101,7 @@ class Checkpointer:
             incoming = self._incoming.snapshot()
             hosts = self._book.cut()
             fresh = self._seen.cut()
+            visited = len(self._seen)
             counters = self._counters.snapshot()
             logs = self._logs.positions()
             tickets = {line.name: line.request_commit() for line in self._lines}
@@ -118,6 +119,7 @@ class Checkpointer:
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
             epoch=epoch,
+            visited=visited,
             cycle=self._cycle,
             finished=finished,
             clock_moved=self._book.clock_moved,

@@ -86,8 +86,14 @@ def check(settings: Config, directory: Path) -> None:
     if settings.crawl.restrict_to:
         ScopeFilter(settings.crawl.restrict_to)
     resolver_of(settings, directory)
-    if not settings.monitor.tick:
-        raise ConfigError("monitor.tick: expected more than 0 s, or larm would do nothing but save")
+    for key, value, otherwise in (
+        ("monitor.tick", settings.monitor.tick, "0 s, or larm would do nothing but save"),
+        ("robots.ttl", settings.robots.ttl, "0 s, or larm would do nothing but ask for robots.txt"),
+        ("fetch.timeout", settings.fetch.timeout, "0 s, or no page would come in time"),
+        ("storage.queue", settings.storage.queue, "0 bytes, or no page would ever be stored"),
+    ):
+        if not value:
+            raise ConfigError(f"{key}: expected more than {otherwise}")
     own = [
         _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in settings.filters.order

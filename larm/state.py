@@ -47,6 +47,23 @@ def open_state(settings: Config, directory: Path, undo: Undo) -> State:
     return State(store, seen, file, header, fresh)
 
 
+def recover(state: State, directory: Path) -> None:
+    """Bring the files of the frontier to the last checkpoint. Raises StorageError where one of them is not of this crawl."""
+    folder = directory / QUEUES
+    if state.header is None and len(state.seen):
+        raise StorageError(
+            f"{folder / 'cache.db'}: no checkpoint in it, but {folder / 'visited.db'} has one of {len(state.seen):,} URLs: "
+            "it was removed or replaced; put the file back as it was, or start over with --fresh"
+        )
+    state.seen.apply(state.fresh)  # the last run may have died before it did
+    if state.header is not None and len(state.seen) < state.header.visited:
+        raise StorageError(
+            f"{folder / 'visited.db'}: {len(state.seen):,} URLs, but the last checkpoint noted {state.header.visited:,}: "
+            "it was removed or replaced; put the file back as it was, or start over with --fresh"
+        )
+    state.file.go_back(state.header)
+
+
 def forget(directory: Path) -> None:
     """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
     try:

@@ -144,6 +144,9 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
         ({"storage__chain": ["log", "log"]}, "storage.chain: 'log' is there twice"),
         ({"storage__chain": [f"{PART}:Pages"]}, "storage.chain: 'pages' is there twice, or is the name of another part"),
         ({"monitor__tick": 0}, "monitor.tick: expected more than 0 s"),
+        ({"robots__ttl": 0}, "robots.ttl: expected more than 0 s"),
+        ({"fetch__timeout": 0}, "fetch.timeout: expected more than 0 s"),
+        ({"storage__queue": 0}, "storage.queue: expected more than 0 bytes"),
         ({"storage__index": {"memory": "1MB"}}, "storage.index.memory: expected 15MB"),
     ],
 )

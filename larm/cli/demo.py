@@ -19,6 +19,7 @@ import click
 from larm.cli.options import LarmCommand, directory_option, verbose_option
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import say
+from larm.errors import LarmError, UsageError
 
 DIRECTORY = Path("larm-demo")
 
@@ -31,6 +32,8 @@ def demo(*, directory: Path, verbose: bool) -> int:
     from larm.testing.demo_web import SEARCHES, serve_demo
 
     directory = DIRECTORY if directory == Path() else directory
+    if _is_another_crawl(directory):  # the demo starts over each time
+        raise UsageError(f"{directory} has a crawl that is not the demo's; use another directory")
     with serve_demo() as web:
         say(f"serving a small web of several hosts on 127.0.0.1, port {web.port}, while this runs")
         scope = rf"http://[^/]+\.localhost:{web.port}/.*"
@@ -46,6 +49,20 @@ def demo(*, directory: Path, verbose: bool) -> int:
     other = ", ".join(SEARCHES[2:5])
     click.echo(_NEXT.format(larm=_program(), directory=shlex.quote(str(directory)), start=start, other=other))
     return 0
+
+
+def _is_another_crawl(directory: Path) -> bool:
+    """Of somebody who would miss it."""
+    from larm.storage.reader import StoreLog
+    from larm.testing.demo_web import HOSTS
+
+    if not (directory / "cachingqueue").exists():
+        return False
+    try:
+        first = next(iter(StoreLog(directory)), None)
+    except LarmError:
+        return True
+    return first is not None and not first.url.startswith(tuple(f"http://{name}.localhost:" for name in HOSTS))
 
 
 _NEXT = """

@@ -41,6 +41,8 @@ class Header(msgspec.Struct, frozen=True):
     start_urls: list[str]
     epoch: int = 0
     """Of the store: blocks that were written in it or later are not part of this checkpoint."""
+    visited: int = 0
+    """Fingerprints in the visited set, those of this checkpoint included."""
     cycle: int = 0
     """0: the first crawl; n: the nth revisit."""
     finished: bool = False
@@ -87,7 +89,7 @@ class CheckpointFile:
                 )
             header = msgspec.msgpack.decode(data, type=Header)
             header.incoming.state()  # so that damage is found here
-        except (msgspec.MsgspecError, TypeError, KeyError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, KeyError) as error:
             raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self._store.get(_FRESH) or b""
 

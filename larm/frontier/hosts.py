@@ -217,7 +217,7 @@ class HostBook:
                 self._queue(f"host-{saved.key}", saved.queue.state()),
                 self._queue(f"robots-{saved.key}", saved.parked.state()),
             )
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         now = self._clock.monotonic()
         fill_host(host, saved, now + self._shift, now)

@@ -33,7 +33,7 @@ class QueueRow(msgspec.Struct, frozen=True, array_like=True):
         return cls(encode_messages(state.front), state.blocks, encode_messages(state.back), state.next_number)
 
     def state(self) -> QueueState[URLMessage]:
-        """The inverse of `of`; raises msgspec.DecodeError on damage."""
+        """The inverse of `of`; raises msgspec.DecodeError or UnicodeDecodeError on damage."""
         return QueueState(decode_messages(self.front), self.blocks, decode_messages(self.back), self.next_number)
 
 
@@ -78,7 +78,7 @@ _decoder = msgspec.msgpack.Decoder(SavedHost)
 
 
 def decode_host(data: bytes) -> SavedHost:
-    """Raises msgspec.DecodeError or ValidationError on damage."""
+    """Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
     return _decoder.decode(data)
 
 

@@ -56,12 +56,22 @@ class RecordTable:
                 run.executemany("DELETE FROM records WHERE key = ?", ((key,) for key in deletes))
                 rows = ((key, generation, data) for key, data in puts)
                 run.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+                run.execute(f"PRAGMA user_version = {generation:d}")  # part of the transaction
             except BaseException:
                 run.execute("ROLLBACK")
                 raise
             run.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             raise disk_failure(self._path, error) from error
+
+    @property
+    def generation(self) -> int:
+        """Of the last `write`; 0: there was none. Raises StorageError."""
+        try:
+            ((number,),) = self._connection.execute("PRAGMA user_version").fetchall()
+        except sqlite3.Error as error:
+            raise disk_failure(self._path, error) from error
+        return int(number)
 
     def get(self, key: int) -> Record | None:
         """One record. Raises StorageError."""

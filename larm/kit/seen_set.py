@@ -201,7 +201,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA synchronous = FULL")  # the last delta is in the checkpoint, but no earlier one
         connection.execute(f"PRAGMA cache_size = {_CACHE}")
     except BaseException:
         connection.close()

@@ -76,7 +76,7 @@ def encode_messages(messages: Sequence[URLMessage]) -> bytes:
 
 
 def decode_messages(block: bytes) -> list[URLMessage]:
-    """The inverse of `encode_messages`; raises msgspec.DecodeError or ValidationError on a damaged block."""
+    """The inverse of `encode_messages`; raises msgspec.DecodeError or UnicodeDecodeError on a damaged block."""
     return [_message(row) for row in _decoder.decode(block)]
 
 

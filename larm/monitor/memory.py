@@ -43,7 +43,7 @@ def memory_peak() -> int:
 
     From ``/proc``, because what getrusage says on Linux includes the parent, as large as it was when it started us.
     """
-    with contextlib.suppress(OSError, ValueError, IndexError):
+    with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
         lines = _STATUS.read_text("ascii", "replace").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
     try:

@@ -53,7 +53,7 @@ def decode_row(data: bytes, path: Path) -> PageRow:
     """Raises StorageError on damage."""
     try:
         return _decoder.decode(data)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: a page's record is damaged ({error}); start over with --fresh") from error
 
 
@@ -77,6 +77,11 @@ class PageBook:
             self._path.unlink(missing_ok=True)
         self._table = RecordTable(self._path)
         self._generation = int(position["generation"]) if position else 0
+        if self._table.generation < self._generation:
+            raise StorageError(
+                f"{self._path}: it is older than the last checkpoint: it was removed or replaced; "
+                "put the file back as it was, or start over with --fresh"
+            )
         rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
         if rows:
             again = [(key, _encode(msgspec.structs.replace(row, known=UNKNOWN))) for key, row in rows]

@@ -98,6 +98,7 @@ def test_ctrl_c_while_the_crawl_is_being_built(larm: Larm, wiring: FakeWiring) -
     assert larm(*CRAWL) == (130, "", "larm: interrupted\n")
 
 
+@pytest.mark.usefixtures("hangups_heard")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_stops_the_crawl(larm: Larm, wiring: FakeWiring, number: signal.Signals) -> None:
     wiring.crawl.during = lambda: os.kill(os.getpid(), number)

@@ -66,6 +66,24 @@ def test_the_demo_has_a_directory_of_its_own(larm: Larm, runs: Runs) -> None:
     assert runs.commands[0][-1] == "larm-demo"
 
 
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [("http://example.org/", 2), ("http://village.localhost:99/", 0), ("http://archive.localhost:99/", 0), ("", 0)],
+)
+def test_it_does_not_start_over_in_the_directory_of_another_crawl(
+    larm: Larm, runs: Runs, tmp_path: Path, url: str, status: int
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "cachingqueue").mkdir()
+    row = f"<start>\t{url}\t{url}\t0\t200\ttext/html\t0\ta title\n" if url else ""
+    (tmp_path / "logs" / "store.log").write_text(row)
+    said = larm("demo", "--dir", str(tmp_path))
+    assert said.status == status
+    if status:
+        assert said.err == f"larm: {tmp_path} has a crawl that is not the demo's; use another directory\n"
+        assert runs.commands == []
+
+
 def test_a_command_that_fails_ends_the_demo_with_its_status(larm: Larm, runs: Runs) -> None:
     runs.status = 3
     assert larm("demo").status == 3

@@ -56,6 +56,23 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> None:
+    """As a daemon's may be; a crawl's files must not get its number either."""
+    root = str(Path(cli.__file__).parents[2])
+    crawl = f"-m larm crawl -start http://127.0.0.1:1/ --dir {tmp_path} -s frontier.retry_wait=1ms"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" {crawl} {closed}', sys.executable],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": root},
+        timeout=30,
+    )
+    assert done.returncode == 4
+    assert b"Traceback" not in done.stderr
+    assert not (tmp_path / "logs" / "crash.log").exists()
+
+
 def test_a_terminal_without_unicode_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "stats.json").write_text('{"stats": {"größe \u2603": 1}}', encoding="utf-8")
     done = python("-m", "larm", "stats", directory=tmp_path, PYTHONIOENCODING="cp1252")

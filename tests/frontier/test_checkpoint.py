@@ -99,10 +99,11 @@ def test_damage_is_told(store: BlockStore, damage: bytes) -> None:
         CheckpointFile(store).read()
 
 
-def test_damage_within_a_queue_is_told(store: BlockStore) -> None:
+@pytest.mark.parametrize("damage", [b"\x91\xc1", encode_messages([message("http://a/1")]).replace(b"http", b"\xdattp")])
+def test_damage_within_a_queue_is_told(store: BlockStore, damage: bytes) -> None:
     """The ends of the queue are bytes within the bytes."""
     file = CheckpointFile(store)
-    broken = QueueRow(b"\x91\xc1", b"", encode_messages([]), 0)
+    broken = QueueRow(damage, b"", encode_messages([]), 0)
     file.write(msgspec.structs.replace(header(), incoming=broken), [], b"", [])
     with pytest.raises(StorageError, match="damaged"):
         file.read()

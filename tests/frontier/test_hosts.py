@@ -73,6 +73,17 @@ def test_a_row_that_is_cut_off_anywhere_is_named(store: BlockStore) -> None:
             list(Rig(store).book.load([ROW + "a"]))
 
 
+def test_a_row_with_broken_text_is_named(store: BlockStore) -> None:
+    rig = Rig(store)
+    rig.screen("a/1")
+    rig.save()
+    whole = store.get(ROW + "a")
+    assert whole is not None
+    store.put(ROW + "a", whole.replace(b"http", b"\xdattp"))
+    with pytest.raises(StorageError, match="host/a is damaged"):
+        list(Rig(store).book.load([ROW + "a"]))
+
+
 def test_a_missing_row_is_named(store: BlockStore) -> None:
     with pytest.raises(StorageError, match="host/a is damaged"):
         list(Rig(store).book.load([ROW + "a"]))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from larm.monitor import memory
 from larm.monitor.memory import memory_now, memory_peak
 from larm.monitor.printable import printable
 from larm.monitor.rates import Rates, duration, size
@@ -96,6 +98,13 @@ def test_the_summary_speaks_scrapys_names() -> None:
 
 def test_a_running_crawl_has_no_finish_reason() -> None:
     assert "finish_reason" not in summary(Snapshot(), "", 0.0)
+
+
+def test_the_peak_where_proc_does_not_tell_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Sandboxes have a ``/proc/self/status`` of fewer lines."""
+    (tmp_path / "status").write_text("Name:\tlarm\nVmRSS:\t5 kB\n")
+    monkeypatch.setattr(memory, "_STATUS", tmp_path / "status")
+    assert memory_peak() > 1_000_000
 
 
 def test_the_peak_is_ours_and_not_that_of_who_started_us() -> None:

@@ -142,6 +142,30 @@ def test_fresh_starts_over(tmp_path: Path, web: SyntheticWeb, start: str) -> Non
         assert (tmp_path / name).read_text() == "# mine\n"
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("name", ["cache.db", "visited.db", "pages.db"])
+def test_a_file_of_the_state_was_removed(tmp_path: Path, web: SyntheticWeb, start: str, name: str, whole: bool) -> None:
+    """It is named, and nothing of what the crawl has is touched."""
+    settings = {"frontier.delay": "1ms", "monitor.tick": "1ms"}  # several checkpoints
+    assert run_crawl(tmp_path, start, {**settings, "crawl.max_pages": 20}).ending.error is None
+    if whole:
+        assert run_crawl(tmp_path, start, settings).reason == "finished"
+    files = {path: path.read_bytes() for folder in ("logs", "index") for path in (tmp_path / folder).iterdir()}
+    shutil.copytree(tmp_path / "cachingqueue", tmp_path / "safe")
+    for file in (tmp_path / "cachingqueue").glob(f"{name}*"):
+        file.unlink()
+    said = larm_says(*crawl_arguments(tmp_path, [start]))
+    assert said.status == 3
+    assert f"{tmp_path}/cachingqueue/{name}: " in said.last
+    assert said.last.endswith("put the file back as it was, or start over with --fresh")
+    kept = ("store.log", "links.log", ".pfl", ".store", ".idx")
+    assert all(path.read_bytes() == data for path, data in files.items() if path.name.endswith(kept))
+    shutil.rmtree(tmp_path / "cachingqueue")
+    shutil.move(tmp_path / "safe", tmp_path / "cachingqueue")
+    assert larm_says(*crawl_arguments(tmp_path, [start])).status == 0
+    check_stored(tmp_path, web, pages=KEYS)
+
+
 def test_new_start_urls_join_a_crawl(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     run_crawl(tmp_path, start, {"crawl.max_pages": 10})
     web.host("b.localhost").page("/", links=[start, "/b"])

@@ -29,6 +29,7 @@ def stopped(web: RandomWeb, directory: Path, number: int, after: int) -> Said:
         return process.end()
 
 
+@pytest.mark.usefixtures("hangups_heard")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_twice_and_finished(tmp_path: Path, number: int) -> None:
     """What was stored before is not even asked for again; after each stop everything agrees."""
