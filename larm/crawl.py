@@ -258,6 +258,7 @@ class Crawl:
                 wait = min(wait, self._queues.seconds_to_next())
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
+            self._pool.back(number)
             if ended:
                 self._land(number, ended)
         self._queues.give_back(fetcher.abandon())

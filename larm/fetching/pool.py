@@ -32,6 +32,11 @@ class FetcherPool:
                 self._watch = number
             return self._watch == number
 
+    def back(self, number: int) -> None:
+        """This fetcher no longer waits; it may have pages to read first, so others are woken before it."""
+        with self._lock:
+            self._hungry.pop(number, None)
+
     def fed(self, number: int) -> None:
         """This fetcher has all the transfers that it can drive: somebody else must watch the time."""
         with self._lock:

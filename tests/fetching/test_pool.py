@@ -58,6 +58,16 @@ def test_a_fed_fetcher_is_left_alone() -> None:
     assert wakes(fetchers) == [0, 0, 0]
 
 
+def test_who_is_back_from_waiting_is_not_woken() -> None:
+    """It may be busy with what it got, while another one is idle."""
+    made, fetchers = pool()
+    made.hunger(0)
+    made.hunger(1)
+    made.back(0)
+    made.wake_one()
+    assert wakes(fetchers) == [0, 1, 0]
+
+
 def test_all_are_woken_at_the_end() -> None:
     made, fetchers = pool()
     made.hunger(1)
