@@ -21,6 +21,7 @@ from larm.config import Frontier as Settings
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, dormancy, health_after, next_start
+from larm.kit.caching_queue import CachingQueue
 from larm.kit.tally import Tally
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
@@ -82,19 +83,22 @@ class HostQueues:
     def add(self, batch: Sequence[URLMessage]) -> None:
         """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
         dormant = 0
+        full: list[tuple[CachingQueue[URLMessage], list[int]]] = []
         self._book.warm(message.url.host for message in batch)
         with self._book.lock:
             now = self._clock.monotonic()
             for key, group in groupby(batch, lambda message: message.url.host):
                 host = self._book.get_locked(key)
                 messages = list(group)
-                host.queue.put_many(messages)
+                full.append((host.queue, host.queue.append(messages)))
                 self._queued += len(messages)
                 dormant += len(messages) if host.dormant else 0
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now)
             self._given_up_urls += dormant
             self._book.put_locked(len(batch))
+        for queue, blocks in full:  # a checkpoint may keep the disk busy: nobody should wait for the lock meanwhile
+            queue.write(blocks)
         if dormant:
             self._tally.fall(dormant)
         self.announce()

@@ -117,18 +117,19 @@ class CachingQueue(Generic[T]):
 
     def put_many(self, items: Sequence[T]) -> None:
         """Append items, in their order. Any thread; the one that fills a block writes it. Raises StorageError."""
+        self.write(self.append(items))
+
+    def append(self, items: Sequence[T]) -> list[int]:
+        """As `put_many`, but blocks that are full are left to `write`: for who holds a lock that others wait for."""
         if not items:
-            return
+            return []
         with self._lock:
             self._length += len(items)
             if self._back is None:
                 self._back = list(items)
             else:
                 self._back.extend(items)
-            if len(self._back) <= self._block_size:
-                return
-            full = self._close_full_blocks_locked(self._back)
-        self._write(full)
+            return [] if len(self._back) <= self._block_size else self._close_full_blocks_locked(self._back)
 
     def put_front(self, items: Sequence[T]) -> None:
         """Put items before all others, in their own order. The front may become longer than a block. Any thread."""
@@ -201,7 +202,7 @@ class CachingQueue(Generic[T]):
                 if not unwritten:
                     blocks = b"" if self._blocks is None else _little_endian(self._blocks).tobytes()
                     return QueueState((self._front or [])[::-1], blocks, list(self._back or ()), self._next)
-            self._write(unwritten)
+            self.write(unwritten)
 
     def keys(self) -> list[str]:
         """Keys of all blocks in the store that the queue needs."""
@@ -279,7 +280,8 @@ class CachingQueue(Generic[T]):
             self._front = items
         self._store.retire(key)
 
-    def _write(self, numbers: Sequence[int]) -> None:
+    def write(self, numbers: Sequence[int]) -> None:
+        """Write the blocks that `append` returned. Until then they are taken from memory. Raises StorageError."""
         for number in numbers:
             items = (self._unwritten or {}).get(number)
             if items is None:  # it was taken before its turn came, or another thread has written it
