@@ -1,8 +1,8 @@
 """PageBook: what a later visit needs to know of each page that was stored (LARM-121).
 
 A storage like the others, so that a checkpoint keeps it in step with them; its writer thread is ``larm-store-pages``. It keeps
-no page, only how to ask for it again: address, validators, digest. A page that answered that it is gone is marked, and
-forgotten only by a `Visit.gone`, which is decided at the end of a revisit (`larm.recrawl.revisit`).
+no page, only how to ask for it again: address, validators, digest. A page that answered that it is gone is marked, and counts
+as forgotten only after a `Visit.gone`, which is decided at the end of a revisit (`larm.recrawl.revisit`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     depth: int
     known: Known
     stored: bool
-    """False: it could not be fetched yet (a time-out, a 500)."""
+    """False: it could not be fetched yet (a time-out, a 500, a 404), or was forgotten."""
     gone: int = 0
     """The status that said so; 0: it is there."""
 
@@ -69,7 +69,6 @@ class PageBook:
         self._table: RecordTable | None = None
         self._generation = 0
         self._puts: dict[int, PageRow] = {}
-        self._deletes: set[int] = set()
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
@@ -95,25 +94,23 @@ class PageBook:
                 continue
             key = url.fingerprint
             if visit.document is not None:
-                self._deletes.discard(key)
                 self._puts[key] = _row(visit, url)
+                continue
+            row = self._find(key)
+            if row is None:
+                if visit.status == 0 or visit.status >= 400:  # links to it are no news any more: only a revisit finds it
+                    self._puts[key] = _row(visit, url)
             elif visit.gone:
-                self._puts.pop(key, None)
-                self._deletes.add(key)
-            elif visit.status in GONE:
-                if (row := self._find(key)) is not None:
-                    self._puts[key] = msgspec.structs.replace(row, gone=visit.status)
-            elif _may_come_back(visit.status) and self._find(key) is None:
-                self._deletes.discard(key)
-                self._puts[key] = _row(visit, url)
+                self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0)
+            elif visit.status in GONE and row.stored:
+                self._puts[key] = msgspec.structs.replace(row, gone=visit.status)
 
     def commit(self) -> Mapping[str, Any]:
         """One generation."""
-        if self._puts or self._deletes:
+        if self._puts:
             self._generation += 1
-            rows = [(key, _encode(row)) for key, row in sorted(self._puts.items())]
-            self._open_table().write(self._generation, rows, sorted(self._deletes))
-            self._puts, self._deletes = {}, set()
+            self._open_table().write(self._generation, [(key, _encode(row)) for key, row in sorted(self._puts.items())])
+            self._puts = {}
         return {"generation": self._generation}
 
     def close(self) -> None:
@@ -122,8 +119,8 @@ class PageBook:
             self._table.close()
 
     def _find(self, key: int) -> PageRow | None:
-        if key in self._puts or key in self._deletes:
-            return self._puts.get(key)
+        if key in self._puts:
+            return self._puts[key]
         record = self._open_table().get(key)
         return decode_row(record.data, self._path) if record else None
 
@@ -131,11 +128,6 @@ class PageBook:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of pages was not opened")
         return self._table
-
-
-def _may_come_back(status: int) -> bool:
-    """No answer, or one of a server in trouble."""
-    return status in {0, 429} or status >= 500
 
 
 def _row(visit: Visit, url: Url) -> PageRow:

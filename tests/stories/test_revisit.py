@@ -46,15 +46,31 @@ def test_it_asks_for_each_page_once_with_conditions_and_writes_nothing(tmp_path:
     with random_web(seed=12, hosts=10, pages=200) as web:
         run_crawl(tmp_path, web.start_urls, ALL_HOSTS)
         links = lines(tmp_path, "links")
-        pages = {request.key for request in web.requests if request.status == 200 and request.path != "/robots.txt"}
+        answers = {request.key: request.status for request in web.requests if request.path != "/robots.txt"}
+        pages = {key for key, status in answers.items() if status == 200}
+        missing = {key for key, status in answers.items() if status == 404}
         web.log.clear()
         again = run_crawl(tmp_path, web.start_urls, ALL_HOSTS)
         assert again.ending == Ending("finished")
         assert any("is finished and is now revisited" in note for note in again.notes)
-        assert asked(web) == Counter(pages)
-        assert {request.status for request in web.requests if request.path != "/robots.txt"} == {304}
+        assert asked(web) == Counter(pages | missing)
+        assert {request.key for request in web.requests if request.status == 304} == pages
         check_stored(tmp_path, web, pages=web.expected())
         assert lines(tmp_path, "links") == links
+
+
+def test_what_was_missing_or_forgotten_and_is_there_again_is_found(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """Links to it were visited long ago."""
+    site = web.host("a.localhost")
+    site.remove("/3")
+    run_crawl(tmp_path, start)
+    site.page("/3")
+    site.remove("/7")
+    run_crawl(tmp_path, start)
+    assert indexed(tmp_path) == urls(web, "/", *PATHS) - urls(web, "/7")
+    site.page("/7")
+    run_crawl(tmp_path, start)
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
 
 
 def test_what_is_new_or_changed_is_stored_and_what_is_gone_is_forgotten(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
