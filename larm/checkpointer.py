@@ -94,7 +94,7 @@ class Checkpointer:
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
-            hosts = self._book.cut()
+            hosts, known = self._book.cut(), len(self._book)
             fresh = self._seen.cut()
             counters = self._counters.snapshot()
             logs = self._logs.positions()
@@ -113,11 +113,12 @@ class Checkpointer:
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
             epoch=epoch,
+            hosts=known,
             cycle=self._cycle,
             finished=finished,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False
-        self._seen.apply(fresh)
+        self._seen.apply(fresh, epoch)
         self._book.trim()
         self.last = Saved(self._clock.monotonic() - began, held, size)

@@ -14,10 +14,12 @@ from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.kit.block_store import BlockStore
+from larm.kit.integrity import check_database
 from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, LOGS = "cachingqueue", "index", "logs"
+VISITED, PAGES = "visited.db", "pages.db"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
 Undo = list[Callable[[], object]]
@@ -40,11 +42,36 @@ def open_state(settings: Config, directory: Path, undo: Undo) -> State:
     """Open it, or make it; changes nothing of what is there. Raises StorageError."""
     store = BlockStore(directory / QUEUES)
     undo.append(store.close)
-    seen = DiskSeenSet(directory / QUEUES / "visited.db", settings.filters.visited.recent)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent)
     undo.append(seen.close)
     file = CheckpointFile(store)
     header, fresh = file.read() or (None, b"")
     return State(store, seen, file, header, fresh)
+
+
+def check_databases(directory: Path) -> None:
+    """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
+    for name in (VISITED, PAGES):
+        check_database(directory / QUEUES / name)
+
+
+def catch_up(state: State) -> None:
+    """Go back to the last checkpoint in all files, and do what the last run may have died before. Raises StorageError."""
+    seen, epoch = state.seen, state.header.epoch if state.header else 0
+    seen.check()
+    if seen.epoch == epoch - 1:
+        seen.apply(state.fresh, epoch)
+    elif seen.epoch != epoch:
+        raise StorageError(
+            f"{state.store.directory / VISITED}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: one of them was lost, "
+            "cut or replaced; put it back, or start over with --fresh"
+        )
+    found = len(state.file.host_rows())
+    if state.header and found != state.header.hosts:
+        raise StorageError(
+            f"{state.store}: records of {found} hosts instead of {state.header.hosts}: the database is damaged; start over with --fresh"
+        )
+    state.file.go_back(state.header)
 
 
 def forget(directory: Path) -> None:

@@ -70,7 +70,7 @@ def _read(file: Path) -> dict[str, int]:
         return {}
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, int])
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(
             f"{file}: can't be read ({error}); remove it, and pages that crash larm will be tried again"
         ) from error

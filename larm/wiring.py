@@ -51,7 +51,7 @@ from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Filter
-from larm.state import LOGS, QUEUES, State, Undo, close_all, forget, open_state, resolver_of
+from larm.state import LOGS, QUEUES, State, Undo, catch_up, check_databases, close_all, forget, open_state, resolver_of
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 
@@ -69,9 +69,9 @@ def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock
         undo.append(DirectoryLock(directory).close)
         if fresh:
             forget(directory)
+        check_databases(directory)
         state = open_state(settings, directory, undo)
-        state.seen.apply(state.fresh)  # the last run may have died before it did
-        state.file.go_back(state.header)
+        catch_up(state)
         return _assemble(settings, directory, state, clock or SystemClock(), undo)
     except BaseException:
         close_all(undo)

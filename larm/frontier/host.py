@@ -87,6 +87,11 @@ class Host:
         """Messages that its queues hold in memory."""
         return self.queue.in_memory + self.parked.in_memory
 
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds between two requests that its robots.txt asks for, the longer of both schemes'."""
+        return max((each.rules.crawl_delay or 0.0 for each in self.robots.values() if each.rules), default=0.0)
+
     def ready_at(self) -> float:
         """When the next lease may be given out, as far as this host is concerned; NEVER if there is nothing to lease."""
         if self.robots_tasks or len(self.queue):

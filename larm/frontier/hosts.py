@@ -19,7 +19,7 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.errors import StorageError
-from larm.frontier.host import Host
+from larm.frontier.host import NEVER, Host
 from larm.frontier.saved_host import HostCut, cut_host, decode_host, fill_host
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
@@ -42,6 +42,7 @@ class HostBook:
         self._settings = settings
         self._clock = clock
         # guarded by self.lock
+        self._asked_until = -NEVER  # when the process before this one may have asked any host, for all we know
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
         self._changed: dict[str, Host] = {}
         self._known = 0
@@ -152,13 +153,16 @@ class HostBook:
 
     # -- at start
 
-    def load(self, keys: Iterable[str]) -> Iterator[Host]:
+    def load(self, keys: Iterable[str], *, interrupted: bool = False) -> Iterator[Host]:
         """Read the rows of the last checkpoint, one by one; as many as may be in memory stay there. Raises StorageError.
 
+        ``interrupted``: hosts may have been asked since that checkpoint, so that each has to be left alone for its delay now.
         Before any other thread runs. What the caller changes of a host it must declare with `changed_locked`, which keeps it.
         """
         names = iter(keys)
         while part := list(islice(names, _CHUNK)):
+            if interrupted and not self._known:
+                self._asked_until = self._clock.monotonic()
             rows = self._store.get_many(part)
             for name in part:
                 host = self._restore(name.removeprefix(ROW), rows.get(name, b""))
@@ -172,6 +176,7 @@ class HostBook:
     def _enter_locked(self, key: str, row: bytes | None) -> Host:
         if row is None:
             host = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
+            self._rest(host)
             self._known += 1
             self.changed_locked(host)
         else:
@@ -191,7 +196,11 @@ class HostBook:
         except msgspec.MsgspecError as error:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         fill_host(host, saved, self._clock.wall(), self._clock.monotonic())
+        self._rest(host)
         return host
+
+    def _rest(self, host: Host) -> None:
+        host.next_start = max(host.next_start, self._asked_until + max(self._settings.delay, host.crawl_delay))
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
         size = self._settings.host_block

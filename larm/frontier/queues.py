@@ -189,7 +189,7 @@ class HostQueues:
         waiting = 0
         with self._book.lock:
             now = self._clock.monotonic()
-            for host in self._book.load(keys):
+            for host in self._book.load(keys, interrupted=not revive):
                 if host.dormant and revive:
                     host.dormant, host.next_start = False, 0.0
                     self._book.changed_locked(host)
@@ -250,7 +250,7 @@ class HostQueues:
             self._queued -= 1
         number = next(self._numbers)
         host.running[number] = (message, robots)
-        host.next_start = max(host.next_start, next_start(now, self._settings.delay, _crawl_delay(host), 0.0, 0.0))
+        host.next_start = max(host.next_start, next_start(now, self._settings.delay, host.crawl_delay, 0.0, 0.0))
         self._in_flight += 1
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
@@ -265,7 +265,7 @@ class HostQueues:
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up."""
         settings = self._settings
-        polite = next_start(now, settings.delay, _crawl_delay(host), settings.delay_factor, seconds)
+        polite = next_start(now, settings.delay, host.crawl_delay, settings.delay_factor, seconds)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
         self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
@@ -319,8 +319,3 @@ class HostQueues:
             place = self._places[host.key] = (at, next(self._numbers), host.key)
             heapq.heappush(self._heap, place)
             self._news |= self._heap[0] is place  # who waits for the next host waits too long now
-
-
-def _crawl_delay(host: Host) -> float:
-    """Seconds between two requests that its robots.txt asks for, the longer of both schemes'."""
-    return max((each.rules.crawl_delay or 0.0 for each in host.robots.values() if each.rules), default=0.0)

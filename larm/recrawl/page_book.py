@@ -15,7 +15,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.record_table import RecordTable
-from larm.model.digest import digest
+from larm.model.digest import digest, text_digest
 from larm.model.document import Visit
 from larm.model.message import Known, URLMessage
 from larm.model.url import Url
@@ -78,6 +78,8 @@ class PageBook:
             self._path.unlink(missing_ok=True)
         self._table = RecordTable(self._path)
         self._generation = int(position["generation"]) if position else 0
+        if self._table.generation < self._generation:
+            raise StorageError(f"{self._path}: it is older than the last checkpoint; put it back, or start over with --fresh")
         rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
         if rows:
             again = [(key, _encode(msgspec.structs.replace(row, known=UNKNOWN))) for key, row in rows]
@@ -139,7 +141,12 @@ def _row(visit: Visit, url: Url) -> PageRow:
     known = (
         UNKNOWN
         if visit.document is None
-        else Known(headers.get("etag", ""), headers.get("last-modified", ""), digest(visit.body))
+        else Known(
+            headers.get("etag", ""),
+            headers.get("last-modified", ""),
+            digest(visit.body),
+            text_digest(visit.document.title, visit.document.raw_text),
+        )
     )
     return PageRow(
         url.access, url.normalised, url.host, visit.referrer, visit.link_type, visit.depth, known, visit.document is not None
