@@ -99,9 +99,8 @@ class Checkpointer:
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
-            hosts = self._book.cut()
+            hosts, known = self._book.cut(), len(self._book)
             fresh = self._seen.cut()
-            visited = len(self._seen)
             counters = self._counters.snapshot()
             logs = self._logs.positions()
             tickets = {line.name: line.request_commit() for line in self._lines}
@@ -119,13 +118,13 @@ class Checkpointer:
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
             epoch=epoch,
-            visited=visited,
+            hosts=known,
             cycle=self._cycle,
             finished=finished,
             clock_moved=self._book.clock_moved,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False
-        self._seen.apply(fresh)
+        self._seen.apply(fresh, epoch)
         self._book.trim()
         self.last = Saved(self._clock.monotonic() - began, held, size)

@@ -13,7 +13,7 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
-from larm.model.digest import digest
+from larm.model.digest import digest, text_digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
@@ -110,12 +110,13 @@ class Lander:
             document=document,
             revisited=message.known is not None,
         )
-        cut = " (cut off at fetch.page_size)" if outcome.truncated else ""
-        landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{cut}", status=outcome.status)
+        same = bool(message.known and message.known.text == text_digest(document.title, document.raw_text) != 0)
+        notes = " (cut off at fetch.page_size)" * outcome.truncated + " (same text)" * same
+        landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
         if message.known is not None:
-            landed.counts["revisit/changed"] = 1
+            landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         return landed._replace(
             visit=visit, messages=self._follow(message, document), warnings=document.warnings, error=outcome.truncated
         )

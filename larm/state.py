@@ -14,10 +14,12 @@ from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.kit.block_store import BlockStore
+from larm.kit.integrity import check_database
 from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, LOGS = "cachingqueue", "index", "logs"
+VISITED, PAGES = "visited.db", "pages.db"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
 Undo = list[Callable[[], object]]
@@ -40,27 +42,38 @@ def open_state(settings: Config, directory: Path, undo: Undo) -> State:
     """Open it, or make it; changes nothing of what is there. Raises StorageError."""
     store = BlockStore(directory / QUEUES)
     undo.append(store.close)
-    seen = DiskSeenSet(directory / QUEUES / "visited.db", settings.filters.visited.recent)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent)
     undo.append(seen.close)
     file = CheckpointFile(store)
     header, fresh = file.read() or (None, b"")
     return State(store, seen, file, header, fresh)
 
 
+def check_databases(directory: Path) -> None:
+    """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
+    for name in (VISITED, PAGES):
+        check_database(directory / QUEUES / name)
+
+
 def recover(state: State, directory: Path) -> None:
-    """Bring the files of the frontier to the last checkpoint. Raises StorageError where one of them is not of this crawl."""
-    folder = directory / QUEUES
-    if state.header is None and len(state.seen):
-        raise StorageError(
-            f"{folder / 'cache.db'}: no checkpoint in it, but {folder / 'visited.db'} has one of {len(state.seen):,} URLs: "
-            "it was removed or replaced; put the file back as it was, or start over with --fresh"
-        )
-    state.seen.apply(state.fresh)  # the last run may have died before it did
-    if state.header is not None and len(state.seen) < state.header.visited:
-        raise StorageError(
-            f"{folder / 'visited.db'}: {len(state.seen):,} URLs, but the last checkpoint noted {state.header.visited:,}: "
-            "it was removed or replaced; put the file back as it was, or start over with --fresh"
-        )
+    """Bring the files of the frontier to the last checkpoint, and do what the last run may have died before.
+
+    Raises StorageError where one of them is damaged, or not of this crawl.
+    """
+    visited, seen = directory / QUEUES / VISITED, state.seen
+    advice = "it was removed or replaced; put the file back as it was, or start over with --fresh"
+    if state.header is None and len(seen):
+        raise StorageError(f"{state.store}: no checkpoint in it, but {visited} has one of {len(seen):,} URLs: {advice}")
+    epoch = state.header.epoch if state.header else 0
+    seen.check()
+    if seen.epoch == epoch - 1:
+        seen.apply(state.fresh, epoch)
+    elif seen.epoch != epoch:
+        raise StorageError(f"{visited}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: {advice}")
+    found = len(state.file.host_rows())
+    if state.header is not None and found != state.header.hosts:
+        wrong = f"records of {found} hosts instead of {state.header.hosts}"
+        raise StorageError(f"{state.store}: {wrong}: the database is damaged; start over with --fresh")
     state.file.go_back(state.header)
 
 

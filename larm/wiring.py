@@ -51,7 +51,7 @@ from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Filter
-from larm.state import LOGS, QUEUES, State, Undo, close_all, forget, open_state, recover, resolver_of
+from larm.state import LOGS, QUEUES, State, Undo, check_databases, close_all, forget, open_state, recover, resolver_of
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 
@@ -69,6 +69,7 @@ def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock
         undo.append(DirectoryLock(directory).close)
         if fresh:
             forget(directory)
+        check_databases(directory)
         state = open_state(settings, directory, undo)
         recover(state, directory)
         return _assemble(settings, directory, state, clock or SystemClock(), undo)

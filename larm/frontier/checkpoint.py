@@ -41,8 +41,8 @@ class Header(msgspec.Struct, frozen=True):
     start_urls: list[str]
     epoch: int = 0
     """Of the store: blocks that were written in it or later are not part of this checkpoint."""
-    visited: int = 0
-    """Fingerprints in the visited set, those of this checkpoint included."""
+    hosts: int = 0
+    """Rows of hosts that there are."""
     cycle: int = 0
     """0: the first crawl; n: the nth revisit."""
     finished: bool = False

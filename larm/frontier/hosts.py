@@ -59,6 +59,7 @@ class HostBook:
         self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
+        self._resumed = False
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
         self._changed: dict[str, Host] = {}
         self._known = 0
@@ -115,7 +116,8 @@ class HostBook:
         """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread."""
         with self.lock:
             changed, self._changed = self._changed, {}
-            return [cut_host(host, self._shift) for host in changed.values()]
+            wall = self._clock.monotonic() + self._shift
+            return [cut_host(host, self._shift, wall) for host in changed.values()]
 
     @property
     def clock_moved(self) -> float:
@@ -182,6 +184,7 @@ class HostBook:
         """
         names = iter(keys)
         while part := list(islice(names, _CHUNK)):
+            self._resumed = True
             rows = self._store.get_many(part)
             for name in part:
                 host = self._restore(name.removeprefix(ROW), rows.get(name, b""))
@@ -200,6 +203,8 @@ class HostBook:
     def _enter_locked(self, key: str, row: bytes | None) -> Host:
         if row is None:
             host = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
+            if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
+                host.next_start = next_start(self._began, self._settings.delay, None, 0.0, 0.0)
             self._known += 1
             self.changed_locked(host)
         else:

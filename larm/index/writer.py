@@ -22,6 +22,7 @@ from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
 from larm.index.analysis import encodable
 from larm.index.failure import IndexFailure
+from larm.index.integrity import check_files
 from larm.kit.disk_failure import disk_failure
 from larm.model.url import Url
 
@@ -61,7 +62,11 @@ class IndexWriter:
         if generation is None:
             self._make_empty()
         elif not schema.index_exists(self._path):
-            raise StorageError(f"{self._path}: the checkpoint speaks of an index, but there is none; start over with --fresh")
+            raise StorageError(
+                f"{self._path}: the checkpoint speaks of an index, but there is none (no meta.json); start over with --fresh"
+            )
+        else:
+            check_files(self._path)
         index = schema.open_index(self._path)
         with self._failure:
             writer = index.writer(heap_size=self._memory, num_threads=self._threads)

@@ -29,6 +29,7 @@ class BlockStore:
             raise StorageError(f"{directory}: the path holds the name of an environment variable; use another directory")
         # constant after construction
         self.directory = directory
+        self._path = directory / "cache.db"  # diskcache's name
         self._lock = threading.Lock()
         self._read_lock = threading.Lock()
         self._retired_lock = threading.Lock()
@@ -42,7 +43,7 @@ class BlockStore:
             # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
             self._reader = BytesCache(str(directory.absolute()))
         except (sqlite3.Error, OSError, Timeout) as error:
-            raise disk_failure(directory, error) from error
+            raise disk_failure(self._path if directory.is_dir() else directory, error) from error
         # guarded by self._retired_lock
         self._retired: list[str] = []
 
@@ -127,15 +128,15 @@ class BlockStore:
                 with suppress(sqlite3.Error):  # SQLite may have undone it by itself
                     cache.roll_back()
                 if isinstance(error, sqlite3.Error | OSError | Timeout):
-                    raise disk_failure(self.directory, error) from error
+                    raise disk_failure(self._path, error) from error
                 if isinstance(error, ForeignEntryError):
                     raise StorageError(
-                        f"{self.directory}: it holds {error}; check who can write there, then start over"
+                        f"{self._path}: it holds {error}; check the disk and who can write there, then start over"
                     ) from error
                 raise
 
     def __str__(self) -> str:
-        return str(self.directory)
+        return str(self._path)
 
     def __repr__(self) -> str:
         return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"

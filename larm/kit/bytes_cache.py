@@ -3,6 +3,7 @@
 diskcache as it comes is made for caches. What is changed, and why:
 
 - It pickles keys and values (CVE-2025-69872): our Disk reads and writes plain bytes under text keys and refuses anything else.
+- It believes what it reads: here each value begins with the CRC-32 of its key and the rest (4 bytes, big-endian).
 - It evicts, and writes larger values to files of their own: here nothing is evicted, and all lies in the database, so that one
   transaction covers it.
 - It opens a connection for each thread, which nobody closes when the thread ends: here all threads share one.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -51,6 +53,10 @@ _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' 
 _KEYS = "SELECT key FROM Cache WHERE key >= ? AND key < ? || char(1114111) ORDER BY key"
 
 
+def _checksum(key: str, value: bytes) -> bytes:
+    return zlib.crc32(value, zlib.crc32(key.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
+
+
 class ForeignEntryError(Exception):
     """An entry of the table that no BytesCache wrote. No OSError, as diskcache takes those for "there is none"."""
 
@@ -70,17 +76,24 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]
             raise ForeignEntryError("a key that is not plain text")
         return key
 
-    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, bytes]:  # noqa: ARG002
+    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, bytes]:
         """A value for the table. Raises TypeError."""
         if type(value) is not bytes or read:
             raise TypeError(f"a block is bytes, not {type(value).__name__}")
-        return 0, _RAW, None, value
+        return 0, _RAW, None, _checksum(str(key), value) + value
 
     def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:
-        """A value of the table. Raises ForeignEntryError."""
+        """A value of the table, with its checksum. Raises ForeignEntryError."""
         if mode != _RAW or filename is not None or type(value) is not bytes or read:
             raise ForeignEntryError("an entry that is not plain bytes")
         return value
+
+    def fetch_checked(self, key: str, mode: int, filename: str | None, value: object) -> bytes:
+        """A value of the table. Raises ForeignEntryError."""
+        data = self.fetch(mode, filename, value, False)
+        if data[:4] != _checksum(key, data[4:]):
+            raise ForeignEntryError(f"a damaged entry ({key})")
+        return data[4:]
 
     def remove(self, file_path: str) -> None:
         """Nothing: there are no files, and a path in a damaged database must not delete one."""
@@ -115,13 +128,13 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
         while part := list(islice(items, _ROWS)):
             values: list[str | bytes] = []
             for key, value in part:
-                values += (self.disk.put(key)[0], self.disk.store(value, False)[3])
+                values += (self.disk.put(key)[0], self.disk.store(value, False, key)[3])
             self.connection.execute(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Those of the keys that are there."""
         rows = self.connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
-        return {key: self.disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
+        return {key: self.disk.fetch_checked(key, mode, filename, value) for key, mode, filename, value in rows}
 
     def forget(self, epoch: int, suffix: str) -> None:
         """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""

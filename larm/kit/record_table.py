@@ -1,5 +1,7 @@
 """RecordTable: records of bytes by number, each with the generation in which it was written. One SQLite file.
 
+Each record begins with the CRC-32 of its key and the rest; SQLite's ``user_version`` is the last generation.
+
 Used by one thread at a time; the owner says when a generation ends. A generation is one transaction: after a crash the table is
 as it was at the end of one.
 """
@@ -8,10 +10,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
 
 _TABLE = """
@@ -54,7 +58,7 @@ class RecordTable:
             run.execute("BEGIN IMMEDIATE")
             try:
                 run.executemany("DELETE FROM records WHERE key = ?", ((key,) for key in deletes))
-                rows = ((key, generation, data) for key, data in puts)
+                rows = ((key, generation, _checksum(key, data) + data) for key, data in puts)
                 run.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
                 run.execute(f"PRAGMA user_version = {generation:d}")  # part of the transaction
             except BaseException:
@@ -63,15 +67,6 @@ class RecordTable:
             run.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             raise disk_failure(self._path, error) from error
-
-    @property
-    def generation(self) -> int:
-        """Of the last `write`; 0: there was none. Raises StorageError."""
-        try:
-            ((number,),) = self._connection.execute("PRAGMA user_version").fetchall()
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
-        return int(number)
 
     def get(self, key: int) -> Record | None:
         """One record. Raises StorageError."""
@@ -86,19 +81,35 @@ class RecordTable:
         """All that were written after the end of ``generation``. Raises StorageError."""
         return self._select("SELECT key, generation, record FROM records WHERE generation > ?", (generation,))
 
+    @property
+    def generation(self) -> int:
+        """The last one that was written, 0 before the first. Raises StorageError."""
+        return self._number("PRAGMA user_version")
+
     def __len__(self) -> int:
-        try:
-            ((number,),) = self._connection.execute("SELECT count(*) FROM records").fetchall()
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
-        return int(number)
+        return self._number("SELECT count(*) FROM records")
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._connection.close()
 
-    def _select(self, statement: str, values: tuple[int, ...]) -> list[Record]:
+    def _number(self, statement: str) -> int:
         try:
-            return [Record(*row) for row in self._connection.execute(statement, values)]
+            ((number,),) = self._connection.execute(statement).fetchall()
         except sqlite3.Error as error:
             raise disk_failure(self._path, error) from error
+        return int(number)
+
+    def _select(self, statement: str, values: tuple[int, ...]) -> list[Record]:
+        try:
+            records = [Record(*row) for row in self._connection.execute(statement, values)]
+        except sqlite3.Error as error:
+            raise disk_failure(self._path, error) from error
+        for key, _, data in records:
+            if not isinstance(data, bytes) or data[:4] != _checksum(key, data[4:]):
+                raise StorageError(f"{self._path}: record {key} is damaged; check the disk, then start over")
+        return [Record(key, generation, data[4:]) for key, generation, data in records]
+
+
+def _checksum(key: int, data: bytes) -> bytes:
+    return zlib.crc32(data, key & 0xFFFF_FFFF).to_bytes(4, "big")

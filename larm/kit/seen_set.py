@@ -7,8 +7,9 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 - the SQLite table, asked once for all that the layers above do not know.
 
 A checkpoint calls `cut` (all threads stand still), stores the delta with everything else, then calls `apply`. After a kill in
-between, the delta of the last checkpoint is applied again, which changes nothing if it had been. Only that one is kept, so it
-must be on the disk when `apply` returns, safe from a power cut, too.
+between, the delta of the last checkpoint is applied again. Only that one is kept, so it must be on the disk when `apply`
+returns, safe from a power cut, too. `epoch` says which checkpoint the table belongs to, so that one that was lost, or restored
+from elsewhere, is not taken for the right one.
 
 Both statements work on a JSON array and return one row, because Python gives its lock away for each row and each execution, and
 beside busy threads gets it back milliseconds later.
@@ -31,10 +32,11 @@ from larm.kit.disk_failure import disk_failure
 
 _TABLES = """
     CREATE TABLE IF NOT EXISTS seen (fingerprint INTEGER PRIMARY KEY);
-    CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL);
-    INSERT INTO size SELECT 0 WHERE NOT EXISTS (SELECT * FROM size);
+    CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
+    INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
 """
 _LOOK_UP = "SELECT json_group_array(value) FROM json_each(?) WHERE EXISTS (SELECT 1 FROM seen WHERE fingerprint = value)"
+_SUMS = "SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM seen"
 _INSERT = "INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)"
 _CACHE = -8_000  # KB; the rest is left to the operating system's cache
 _BUSY_SECONDS = 10
@@ -57,6 +59,8 @@ class DiskSeenSet:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             # guarded by self._write_lock
             self._writer = _connect(path)
+        except UnicodeDecodeError as error:  # of a message that quotes the damage
+            raise _damaged(path) from error
         except (OSError, sqlite3.Error) as error:
             raise disk_failure(path, error) from error
         # guarded by self._lock
@@ -72,8 +76,21 @@ class DiskSeenSet:
         except (ValueError, sqlite3.Error) as error:
             self._writer.close()
             if isinstance(error, ValueError):
-                raise StorageError(f"{path}: the database is damaged; check the disk, then start over") from error
+                raise _damaged(path) from error
             raise disk_failure(path, error) from error
+
+    @property
+    def epoch(self) -> int:
+        """Of the last `apply` that named one; 0 before. Raises StorageError."""
+        with self._write_lock:
+            return self._ask("PRAGMA user_version")[0]
+
+    def check(self) -> None:
+        """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
+        with self._write_lock:
+            entries, high, low = self._ask(_SUMS)
+            if [entries, _checksum((high or 0) << 32, low or 0)] != list(self._ask("SELECT entries, checksum FROM size")):
+                raise _damaged(self._path)
 
     def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
         """Remember them all; True where one was new (the first of equal ones). Raises StorageError, then none is remembered.
@@ -126,8 +143,10 @@ class DiskSeenSet:
             self._frozen = self._frozen | fresh if self._frozen else fresh
         return array("q", fresh).tobytes()
 
-    def apply(self, delta: bytes) -> None:
+    def apply(self, delta: bytes, epoch: int | None = None) -> None:
         """Write what `cut` returned, in one transaction. Called on the tick thread, after the checkpoint, or on resume.
+
+        ``epoch``: number of that checkpoint, a 32-bit one.
 
         Raises StorageError; then nothing was written and the fingerprints stay in memory.
         """
@@ -139,7 +158,7 @@ class DiskSeenSet:
         ordered = sorted(numbers)  # neighbours share pages
         with self._write_lock:
             try:
-                added = self._insert(ordered) if ordered else 0
+                added = self._insert(ordered, epoch) if ordered or epoch is not None else 0
             except sqlite3.Error as error:
                 raise disk_failure(self._path, error) from error
         with self._lock:
@@ -179,13 +198,27 @@ class DiskSeenSet:
         if len(self._young) >= self._generation:
             self._old, self._young = self._young, set()
 
-    def _insert(self, ordered: list[int]) -> int:
+    def _ask(self, statement: str) -> tuple[int, ...]:
+        try:
+            ((*row,),) = self._writer.execute(statement).fetchall()
+        except sqlite3.Error as error:
+            raise disk_failure(self._path, error) from error
+        return tuple(row)
+
+    def _insert(self, ordered: list[int], epoch: int | None) -> int:
         """One transaction; returns how many were not there yet."""
         writer = self._writer
         try:
             writer.execute("BEGIN IMMEDIATE")
             added = writer.execute(_INSERT, (_encode(ordered).decode(),)).rowcount
-            writer.execute("UPDATE size SET entries = entries + ?", (added,))
+            ((old,),) = writer.execute("SELECT checksum FROM size").fetchall()
+            checksum = _checksum(old, *ordered)
+            if added < len(ordered):  # they had been applied
+                ((_, high, low),) = writer.execute(_SUMS).fetchall()
+                checksum = _checksum(high << 32, low)
+            writer.execute("UPDATE size SET entries = entries + ?, checksum = ?", (added, checksum))
+            if epoch is not None:
+                writer.execute(f"PRAGMA user_version = {epoch:d}")
             writer.execute("COMMIT")
         except sqlite3.Error:
             if writer.in_transaction:
@@ -195,6 +228,14 @@ class DiskSeenSet:
 
     def __repr__(self) -> str:
         return f"<DiskSeenSet {self._path}: {self._stored} stored, {len(self._frozen)} frozen, {len(self._fresh)} fresh>"
+
+
+def _checksum(*numbers: int) -> int:
+    return sum(numbers) % 2**63
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(f"{path}: the database is damaged; check the disk, then start over")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -28,6 +28,8 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Sent as If-Modified-Since where not empty."""
     digest: int
     """63 bits of XXH3 over the body: for servers that answer 200 whatever one asks."""
+    text: int = 0
+    """The same over what a reader sees, as sites change their markup more often than their words; 0: not known."""
 
 
 UNKNOWN = Known("", "", 0)

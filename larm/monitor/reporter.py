@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -56,8 +57,11 @@ class Reporter:
             self.close()
 
     def close(self) -> None:
-        """Leave without a last line; may be called again."""
-        self._log.close()
+        """Leave without a last line; may be called again. Raises StorageError, and is closed all the same."""
+        try:
+            self._log.close()
+        except OSError as error:  # what could not be written before is tried again
+            raise disk_failure(Path(self._log.name), error) from error
 
     def _write(self, now: Snapshot, reason: str) -> None:
         self._rates.add(now, time.process_time())
@@ -89,9 +93,14 @@ class Reporter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             log = path.open("a", encoding="utf-8", newline="\n")
-            if log.tell() == 0:
-                log.write(thread_log.header(self._clock.wall(), 0.0))
-                log.flush()
+            try:
+                if log.tell() == 0:
+                    log.write(thread_log.header(self._clock.wall(), 0.0))
+                    log.flush()
+            except OSError:
+                with suppress(OSError):
+                    log.close()
+                raise
         except OSError as error:
             raise disk_failure(path, error) from error
         return log

@@ -15,7 +15,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.record_table import RecordTable
-from larm.model.digest import digest
+from larm.model.digest import digest, text_digest
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, Known, URLMessage
 from larm.model.url import Url
@@ -135,7 +135,12 @@ def _row(visit: Visit, url: Url) -> PageRow:
     known = (
         UNKNOWN
         if visit.document is None
-        else Known(headers.get("etag", ""), headers.get("last-modified", ""), digest(visit.body))
+        else Known(
+            headers.get("etag", ""),
+            headers.get("last-modified", ""),
+            digest(visit.body),
+            text_digest(visit.document.title, visit.document.raw_text),
+        )
     )
     return PageRow(
         url.access, url.normalised, url.host, visit.referrer, visit.link_type, visit.depth, known, visit.document is not None

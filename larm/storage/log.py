@@ -7,6 +7,7 @@ after the body and the links that belong to it. Made by wiring; everything else 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -112,18 +113,15 @@ class _Files:
     """The open files. Bodies and links are always written before the lines of store.log that speak of them."""
 
     def __init__(self, logs: Path, page_file_size: int, position: _Position) -> None:
-        self.pages = PageFiles(logs, page_file_size, position.page_file, position.offset)
-        try:
+        with ExitStack() as undo:
+            self.pages = PageFiles(logs, page_file_size, position.page_file, position.offset)
+            undo.callback(self.pages.close)
             self.links = AppendFile(logs / LINKS_LOG, position.links)
-            try:
-                self.store = AppendFile(logs / STORE_LOG, position.store, auto=False)
-            except StorageError:
-                self.links.close()
-                raise
-        except StorageError:
-            self.pages.close()
-            raise
-        sync_directory(logs)
+            undo.callback(self.links.close)
+            self.store = AppendFile(logs / STORE_LOG, position.store, auto=False)
+            undo.callback(self.store.close)
+            sync_directory(logs)
+            undo.pop_all()
 
     def flush(self) -> None:
         self.pages.flush()

@@ -1,7 +1,5 @@
 """Encodings: the html5lib suite must hold to the letter; chardet's corpus of real pages gives a score."""
 
-# ruff: noqa: T201  the scores are what these tests are for
-
 from __future__ import annotations
 
 import codecs

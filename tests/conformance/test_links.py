@@ -1,7 +1,5 @@
 """Links: of real pages against what other tools found, of a crawler maze, and of pages that are meant to break parsers."""
 
-# ruff: noqa: T201  the scores are what these tests are for
-
 from __future__ import annotations
 
 import json

@@ -19,7 +19,7 @@ SCHEMELESS = re.compile(r"(?![a-z][a-z0-9+.-]*:)", re.IGNORECASE)
 
 
 def report(suite: str, right: int, of: int) -> None:
-    print(f"\n{suite}: {right} of {of} ({right / of:.2%})")  # noqa: T201
+    print(f"\n{suite}: {right} of {of} ({right / of:.2%})")
 
 
 def access_or_none(text: str, base: str | None = None) -> str | None:

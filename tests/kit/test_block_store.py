@@ -40,7 +40,7 @@ def test_put_get_replace(store: BlockStore) -> None:
     store.put("", b"")
     assert store.get("a") == b"\x00two"
     assert store.get("") == b""
-    assert str(store) == str(store.directory)
+    assert str(store) == str(store.directory / "cache.db")
 
 
 def test_all_of_it_survives_closing(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: Block
     store.put("a", b"1")
     (pages,) = store._cache.connection.execute("PRAGMA page_count").fetchone()
     store._cache.connection.execute(f"PRAGMA max_page_count = {pages + 10}")
-    with pytest.raises(StorageError, match=r"cachingqueue: database or disk is full: the disk is full; make room"):
+    with pytest.raises(StorageError, match=r"cachingqueue/cache.db: database or disk is full: the disk is full; make room"):
         store.transaction({"b": b"2", "large": bytes(1_000_000)}, ["a"])
     assert store.get("a") == b"1"
     assert store.keys() == ["a"]
@@ -132,7 +132,7 @@ def test_a_pickle_on_the_disk_is_never_run(store: BlockStore, tmp_path: Path) ->
         foreign.set("file", bytes(100_000))
         foreign.set(("a", "key"), b"x")
     for key in ("small", "text", "file"):
-        with pytest.raises(StorageError, match="cachingqueue: it holds an entry that is not plain bytes"):
+        with pytest.raises(StorageError, match=r"cachingqueue/cache\.db: it holds an entry that is not plain bytes"):
             store.get(key)
     assert store.keys() == ["file", "small", "text"]
     assert not (tmp_path / "ran").exists()
@@ -171,7 +171,7 @@ def test_many_threads_and_closing_on_another(tmp_path: Path) -> None:
 def test_what_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "q").mkdir()
     (tmp_path / "q" / "cache.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(StorageError, match=r"q: file is not a database: the database is damaged"):
+    with pytest.raises(StorageError, match=r"q/cache.db: file is not a database: the database is damaged"):
         BlockStore(tmp_path / "q")
 
 

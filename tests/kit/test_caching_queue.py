@@ -260,7 +260,7 @@ def test_a_missing_or_damaged_block_is_named_and_nothing_is_lost(store: BlockSto
     good = store.get("q_1.cqb") or b""
     for what, bad in damage(good):
         store.put("q_1.cqb", bad)
-        with pytest.raises(StorageError, match=rf"queues\d*: block q_1.cqb is {what}"):
+        with pytest.raises(StorageError, match=rf"queues\d*/cache.db: block q_1.cqb is {what}"):
             queue.take(2)
     store.transaction({}, ["q_1.cqb"])
     with pytest.raises(StorageError, match=r"block q_1.cqb is missing; start over"):

@@ -165,7 +165,7 @@ def test_what_is_no_database(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"missing/seen.db: No such file"):
         DiskSeenSet(tmp_path / "missing" / "seen.db", 10)
     with sqlite3.connect(tmp_path / "odd.db", isolation_level=None) as odd:
-        odd.executescript("CREATE TABLE size (entries INTEGER); INSERT INTO size VALUES (1), (2)")
+        odd.executescript("CREATE TABLE size (entries INTEGER, checksum INTEGER); INSERT INTO size VALUES (1, 0), (2, 0)")
     odd.close()
     with pytest.raises(StorageError, match=r"odd.db: the database is damaged"):
         DiskSeenSet(tmp_path / "odd.db", 10)

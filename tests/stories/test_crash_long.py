@@ -18,10 +18,10 @@ from larm.testing.request_log import Request, RequestLog
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, crawl_arguments, larm_says
-from tests.stories.test_kill import SCOPE, SETTINGS, checkpointed, kill
+from tests.stories.test_kill import SCOPE, SETTINGS, checkpointed
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
-TICK = 0.25
+TICK = 0.1
 SLOW, CRAWL_DELAY = "h99.localhost", 2
 """A host that asks for a long delay, so that one that is forgotten shows."""
 
@@ -29,26 +29,26 @@ SLOW, CRAWL_DELAY = "h99.localhost", 2
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_25_times_in_5000_pages(tmp_path: Path) -> None:
-    with random_web(SEED, hosts=30, pages=5000, delay=0.003) as web:
+    with random_web(SEED, hosts=30, pages=5000, delay=0.015) as web:
         add_slow_host(web)
         story(tmp_path, web, kills=25)
 
 
 def test_killed_5_times_in_300_pages(tmp_path: Path) -> None:
-    with random_web(SEED, hosts=8, pages=300, delay=0.003) as web:
+    with random_web(SEED, hosts=8, pages=300, delay=0.01) as web:
         story(tmp_path, web, kills=5)
 
 
 def story(directory: Path, web: RandomWeb, kills: int) -> None:
     """Kill, compare, and look at every request of all runs."""
     starts = [*web.start_urls, *([web.url(SLOW)] if SLOW in web.hosts else [])]
-    settings = SETTINGS | {"monitor.tick": TICK, "frontier.delay": 0.002}
+    settings = SETTINGS | {"monitor.tick": TICK, "frontier.delay": 0.001}
     run_crawl(directory / "reference", starts, ALL_HOSTS)
     total = len(web.requests)
     moments = [0, *sorted(random.Random(SEED).sample(range(1, total), kills))]
     runs: list[list[Request]] = []
     saved: set[str] = set()
-    for before, moment in zip(moments, moments[1:], strict=False):
+    for before, moment in itertools.pairwise(moments):
         log = watch(web)
         with Process(*crawl_arguments(directory, starts, settings, *SCOPE)) as process:
             log.at(moment - before, lambda process=process: process.signal(signal.SIGKILL))
@@ -97,7 +97,6 @@ def check_politeness(web: RandomWeb, runs: list[list[Request]]) -> None:
     for request in itertools.chain.from_iterable(runs):
         if request.host != SLOW or request.path != "/robots.txt":  # till it is read nobody knows what it asks for
             log.append(request)
-    print([(round(a.started, 2), a.path, a.status) for a in log.requests(SLOW)])
     for host in web.hosts:
         assert log.overlaps(host) == 0
     assert log.closest(SLOW) >= CRAWL_DELAY

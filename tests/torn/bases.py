@@ -1,0 +1,108 @@
+"""Crawls that ended in different ways, to be damaged: made once, copied for each damage."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+
+from larm.errors import LarmError, StorageError
+from larm.frontier.checkpoint import CheckpointFile
+from larm.kit.block_store import BlockStore
+from larm.testing.random_web import RandomWeb
+from larm.wiring import build_crawl
+from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
+from tests.stories.leftovers import Leftovers, leftovers
+from tests.stories.processes import Process, crawl_arguments
+
+HOSTS, PAGES = 6, 90
+SETTINGS: dict[str, object] = {
+    "monitor.tick": "30ms",
+    "frontier.message_block": 20,  # blocks and hosts go to the disk and come back
+    "frontier.host_block": 3,
+    "frontier.hosts_in_memory": 2,
+    "frontier.messages_in_memory": 10,
+    "storage.log.page_file_size": 20_000,
+    "storage.index.memory": "15MB",
+    "fetch.threads": 1,
+}
+
+
+class Bases:
+    """One web, and what crawls of it left.
+
+    ``finished``; ``stopped``: by a signal; ``killed``: with -9, so with its write-ahead logs, and longer than the checkpoint.
+    """
+
+    def __init__(self, folder: Path, web: RandomWeb) -> None:
+        self.web = web
+        self._folder = folder
+        self._copies = 0
+        run_crawl(self["finished"], web.start_urls, ALL_HOSTS | SETTINGS)
+        self._middle = len(web.requests) * 6 // 10
+        self.right: Leftovers = leftovers(self["finished"])
+        self._stop()
+        self._kill()
+        for name in ("stopped", "killed"):
+            (self[name] / "cachingqueue" / "suspects.json").write_text('{"http://elsewhere/": 3}')
+
+    def __getitem__(self, name: str) -> Path:
+        return self._folder / name
+
+    def files(self, base: str, pattern: str) -> list[Path]:
+        """Relative to the directory."""
+        return sorted(path.relative_to(self[base]) for path in self[base].glob(pattern) if path.is_file())
+
+    def copy(self, base: str) -> Path:
+        """To be damaged, and thrown away."""
+        self._copies += 1
+        return Path(shutil.copytree(self[base], self._folder / f"copy-{self._copies}"))
+
+    def noted(self, base: str, file: Path) -> int:
+        """Length of a log or page file at the last checkpoint: what is behind it was written afterwards."""
+        copy = self.copy(base)
+        store = BlockStore(copy / "cachingqueue")
+        found = CheckpointFile(store).read()
+        store.close()
+        shutil.rmtree(copy)
+        assert found is not None
+        lengths = {f"{name}.log": length for name, length in found[0].logs.items()}
+        position = found[0].storages["log"]
+        lengths |= {"store.log": position["store"], "links.log": position["links"]}
+        for number in range(1, position["page_file"]):
+            name = f"pagefile_{number}.pfl"
+            lengths[name] = (self[base] / "logs" / name).stat().st_size
+        lengths[f"pagefile_{position['page_file']}.pfl"] = position["offset"]
+        return lengths.get(file.name, 0)
+
+    def resume(self, directory: Path) -> StorageError | None:
+        """The same command again: None where it came to the right end, the error where it was refused.
+
+        Anything else is an AssertionError, or what the crawl raised.
+        """
+        watch(self.web)
+        try:
+            run = run_crawl(directory, self.web.start_urls, ALL_HOSTS | SETTINGS)
+            failure: LarmError | None = run.ending.error
+        except StorageError as error:
+            failure = error
+        if failure is not None:
+            assert type(failure) is StorageError, repr(failure)
+            assert "\n" not in str(failure)
+            return failure
+        assert run.reason == "finished"
+        found = leftovers(directory)
+        for name, left, right in zip(Leftovers._fields, found, self.right, strict=True):
+            assert left == right, f"{name} is not as it should be"
+        return None
+
+    def _stop(self) -> None:
+        crawl = build_crawl(config_of(self.web.start_urls, ALL_HOSTS | SETTINGS), self["stopped"])
+        watch(self.web).at(self._middle, crawl.stop)
+        assert crawl.run().reason == "shutdown"
+
+    def _kill(self) -> None:
+        log = watch(self.web)
+        with Process(*crawl_arguments(self["killed"], self.web.start_urls, SETTINGS | ALL_HOSTS)) as process:
+            log.at(self._middle, lambda: process.signal(signal.SIGKILL))
+            assert process.end().status == -signal.SIGKILL
