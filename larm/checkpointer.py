@@ -85,12 +85,15 @@ class Checkpointer:
         self.last = Saved(0.0, 0.0, 0)
 
     def save(self, *, finished: bool = False) -> None:
-        """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then."""
+        """Take the cut and write it, unless a step has failed. Raises StorageError; the checkpoint before stays usable then."""
         if self._lost:
             raise StorageError("a checkpoint failed, so no later one can be whole; the state is that of the one before")
         self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
         began = self._clock.monotonic()
         with self._gate.cut():
+            if self._gate.broken:  # what a thread left half done must not be saved; that thread says why
+                self._lost = False
+                return
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()

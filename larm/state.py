@@ -63,13 +63,13 @@ def catch_up(state: State) -> None:
         seen.apply(state.fresh, epoch)
     elif seen.epoch != epoch:
         raise StorageError(
-            f"{state.store.directory / VISITED}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: one of them was lost, "
-            "cut or replaced; put it back, or start over with --fresh"
+            f"{state.store.directory / VISITED}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: "
+            "one of them was lost, cut or replaced; put it back, or start over with --fresh"
         )
     found = len(state.file.host_rows())
     if state.header and found != state.header.hosts:
         raise StorageError(
-            f"{state.store}: records of {found} hosts instead of {state.header.hosts}: the database is damaged; start over with --fresh"
+            f"{state.store}: it has records of {found} hosts instead of {state.header.hosts}; check the disk, then start over"
         )
     state.file.go_back(state.header)
 

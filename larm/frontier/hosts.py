@@ -47,6 +47,7 @@ class HostBook:
         self._changed: dict[str, Host] = {}
         self._known = 0
         self._trims = 0
+        self._spilled: StorageError | None = None  # why messages that left the memory did not come to the disk
         self._messages = 0  # put since the queues were last looked at
 
     # -- one record
@@ -96,11 +97,17 @@ class HostBook:
     # -- the checkpoint
 
     def cut(self) -> list[HostCut]:
-        """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread."""
-        shift = self._clock.wall() - self._clock.monotonic()
+        """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread.
+
+        Raises StorageError if messages were lost on their way to the disk.
+        """
+        wall = self._clock.wall()
+        shift = wall - self._clock.monotonic()
         with self.lock:
+            if self._spilled is not None:
+                raise self._spilled
             changed, self._changed = self._changed, {}
-            return [cut_host(host, shift) for host in changed.values()]
+            return [cut_host(host, shift, wall) for host in changed.values()]
 
     def trim(self) -> None:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
@@ -149,7 +156,11 @@ class HostBook:
                     host.queue.spill(sink)
                     host.parked.spill(sink)
                     self.changed_locked(host)
-            self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+            try:
+                self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+            except StorageError as error:
+                self._spilled = error
+                raise
 
     # -- at start
 

@@ -1,7 +1,7 @@
 """SavedHost: a host record as the checkpoint keeps it (LARM-116).
 
 A monotonic clock means nothing to the next process, so times are written as wall time. A clock that was set back, or far
-ahead, must neither hurry nor stall a host: what is read is held within `LONGEST_WAIT` from now.
+ahead, must not stall a host: nobody waits longer than was left at the cut, nor longer than `LONGEST_WAIT`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     backoffs: int
     dormant: bool
     dormancies: int
+    saved: float = 0.0
+    """Wall time of the cut."""
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -81,7 +83,7 @@ def decode_host(data: bytes) -> SavedHost:
     return _decoder.decode(data)
 
 
-def cut_host(host: Host, wall_minus_monotonic: float) -> HostCut:
+def cut_host(host: Host, wall_minus_monotonic: float, wall: float = 0.0) -> HostCut:
     """Copy a host; the book's lock is held."""
     shift = wall_minus_monotonic
     row = HostRow(
@@ -94,6 +96,7 @@ def cut_host(host: Host, wall_minus_monotonic: float) -> HostCut:
         host.backoffs,
         host.dormant,
         host.dormancies,
+        wall,
     )
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot())
 
@@ -106,7 +109,7 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     row = saved.row
 
     def from_wall(then: float) -> float:
-        return monotonic + min(max(then - wall, 0.0), LONGEST_WAIT)
+        return monotonic + min(max(then - max(wall, row.saved), 0.0), LONGEST_WAIT)
 
     host.robots = row.robots
     host.robots_tasks = [message for message, robots in row.running if robots] + row.robots_tasks

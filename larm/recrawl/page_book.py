@@ -39,6 +39,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """False: it could not be fetched yet (a time-out, a 500)."""
     gone: int = 0
     """The status that said so; 0: it is there."""
+    forgotten: bool = False
+    """It leaves with the next generation: the other storages may not come to forget it in this one."""
 
     def message(self, key: int) -> URLMessage:
         """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked."""
@@ -70,7 +72,7 @@ class PageBook:
         self._table: RecordTable | None = None
         self._generation = 0
         self._puts: dict[int, PageRow] = {}
-        self._deletes: set[int] = set()
+        self._forgotten: set[int] = set()  # in the last generation
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
@@ -80,10 +82,16 @@ class PageBook:
         self._generation = int(position["generation"]) if position else 0
         if self._table.generation < self._generation:
             raise StorageError(f"{self._path}: it is older than the last checkpoint; put it back, or start over with --fresh")
-        rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
-        if rows:
-            again = [(key, _encode(msgspec.structs.replace(row, known=UNKNOWN))) for key, row in rows]
-            self._table.write(self._generation, again)
+        again = []
+        for record in self._table.younger(self._generation - 1):
+            row = decode_row(record.data, self._path)
+            if record.generation > self._generation:
+                again.append((record.key, _encode(msgspec.structs.replace(row, known=UNKNOWN, forgotten=False))))
+            elif row.forgotten:
+                self._forgotten.add(record.key)
+        if again or self._forgotten:
+            self._table.write(self._generation, again, sorted(self._forgotten))
+            self._forgotten = set()
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note what was stored; mark what is gone."""
@@ -93,25 +101,24 @@ class PageBook:
                 continue
             key = url.fingerprint
             if visit.document is not None:
-                self._deletes.discard(key)
                 self._puts[key] = _row(visit, url)
             elif visit.gone:
-                self._puts.pop(key, None)
-                self._deletes.add(key)
+                if (row := self._find(key)) is not None:
+                    self._puts[key] = msgspec.structs.replace(row, forgotten=True)
             elif visit.status in GONE:
                 if (row := self._find(key)) is not None:
                     self._puts[key] = msgspec.structs.replace(row, gone=visit.status)
             elif _may_come_back(visit.status) and self._find(key) is None:
-                self._deletes.discard(key)
                 self._puts[key] = _row(visit, url)
 
     def commit(self) -> Mapping[str, Any]:
         """One generation."""
-        if self._puts or self._deletes:
+        if self._puts or self._forgotten:
             self._generation += 1
             rows = [(key, _encode(row)) for key, row in sorted(self._puts.items())]
-            self._open_table().write(self._generation, rows, sorted(self._deletes))
-            self._puts, self._deletes = {}, set()
+            self._open_table().write(self._generation, rows, sorted(self._forgotten))
+            self._forgotten = {key for key, row in self._puts.items() if row.forgotten}
+            self._puts = {}
         return {"generation": self._generation}
 
     def close(self) -> None:
@@ -120,10 +127,10 @@ class PageBook:
             self._table.close()
 
     def _find(self, key: int) -> PageRow | None:
-        if key in self._puts or key in self._deletes:
-            return self._puts.get(key)
-        record = self._open_table().get(key)
-        return decode_row(record.data, self._path) if record else None
+        row = self._puts.get(key)
+        if row is None and (record := self._open_table().get(key)) is not None:
+            row = decode_row(record.data, self._path)
+        return None if row is None or row.forgotten else row
 
     def _open_table(self) -> RecordTable:
         if self._table is None:

@@ -75,6 +75,7 @@ def _rows(path: Path) -> Iterator[list[tuple[int, PageRow]]]:
         last = -1
         while records := table.after(last, _BATCH):
             last = records[-1].key
-            yield [(each.key, decode_row(each.data, path)) for each in records]
+            rows = [(each.key, decode_row(each.data, path)) for each in records]
+            yield [(key, row) for key, row in rows if not row.forgotten]
     finally:
         table.close()

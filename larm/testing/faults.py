@@ -6,9 +6,9 @@
         ...  # write below the directory: the 17th attempt fails, and with ENOSPC all that follow
     assert disk.failed == "write logs/links.log"
 
-Without ``at`` nothing fails and `FaultyDisk.sites` tells what there is to fail. It stands in front of the functions of ``os`` and
-of ``open``, in this process, on all threads, below one directory; files that were open before are not watched. What SQLite and
-tantivy write does not come by here. One at a time; entered and left on the test's thread.
+Without ``at`` nothing fails and `FaultyDisk.sites` tells what there is to fail. It stands in front of the functions of ``os``
+and of ``open``, in this process, on all threads, below one directory; files that were open before are not watched. What SQLite
+and tantivy write does not come by here. One at a time; entered and left on the test's thread.
 """
 
 from __future__ import annotations

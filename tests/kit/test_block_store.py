@@ -133,7 +133,7 @@ def test_a_pickle_on_the_disk_is_never_run(store: BlockStore, tmp_path: Path) ->
         foreign.set("file", bytes(100_000))
         foreign.set(("a", "key"), b"x")
     for key in ("small", "text", "file"):
-        with pytest.raises(StorageError, match="cachingqueue/cache.db: it holds an entry that is not plain bytes"):
+        with pytest.raises(StorageError, match=r"cachingqueue/cache.db: it holds an entry that is not plain bytes"):
             store.get(key)
     assert store.keys() == ["file", "small", "text"]
     assert not (tmp_path / "ran").exists()

@@ -64,7 +64,9 @@ def test_nothing_is_wrong_without_damage(bases: Bases, base: str) -> None:
     assert bases.resume(bases.copy(base)) is None
 
 
-@pytest.mark.parametrize("file", ["cachingqueue/cache.db", "cachingqueue/visited.db", "cachingqueue/pages.db", "logs/links.log"])
+@pytest.mark.parametrize(
+    "file", ["cachingqueue/cache.db", "cachingqueue/visited.db", "cachingqueue/pages.db", "logs/links.log"]
+)
 def test_the_command_says_which_file_and_leaves_with_3(bases: Bases, file: str) -> None:
     copy = bases.copy("stopped")
     os.truncate(copy / file, 100)
@@ -90,7 +92,6 @@ def test_a_file_of_an_older_checkpoint_is_refused(bases: Bases, name: str) -> No
 def damage_all(bases: Bases, base: str, pattern: str, times: int) -> None:
     """So many damages, spread over the files; what became of them is printed."""
     choose = random.Random(f"{SEED} {base} {pattern}")
-    print(f"seed {SEED}")
     files = bases.files(base, pattern)
     assert files, pattern
     ends: Counter[str] = Counter()
@@ -108,7 +109,7 @@ def damage_all(bases: Bases, base: str, pattern: str, times: int) -> None:
             assert named in str(refused) or f"{copy / 'index'}: " in str(refused), f"{file}: {what}: {refused}"
         ends["right" if refused is None else "refused"] += 1
         shutil.rmtree(copy, ignore_errors=True)
-    print(f"{base} {pattern}: {dict(ends)}")
+    print(f"seed {SEED}: {base} {pattern}: {dict(ends)}")  # noqa: T201
 
 
 def damage(path: Path, choose: random.Random, first: int) -> str:
