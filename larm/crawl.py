@@ -88,7 +88,7 @@ class Crawl:
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
         reporter: Reporter,
-        notes: Sequence[str],
+        notes: list[str],
         close: Callable[[], None],
     ) -> None:
         # constant after construction
@@ -114,8 +114,8 @@ class Crawl:
         self.snapshot = snapshot
         """All figures of this moment; any thread."""
         self._reporter = reporter
-        self.notes = list(notes)
-        """What a person should know before it starts."""
+        self.notes = notes
+        """What a person should know before it starts; at the end there may be more."""
         self._close = close
         self._workers = Workers(self._thread_died)
         self._writers = Workers(self._thread_died)

@@ -306,3 +306,16 @@ def _all(river: River, name: str, row: Any) -> list[URLMessage]:
         assert len(block) == length
         found += block
     return found
+
+
+def test_what_a_thread_left_half_done_is_not_saved(make: Callable[..., River]) -> None:
+    """The tick may come between the failure and the end of the crawl."""
+    river = make()
+    river.checkpointer.save()
+    before = river.read()
+    river.incoming.put_many([message("http://a/half")])
+    with pytest.raises(KeyError), river.gate.step():
+        raise KeyError("a filter")
+    river.checkpointer.save()
+    river.checkpointer.save()
+    assert river.read() == before

@@ -138,6 +138,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
     collect_rarely()
     clock = SystemClock()
     display = None
+    told = len(river.notes)
     if not quiet:
         for note in (*notes, *river.notes):
             say(note)
@@ -151,6 +152,8 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         if display:
             display.close()
     if not quiet:
+        for note in river.notes[told:]:
+            say(note)
         _summarise(river.snapshot(), ending, clock.wall(), directory)
     return _status(ending)
 

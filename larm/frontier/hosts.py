@@ -64,6 +64,7 @@ class HostBook:
         self._changed: dict[str, Host] = {}
         self._known = 0
         self._trims = 0
+        self._spilled: StorageError | None = None  # why messages that left the memory did not come to the disk
         self._messages = 0  # came into the memory since the queues were last looked at
 
     # -- one record
@@ -113,8 +114,13 @@ class HostBook:
     # -- the checkpoint
 
     def cut(self) -> list[HostCut]:
-        """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread."""
+        """Copies of the hosts that changed since the last cut. Called inside the gate's cut, by the tick thread.
+
+        Raises StorageError if messages were lost on their way to the disk.
+        """
         with self.lock:
+            if self._spilled is not None:
+                raise self._spilled
             changed, self._changed = self._changed, {}
             wall = self._clock.monotonic() + self._shift
             return [cut_host(host, self._shift, wall) for host in changed.values()]
@@ -171,7 +177,11 @@ class HostBook:
                 queue.spill(sink)
             for host in hosts:
                 self.changed_locked(host)
-            self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+            try:
+                self._store.put_many(sink)  # before the lock is given back: who takes next must find the blocks
+            except StorageError as error:
+                self._spilled = error
+                raise
             for queue in queues:
                 queue.spilled(sink)
 

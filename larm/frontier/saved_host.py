@@ -1,8 +1,8 @@
 """SavedHost: a host record as the checkpoint keeps it (LARM-116).
 
 A monotonic clock means nothing to the next process, so times are written as wall time; in a run, as the wall clock would
-show it had nobody set it. A clock that was set back, or far ahead, between two runs must neither hurry nor stall a host: what
-is read is held within `LONGEST_WAIT` from now.
+show it had nobody set it. A clock that was set back, or far ahead, between two runs must not stall a host: nobody waits longer
+than was left at the cut, nor longer than `LONGEST_WAIT`.
 """
 
 from __future__ import annotations

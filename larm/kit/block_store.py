@@ -44,6 +44,8 @@ class BlockStore:
             self._reader = BytesCache(str(directory.absolute()))
         except (sqlite3.Error, OSError, Timeout) as error:
             raise disk_failure(self._path if directory.is_dir() else directory, error) from error
+        except ForeignEntryError as error:
+            raise self._foreign(error) from error
         # guarded by self._retired_lock
         self._retired: list[str] = []
 
@@ -130,10 +132,11 @@ class BlockStore:
                 if isinstance(error, sqlite3.Error | OSError | Timeout):
                     raise disk_failure(self._path, error) from error
                 if isinstance(error, ForeignEntryError):
-                    raise StorageError(
-                        f"{self._path}: it holds {error}; check the disk and who can write there, then start over"
-                    ) from error
+                    raise self._foreign(error) from error
                 raise
+
+    def _foreign(self, error: ForeignEntryError) -> StorageError:
+        return StorageError(f"{self._path}: it holds {error}; check the disk and who can write there, then start over")
 
     def __str__(self) -> str:
         return str(self._path)

@@ -108,6 +108,9 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
     def __init__(self, directory: str) -> None:
         try:
             super().__init__(directory, timeout=_BUSY_SECONDS, disk=BytesDisk, **_SETTINGS)
+        except (TypeError, ValueError, LookupError) as error:  # diskcache believes its table of settings
+            self.close()
+            raise ForeignEntryError(f"settings that can't be read ({error})") from error
         except BaseException:
             self.close()
             raise

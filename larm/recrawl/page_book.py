@@ -38,6 +38,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """False: it could not be fetched yet (a time-out, a 500, a 404), or was forgotten."""
     gone: int = 0
     """The status that said so; 0: it is there."""
+    forgotten: int = 0
+    """What `gone` was when it was forgotten: the other storages may not have come to forget it, then it is gone once more."""
 
     def message(self, key: int) -> URLMessage:
         """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked."""
@@ -83,7 +85,7 @@ class PageBook:
             )
         rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
         if rows:
-            again = [(key, _encode(msgspec.structs.replace(row, known=UNKNOWN))) for key, row in rows]
+            again = [(key, _encode(_undone(row))) for key, row in rows]
             self._table.write(self._generation, again)
 
     def store(self, visits: Sequence[Visit]) -> None:
@@ -101,7 +103,7 @@ class PageBook:
                 if visit.status == 0 or visit.status >= 400:  # links to it are no news any more: only a revisit finds it
                     self._puts[key] = _row(visit, url)
             elif visit.gone:
-                self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0)
+                self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
             elif visit.status in GONE and row.stored:
                 self._puts[key] = msgspec.structs.replace(row, gone=visit.status)
 
@@ -128,6 +130,12 @@ class PageBook:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of pages was not opened")
         return self._table
+
+
+def _undone(row: PageRow) -> PageRow:
+    if row.forgotten:
+        return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0)
+    return msgspec.structs.replace(row, known=UNKNOWN)
 
 
 def _row(visit: Visit, url: Url) -> PageRow:

@@ -37,6 +37,8 @@ class _Position(msgspec.Struct, frozen=True):
     """Number of the last page file."""
     offset: config.Count
     """Bytes of the last page file."""
+    full: tuple[config.Count, ...] = ()
+    """Bytes of each page file before the last."""
 
     @classmethod
     def read(cls, position: Mapping[str, Any] | None) -> _Position:
@@ -95,7 +97,9 @@ class LogStorage:
         """Write and sync all files; the position is their lengths."""
         files = self._open_files()
         files.sync()
-        position = _Position(files.store.length, files.links.length, files.pages.number, files.pages.length)
+        position = _Position(
+            files.store.length, files.links.length, files.pages.number, files.pages.length, tuple(files.pages.full)
+        )
         return msgspec.structs.asdict(position)
 
     def close(self) -> None:
@@ -114,7 +118,7 @@ class _Files:
 
     def __init__(self, logs: Path, page_file_size: int, position: _Position) -> None:
         with ExitStack() as undo:
-            self.pages = PageFiles(logs, page_file_size, position.page_file, position.offset)
+            self.pages = PageFiles(logs, page_file_size, position.full, position.page_file, position.offset)
             undo.callback(self.pages.close)
             self.links = AppendFile(logs / LINKS_LOG, position.links)
             undo.callback(self.links.close)

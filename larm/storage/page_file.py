@@ -6,11 +6,12 @@ x counts from 1. Written by the log storage (on its writer thread), read by `lar
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
-from larm.kit.files import sync_directory
+from larm.kit.files import cut_back, sync_directory
 from larm.storage.append_file import AppendFile
 
 _NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl")
@@ -24,16 +25,22 @@ def page_file(logs: Path, number: int) -> Path:
 class PageFiles:
     """All page files of a crawl; the last one is open. Files and bytes after (``number``, ``length``) are removed.
 
+    ``full``: lengths of the files before it; one that is shorter was cut.
+
     ``size``: a file is closed when it would exceed this many bytes; a larger body gets a file of its own.
     Methods raise StorageError.
     """
 
-    def __init__(self, logs: Path, size: int, number: int = 1, length: int = 0) -> None:
+    def __init__(self, logs: Path, size: int, full: Sequence[int] = (), number: int = 1, length: int = 0) -> None:
         _remove_after(logs, number)
+        for x, noted in enumerate(full, 1):
+            cut_back(page_file(logs, x), noted)
         # constant after construction
         self._logs = logs
         self._size = size
         # only the writer thread
+        self.full = list(full)
+        """Bytes of each file before the last."""
         self.number = number
         self._file = AppendFile(page_file(logs, number), length)
 
@@ -65,6 +72,7 @@ class PageFiles:
     def _next(self) -> None:
         self._file.sync()  # a later commit syncs only the last file
         self._file.close()
+        self.full.append(self._file.length)
         self.number += 1
         self._file = AppendFile(page_file(self._logs, self.number), 0)
         sync_directory(self._logs)

@@ -199,3 +199,32 @@ def test_many_changed_hosts_ask_for_an_early_checkpoint(store: BlockStore, way: 
     rig.crowds = 0
     way(rig, "a/2")
     assert rig.crowds == 0
+
+
+def test_messages_that_are_lost_on_their_way_to_disk_are_in_no_checkpoint(
+    store: BlockStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tick may come between the failure and the end of the crawl."""
+    rig = Rig(store, of(messages_in_memory=8))
+
+    def full(_: object) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(store, "put_many", full)
+    with pytest.raises(StorageError, match="the disk is full"):
+        rig.put(*(f"a/{number}" for number in range(20)))
+    with pytest.raises(StorageError, match="the disk is full"):
+        rig.book.cut()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_host_may_have_been_asked_since_the_last_checkpoint(store: BlockStore, known: bool) -> None:
+    """So it is left alone for its delay when the crawl is continued, whether the checkpoint knows the host or not."""
+    rig = Rig(store, of(delay=3.0))
+    rig.put("a/1" if known else "b/1")
+    rig.save()
+    new = rig.load()
+    if not known:
+        new.put("a/1")
+    with new.book.lock:
+        assert new.book.get_locked("a").next_start == new.clock.monotonic() + 3

@@ -264,3 +264,37 @@ def test_what_is_assumed_is_not_written(tmp_path: Path) -> None:
     seen = DiskSeenSet(tmp_path / "seen", 2)
     assert 1 not in seen
     seen.close()
+
+
+def test_it_says_of_which_checkpoint_it_is(tmp_path: Path) -> None:
+    seen = DiskSeenSet(tmp_path / "seen.db", 10)
+    assert seen.epoch == 0
+    seen.add_new([1, 2])
+    seen.apply(seen.cut(), 7)
+    seen.apply(seen.cut(), 8)  # nothing new
+    seen.close()
+    seen = DiskSeenSet(tmp_path / "seen.db", 10)
+    assert seen.epoch == 8
+    seen.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM seen WHERE fingerprint = 3",
+        "INSERT INTO seen VALUES (4)",
+        "UPDATE seen SET fingerprint = fingerprint + 1 WHERE fingerprint = 5",
+        "UPDATE seen SET fingerprint = fingerprint - 4294967296 WHERE fingerprint > 5",
+    ],
+)
+def test_a_fingerprint_that_is_lost_or_another_is_noticed(seen: DiskSeenSet, damage: str) -> None:
+    seen.check()
+    for fingerprints in ([3, 5, LARGEST], [9, LARGEST - 1]):
+        seen.add_new(fingerprints)
+        delta = seen.cut()
+        seen.apply(delta)
+        seen.apply(delta)  # a second time changes nothing
+        seen.check()
+    seen._writer.execute(damage)
+    with pytest.raises(StorageError, match=r"seen.db: the database is damaged"):
+        seen.check()

@@ -47,7 +47,7 @@ def test_a_crawl_in_its_logs(tmp_path: Path) -> None:
             page("http://a.org/g", body=b"12345"),
         ]
     )
-    assert storage.commit() == {"store": 213, "links": 195, "page_file": 1, "offset": 8}
+    assert storage.commit() == {"store": 213, "links": 195, "page_file": 1, "offset": 8, "full": ()}
     storage.close()
     assert stored(tmp_path) == {
         "links.log": b"<start>\thttp://a.org/\thttp://a.org/\t0\t\n"

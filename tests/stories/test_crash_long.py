@@ -5,6 +5,7 @@ Run by ``tox -e crash`` (the short one always); ``LARM_SEED`` chooses another se
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import random
@@ -15,6 +16,7 @@ import pytest
 
 from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.request_log import Request, RequestLog
+from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, crawl_arguments, larm_says
@@ -22,7 +24,7 @@ from tests.stories.test_kill import SCOPE, SETTINGS, checkpointed
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 TICK = 0.1
-SLOW, CRAWL_DELAY = "h99.localhost", 2
+SLOW, CRAWL_DELAY = "h99.localhost", 1
 """A host that asks for a long delay, so that one that is forgotten shows."""
 
 
@@ -30,13 +32,27 @@ SLOW, CRAWL_DELAY = "h99.localhost", 2
 @pytest.mark.timeout(900)
 def test_killed_25_times_in_5000_pages(tmp_path: Path) -> None:
     with random_web(SEED, hosts=30, pages=5000, delay=0.015) as web:
-        add_slow_host(web)
+        fill_slow_host(web, 8)
+        web.hosts.append(SLOW)
         story(tmp_path, web, kills=25)
 
 
 def test_killed_5_times_in_300_pages(tmp_path: Path) -> None:
     with random_web(SEED, hosts=8, pages=300, delay=0.01) as web:
         story(tmp_path, web, kills=5)
+
+
+def test_a_host_that_was_asked_just_before_the_kill_is_left_alone_afterwards(tmp_path: Path, web: SyntheticWeb) -> None:
+    """No checkpoint can know of that request, so the next run waits as if each host had been asked when it began."""
+    fill_slow_host(web, 2)
+    arguments = crawl_arguments(tmp_path, [web.url(SLOW)], {"monitor.tick": "50ms"})
+    with Process(*arguments) as process:
+        log = watch(web)
+        log.at(3, functools.partial(process.signal, signal.SIGKILL))  # robots.txt and two pages
+        assert process.end().status == -signal.SIGKILL
+    assert larm_says(*arguments).status == 0
+    starts = [request.started for request in log.requests() if request.path != "/robots.txt"]
+    assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= CRAWL_DELAY
 
 
 def story(directory: Path, web: RandomWeb, kills: int) -> None:
@@ -51,7 +67,7 @@ def story(directory: Path, web: RandomWeb, kills: int) -> None:
     for before, moment in itertools.pairwise(moments):
         log = watch(web)
         with Process(*crawl_arguments(directory, starts, settings, *SCOPE)) as process:
-            log.at(moment - before, lambda process=process: process.signal(signal.SIGKILL))
+            log.at(moment - before, functools.partial(process.signal, signal.SIGKILL))
             assert process.end().status == -signal.SIGKILL
         runs.append(web.requests)
         assert not saved & asked_for(web, runs[-1]), "what the checkpoint before had was asked for again"
@@ -61,19 +77,20 @@ def story(directory: Path, web: RandomWeb, kills: int) -> None:
     assert said.status == 0, said.err
     runs.append(web.requests)
     again, oldest = lost_work(runs)
-    print(f"seed {SEED}: {total} requests undisturbed, {again} pages fetched again after {kills} kills; the oldest of them was")
-    print(f"fetched {oldest:.2f} s before its kill (a tick is {TICK} s)")
+    print(
+        f"seed {SEED}: {total} requests undisturbed, {again} pages fetched again after {kills} kills;",
+        f"the oldest was fetched {oldest:.2f} s before its kill (a tick is {TICK} s)",
+    )
     assert oldest < TICK + 3, "more than a tick, and what a checkpoint may take on a busy machine, was lost"
     check_politeness(web, runs)
     assert leftovers(directory) == leftovers(directory / "reference")
 
 
-def add_slow_host(web: RandomWeb) -> None:
+def fill_slow_host(web: SyntheticWeb, pages: int) -> None:
     site = web.host(SLOW)
-    web.hosts.append(SLOW)
     site.robots(f"User-agent: *\nCrawl-delay: {CRAWL_DELAY}\n")
-    site.page("/", links=[f"/{number}" for number in range(8)])
-    for number in range(8):
+    site.page("/", links=[f"/{number}" for number in range(pages)])
+    for number in range(pages):
         site.page(f"/{number}")
 
 

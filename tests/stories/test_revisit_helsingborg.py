@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
 
+from larm.errors import StorageError
+from larm.index.writer import IndexWriter
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.shared_data import shared
-from tests.stories.crawls import Run, indexed, lines, run_crawl
+from tests.stories.crawls import Run, asked, indexed, lines, run_crawl
 
 HOST = "dunkerskulturhus.localhost"
 DAYS = ("2025-10-10", "2025-11-07")
@@ -36,7 +38,7 @@ def original(file: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def days() -> Iterator[tuple[Pages, Pages]]:
+def days() -> tuple[Pages, Pages]:
     found: dict[str, Pages] = {day: {} for day in DAYS}
     with tarfile.open(shared("web-helsingborg", "given", "site.tar.xz")) as archive:
         for member in archive:
@@ -122,3 +124,80 @@ def visits(directory: Path) -> set[tuple[str, str]]:
             if match:
                 found.add((original(unquote(match[1])), line))
     return found
+
+
+# -- what the archive does not have: servers in trouble, and disks
+
+
+PATHS = [f"/{number}" for number in range(10)]
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A small site without validators: whether a page has changed only its bytes can tell."""
+    site = web.host("a.localhost")
+    for path in ["/", *PATHS]:
+        site.add(path, html(f"<title>{path}</title>" + "".join(f"<a href={link}>.</a>" for link in PATHS if path == "/")))
+    return web.url("a.localhost")
+
+
+def urls(web: SyntheticWeb, *without: str) -> set[str]:
+    return {web.url("a.localhost", path) for path in ["/", *PATHS] if path not in without}
+
+
+def test_without_validators_the_bytes_tell(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    run_crawl(tmp_path, start)
+    web.host("a.localhost").add("/3", html("<title>another</title>"))
+    run = run_crawl(tmp_path, start)
+    assert (run.counters["revisit/unchanged"], run.counters["revisit/changed"]) == (10, 1)
+
+
+@pytest.mark.parametrize("status", [500, 503, 429, 403])
+def test_a_server_in_trouble_loses_no_page(tmp_path: Path, web: SyntheticWeb, start: str, status: int) -> None:
+    run_crawl(tmp_path, start)
+    for path in PATHS[:5]:
+        web.host("a.localhost").status(path, status)
+    assert run_crawl(tmp_path, start, {"frontier.retries": 1}).reason == "finished"
+    assert set(indexed(tmp_path)) == urls(web)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize(("most_gone", "left"), [(0.5, urls), (0.7, lambda web: urls(web, *PATHS[:7])), (1, None)])
+def test_as_much_is_forgotten_as_is_allowed(
+    tmp_path: Path,
+    web: SyntheticWeb,
+    start: str,
+    status: int,
+    most_gone: float,
+    left: Callable[[SyntheticWeb], set[str]] | None,
+) -> None:
+    run_crawl(tmp_path, start)
+    for path in PATHS[:7] if left else ["/", *PATHS]:
+        web.host("a.localhost").status(path, status)
+    run = run_crawl(tmp_path, start, {"recrawl.most_gone": most_gone})
+    assert set(indexed(tmp_path)) == (left(web) if left else set())
+    assert any("7 of 11 pages are gone; none was forgotten" in note for note in run.notes) == (most_gone == 0.5)
+
+
+def test_what_is_gone_is_forgotten_even_if_the_index_fails_at_that(
+    tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All storages forget it, or all are asked again."""
+    run_crawl(tmp_path, start)
+    web.host("a.localhost").status("/7", 404)
+    with monkeypatch.context() as patched:
+        real = IndexWriter.commit
+
+        def commit(self: IndexWriter) -> int:
+            if self._changed:
+                raise StorageError("no room")
+            return real(self)
+
+        patched.setattr(IndexWriter, "commit", commit)
+        assert isinstance(run_crawl(tmp_path, start).ending.error, StorageError)
+    assert set(indexed(tmp_path)) == urls(web)
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert set(indexed(tmp_path)) == urls(web, "/7")
+    web.log.clear()
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert "a.localhost/7" not in asked(web)

@@ -92,7 +92,6 @@ def test_a_file_of_an_older_checkpoint_is_refused(bases: Bases, name: str) -> No
 def damage_all(bases: Bases, base: str, pattern: str, times: int) -> None:
     """So many damages, spread over the files; what became of them is printed."""
     choose = random.Random(f"{SEED} {base} {pattern}")
-    print(f"seed {SEED}")
     files = bases.files(base, pattern)
     assert files, pattern
     ends: Counter[str] = Counter()
@@ -110,7 +109,7 @@ def damage_all(bases: Bases, base: str, pattern: str, times: int) -> None:
             assert named in str(refused) or f"{copy / 'index'}: " in str(refused), f"{file}: {what}: {refused}"
         ends["right" if refused is None else "refused"] += 1
         shutil.rmtree(copy, ignore_errors=True)
-    print(f"{base} {pattern}: {dict(ends)}")
+    print(f"seed {SEED}: {base} {pattern}: {dict(ends)}")
 
 
 def damage(path: Path, choose: random.Random, first: int) -> str:
