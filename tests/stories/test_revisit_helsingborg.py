@@ -19,7 +19,7 @@ from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.shared_data import shared
-from tests.stories.crawls import Run, asked, indexed, lines, run_crawl
+from tests.stories.crawls import Run, indexed, lines, run_crawl
 
 HOST = "dunkerskulturhus.localhost"
 DAYS = ("2025-10-10", "2025-11-07")
