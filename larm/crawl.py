@@ -139,7 +139,6 @@ class Crawl:
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
-            self._reporter.tick()  # `larm stats` has something to show from the start
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
             if self._recrawl is not None and ending == "finished":
@@ -238,6 +237,7 @@ class Crawl:
     # -- larm-tick
 
     def _tick(self) -> None:
+        self._reporter.tick()  # `larm stats` has something to show from the start
         while self._ticker.wait():
             self._checkpointer.save()
             self._reporter.tick()
