@@ -51,7 +51,7 @@ from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Filter
-from larm.state import LOGS, QUEUES, State, Undo, check_databases, close_all, forget, open_state, recover, resolver_of
+from larm.state import LOGS, PAGES, QUEUES, State, Undo, check_databases, close_all, forget, open_state, recover, resolver_of
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 
@@ -233,7 +233,7 @@ def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
 
 def _lines(settings: Config, directory: Path, header: Header | None) -> Sequence[StorageLine]:
     positions = header.storages if header else {}
-    chain = [*storages(settings, directory), PageBook(directory / QUEUES / "pages.db")]
+    chain = [*storages(settings, directory), PageBook(directory / QUEUES / PAGES)]
     return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
 
 
@@ -241,7 +241,7 @@ def _recrawl(settings: Config, directory: Path, mission: _Mission, book: HostBoo
     asked = None  # an earlier run has begun it
     if mission.again:
         asked = [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
-    return Recrawl(directory / QUEUES / "pages.db", asked, settings.recrawl.most_gone, notes.append)
+    return Recrawl(directory / QUEUES / PAGES, asked, settings.recrawl.most_gone, notes.append)
 
 
 def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from larm.kit.block_store import BlockStore
+
 
 @pytest.fixture
 def hangups_heard() -> Iterator[None]:
@@ -14,3 +16,19 @@ def hangups_heard() -> Iterator[None]:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture(scope="session")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockStore]:
+    """One for all tests that need a real one, as making it is slow; `store` is it, emptied."""
+    store = BlockStore(tmp_path_factory.mktemp("frontier-queues"))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def store(shared_store: BlockStore) -> BlockStore:
+    """Empty, on the disk."""
+    shared_store.transaction({}, shared_store.keys())
+    shared_store.retired()
+    return shared_store

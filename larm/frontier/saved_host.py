@@ -84,8 +84,8 @@ def decode_host(data: bytes) -> SavedHost:
     return _decoder.decode(data)
 
 
-def cut_host(host: Host, wall_minus_monotonic: float, wall: float = 0.0) -> HostCut:
-    """Copy a host; the book's lock is held."""
+def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
+    """Copy a host, at the time ``wall``; the book's lock is held."""
     shift = wall_minus_monotonic
     row = HostRow(
         host.robots.copy(),

@@ -51,13 +51,12 @@ class RecordTable:
         except (OSError, sqlite3.Error) as error:
             raise disk_failure(path, error) from error
 
-    def write(self, generation: int, puts: Iterable[tuple[int, bytes]], deletes: Iterable[int] = ()) -> None:
-        """Delete, then write, all of it or nothing; on the disk when it returns. Raises StorageError."""
+    def write(self, generation: int, puts: Iterable[tuple[int, bytes]]) -> None:
+        """Write or replace, all of it or nothing; on the disk when it returns. Raises StorageError."""
         run = self._connection
         try:
             run.execute("BEGIN IMMEDIATE")
             try:
-                run.executemany("DELETE FROM records WHERE key = ?", ((key,) for key in deletes))
                 rows = ((key, generation, _checksum(key, data) + data) for key, data in puts)
                 run.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
                 run.execute(f"PRAGMA user_version = {generation:d}")  # part of the transaction

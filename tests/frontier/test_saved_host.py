@@ -255,7 +255,7 @@ def test_a_row_is_bytes_that_refuse_damage(store: BlockStore) -> None:
     rig = Rig(store)
     rig.put("a/1")
     with rig.book.lock:
-        data = cut_host(rig.book.get_locked("a"), 0.0).encode()
+        data = cut_host(rig.book.get_locked("a"), 0.0, rig.clock.wall()).encode()
     assert decode_host(data).key == "a"
     for end in range(len(data)):
         with pytest.raises(msgspec.MsgspecError):

@@ -27,20 +27,6 @@ def decode(block: bytes) -> list[int]:
     return items
 
 
-@pytest.fixture(scope="module")
-def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockStore]:
-    store = BlockStore(tmp_path_factory.mktemp("queues"))
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def store(shared_store: BlockStore) -> BlockStore:
-    shared_store.transaction({}, shared_store.keys())
-    shared_store.retired()
-    return shared_store
-
-
 Codec = tuple[Callable[[Sequence[int]], bytes], Callable[[bytes], list[int]]]
 
 
