@@ -1,0 +1,230 @@
+"""Operators of the query language: ``site:``, ``intitle:``, ``before:`` and the others. Pure; never raises.
+
+Each one turns its value into the form that the index has, or says in a note why it can't and leaves the operator out. Every
+meta word (`larm.index.meta_words`) is an operator; ``name:all`` finds the pages of which the thing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from larm.index.meta_words import NAMES, SIZE_STEP
+from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Word
+from larm.kit.units import ByteSize
+from larm.model.url import BadUrl, URLNormalizer
+
+FIELDS: dict[str, Literal["title", "url"]] = {"intitle": "title", "inurl": "url"}
+"""Operators that may stand before a word, a phrase or a group."""
+
+_EXPECTED = {
+    "intitle": "a word",
+    "inurl": "a word",
+    "site": "a host",
+    "host": "a host",
+    "cld": "a domain",
+    "path": "a path",
+    "link": "an address",
+    "info": "an address",
+    "before": "a date",
+    "after": "a date",
+    "modified": "a date",
+    "date": "a date",
+    "filetype": "an extension",
+    "lang": "a language",
+    "mime": "a MIME type",
+    "size": "a size",
+    "code": "a number",
+    "numlinks": "a number",
+}
+_DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]\w+)*")
+_SPACE = re.compile(r"\s+")
+_normalizer = URLNormalizer()
+
+
+def word(text: str, notes: list[str]) -> Node | None:
+    """What a typed word is: ``name:value`` where ``name`` is an operator, else a word."""
+    name, colon, value = text.partition(":")
+    if colon and name.lower() in _OPERATORS:
+        return _operator(name.lower(), value, notes)
+    return Word(text)
+
+
+def phrase(name: str, text: str, notes: list[str]) -> Node | None:
+    """What stands in quotes: ``"a b"``, ``name:"a b"``; None where nothing does."""
+    if name and name.lower() not in _OPERATORS:
+        return All((Word(name), Phrase(text))) if text.strip() else Word(name)
+    if name.lower() in FIELDS and text.strip():
+        return In(FIELDS[name.lower()], Phrase(text))
+    if name:
+        return _operator(name.lower(), text, notes)
+    return Phrase(text) if text.strip() else None
+
+
+def within(name: str, group: Node | None) -> Node | None:
+    """``intitle:(a OR "b c")``: the words of the group, all of them in the title; other operators in it stay as they are."""
+    match group:
+        case Word() | Phrase():
+            return In(FIELDS[name.lower()], group)
+        case Not(item):
+            inner = within(name, item)
+            return None if inner is None else Not(inner)
+        case All(items):
+            return All(tuple(node for item in items if (node := within(name, item)) is not None))
+        case Any(items):
+            return Any(tuple(node for item in items if (node := within(name, item)) is not None))
+        case _:
+            return group
+
+
+def _operator(name: str, value: str, notes: list[str]) -> Node | None:
+    value = value.strip()
+    expected = _EXPECTED.get(name, "a word")
+    if not value:
+        notes.append(f"{name}: without {expected} was ignored")
+        return None
+    if name in NAMES and value.lower() == "all":
+        return Meta(name, "all")
+    node = _OPERATORS[name](name, value)
+    if node is None:
+        form = " (2024, 2024-05 or 2024-05-17)" if expected == "a date" else ""
+        notes.append(f"{name}:{value[:50]} was ignored: not {expected}{form}")
+    return node
+
+
+def _plain(name: str, value: str) -> Node:
+    return Meta(name, _SPACE.sub("", value).lower())
+
+
+def _field(name: str, value: str) -> Node:
+    return In(FIELDS[name], Word(value))
+
+
+def _linking(_: str, value: str) -> Node:
+    return Linking(value)
+
+
+def _info(_: str, value: str) -> Node:
+    return Info(value)
+
+
+def _site(name: str, value: str) -> Node | None:
+    """A host, every name under it, or a folder of them; ``host:`` is the host alone."""
+    rest = value.partition("://")[2] or value
+    host, slash, path = rest.lstrip("*./").partition("/")
+    key = _host(host)
+    if not key:
+        return None
+    place = Meta(name, key)
+    folder = _folder(slash + path) if path else ""
+    return All((place, Meta("path", folder))) if folder else place
+
+
+def _path(_: str, value: str) -> Node | None:
+    folder = _folder(value)
+    return Meta("path", folder) if folder else None
+
+
+def _domain(_: str, value: str) -> Node | None:
+    host = _host(value.lstrip("*."))
+    return Meta("cld", host) if host else None
+
+
+def _extension(_: str, value: str) -> Node | None:
+    value = value.lstrip(".").lower()
+    return Meta("filetype", value) if value.isalnum() else None
+
+
+def _language(_: str, value: str) -> Node | None:
+    match = _LANGUAGE.fullmatch(value.lower())
+    return Meta("lang", match[1]) if match else None
+
+
+def _number(name: str, value: str) -> Node | None:
+    return Meta(name, str(int(value))) if value.isascii() and value.isdigit() else None
+
+
+def _size(_: str, value: str) -> Node | None:
+    try:
+        size = ByteSize.parse(value)
+    except (ValueError, OverflowError):
+        return None
+    return Meta("size", str(size // SIZE_STEP * SIZE_STEP))
+
+
+def _day(name: str, value: str) -> Node | None:
+    match = _DATE.fullmatch(value)
+    if match is None or period(value) is None:
+        return None
+    year, month, day = match.groups()
+    return Meta(name, "-".join([year, *(f"{int(part):02}" for part in (month, day) if part)]))
+
+
+def _before(_: str, value: str) -> Node | None:
+    dates = period(value)
+    return None if dates is None else Dates(high=dates[0])
+
+
+def _after(_: str, value: str) -> Node | None:
+    dates = period(value)
+    return None if dates is None else Dates(low=dates[0])
+
+
+def period(text: str) -> tuple[int, int] | None:
+    """First second of a year, month or day (UTC), and of the next one; None if it is no date."""
+    match = _DATE.fullmatch(text)
+    if not match:
+        return None
+    year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
+    try:
+        first = datetime(year, month, day, tzinfo=UTC)
+        if match[3]:
+            following = first + timedelta(days=1)
+        elif match[2]:
+            following = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+        else:
+            following = datetime(year + 1, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+    return int(first.timestamp()), int(following.timestamp())
+
+
+def _host(text: str) -> str:
+    """The key of a host as a page's address has it (IDNs in their ASCII form); empty if it is none."""
+    try:
+        return _normalizer.parse(f"http://{text.strip('.')}/").host if text.strip(".") else ""
+    except BadUrl:
+        return ""
+
+
+def _folder(path: str) -> str:
+    """``/a/b`` as meta words have it; empty for the root or what is no path."""
+    try:
+        normalised = _normalizer.parse("http://host/" + path.lstrip("/")).normalised
+    except BadUrl:
+        return ""
+    return normalised.removeprefix("http://host").partition("?")[0].rstrip("/").lower()
+
+
+_OPERATORS: dict[str, Callable[[str, str], Node | None]] = {
+    **dict.fromkeys(NAMES, _plain),
+    **dict.fromkeys(FIELDS, _field),
+    "site": _site,
+    "host": _site,
+    "cld": _domain,
+    "path": _path,
+    "filetype": _extension,
+    "lang": _language,
+    "size": _size,
+    "code": _number,
+    "numlinks": _number,
+    "modified": _day,
+    "date": _day,
+    "before": _before,
+    "after": _after,
+    "link": _linking,
+    "info": _info,
+}
