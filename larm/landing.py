@@ -110,7 +110,9 @@ class Lander:
             document=document,
             revisited=message.known is not None,
         )
-        same = bool(message.known and message.known.text == text_digest(document.title, document.raw_text) != 0)
+        same = bool(
+            message.known and message.known.text == text_digest(document.title, document.raw_text, document.other_text) != 0
+        )
         notes = " (cut off at fetch.page_size)" * outcome.truncated + " (same text)" * same
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
         if outcome.truncated:

@@ -31,7 +31,7 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """Essence, lower case, such as ``text/html``."""
     title: str = ""
     raw_text: str = ""
-    """Readable text without markup, with its white space as it came; empty where larm has no processor for the type.
+    """The main text without markup, with its white space as it came; empty where larm has no processor for the type.
 
     Measured: to squeeze it takes an eighth of the time that a page takes in all, and an index has no use for that."""
     links: tuple[Link, ...] = ()
@@ -40,10 +40,20 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """False: the page asks not to be indexed."""
     warnings: tuple[str, ...] = ()
     """Lines for the thread's log: malformed links and the like (LARM-103)."""
+    other_text: str = ""
+    """The rest of the readable text in the same form: menus, headers, footers, side boxes. Empty where all is main text."""
+    headings: tuple[str, ...] = ()
+    """Texts of h1 to h6 on one line each, in their order."""
+    description: str = ""
+    """What the page says that it is about (meta description), on one line."""
+    language: str = ""
+    """ISO 639-1, such as ``de``; empty where it is not known."""
+    modified: int = 0
+    """When the page was last changed, by what it or its server says, in seconds since 1970; 0: not known."""
 
     @property
     def text(self) -> str:
-        """The readable text on one line."""
+        """The main text on one line."""
         return squeeze(self.raw_text)
 
 
@@ -74,5 +84,5 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     @property
     def cost(self) -> int:
         """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
-        text = len(self.document.raw_text) if self.document else 0
+        text = len(self.document.raw_text) + len(self.document.other_text) if self.document else 0
         return 500 + len(self.body) + text + 200 * len(self.links)

@@ -13,6 +13,7 @@ from larm.model.link_memo import LinkMemo, PageLinks
 from larm.model.message import FRAME, ORDINARY, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
+from larm.processing import facts, language
 from larm.processing.directives import Robots, header_links, of_header, of_meta, refresh_target
 from larm.processing.page import Attributes, Element, Page
 from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze_line
@@ -51,10 +52,16 @@ class Assembler:
         if base:
             resolver = self._based(resolver, base, warnings)
         links = self._links(elements, resolver, robots.follow or not self._nofollow, warnings)
+        metas = facts.named_metas(about)
         return Document(
             mime=mime,
             title=squeeze_line(page.title),
             raw_text=page.text,
+            other_text=page.other,
+            headings=tuple(page.headings),
+            description=facts.description(metas) if metas else "",
+            language=language.declared(page.language),
+            modified=facts.modified(metas, page.linked_data, headers.get("last-modified", "")),
             links=links,
             charset=page.charset,
             index=robots.indexed,

@@ -19,7 +19,8 @@ from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
 from larm.processing.hostile import cut
-from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Element, Page, as_html
+from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Element, Page, as_html
+from larm.processing.parts import AROUND, HEADING, HEADING_END, HEADINGS, OPEN, SHUT, split
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 
 _EDGE = "\x1f"  # between the text nodes of an anchor
@@ -47,6 +48,8 @@ _TEXT = next(node.tag_id for node in _nodes("x") if node.is_text_node)
 _LINKING, _SPEAKING = _ids(LINKING), _ids(SPEAKING)
 _BLOCK, _OUTER, _HIDDEN = (frozenset(_ids(names)) for names in (BLOCK, BLOCK - INNER, HIDDEN))
 _KEPT = frozenset(_LINKING) | frozenset(_SPEAKING)
+_MARKED = dict.fromkeys(_ids(AROUND), (OPEN, SHUT)) | dict.fromkeys(_ids(HEADINGS), (HEADING, f"{HEADING_END}\n"))
+(_SCRIPT,) = _ids(frozenset({"script"}))
 (_TITLE,) = _ids(frozenset({"title"}))
 (_NOSCRIPT,) = _ids(frozenset({"noscript"}))
 (_ANCHOR,) = _ids(frozenset({"a"}))
@@ -81,7 +84,15 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
-    return Page(title, words, *_elements(kept, odd, _ANCHOR_WORK // (len(body) + 1)), charset, warnings)
+    linked_data = [node.text() for tag, node in kept if tag == _SCRIPT and node.attributes.get("type") == LINKED_DATA]
+    elements, about = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
+    main, other, headings = split(words)
+    return Page(title, main, other, headings, elements, about, charset, _language(root), linked_data, warnings)
+
+
+def _language(root: LexborNode | None) -> str:
+    attributes = {} if root is None else root.attributes
+    return attributes.get("lang") or attributes.get("xml:lang") or ""
 
 
 def _frames(tags: bytes) -> list[tuple[int, LexborNode]]:
@@ -120,7 +131,7 @@ def _anchor_around(node: LexborNode | None) -> int:
     return node.mem_id if node is not None and node.tag_id == _ANCHOR else 0
 
 
-def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:
+def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:  # noqa: PLR0912
     """(title, text, nodes of the elements that matter with their numbers, what makes the text of an anchor odd).
 
     Not ``speaking``: without the text.
@@ -131,6 +142,7 @@ def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, L
     odd: list[LexborNode] = []
     add, keep = words.append, kept.append
     text, block, outer, special = _TEXT, _BLOCK if speaking else frozenset(), _OUTER, _SPECIAL
+    marked = _MARKED
     noscripts = 0
     nodes = root.traverse(include_text=speaking)
     for node in nodes:
@@ -139,7 +151,11 @@ def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, L
             add(node.text_content)
         elif tag in block:
             add("\n")
-            if tag in outer:
+            if tag in marked:
+                begin, end = marked[tag]
+                add(begin)
+                node.insert_after(end)
+            elif tag in outer:
                 _close(node)
         elif tag in special:
             if tag in _KEPT:
@@ -202,7 +218,8 @@ def _within(anchor: LexborNode) -> str:
     for node in islice(nodes, _ANCHOR_NODES):
         tag = node.tag_id
         if tag == _TEXT:
-            words.append(node.text_content)
+            text = node.text_content
+            words.append(" " if text is None or text[:1] == "\0" else text)
         elif tag in _BLOCK:
             words.append(" ")
         elif tag == _IMAGE:

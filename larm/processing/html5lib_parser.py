@@ -18,7 +18,8 @@ from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.charset import text_of
 from larm.processing.hostile import cut
-from larm.processing.page import LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page, as_html
+from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page, as_html
+from larm.processing.parts import AROUND, HEADING, HEADING_END, HEADINGS, OPEN, SHUT, split
 from larm.processing.readable import BLOCK, HIDDEN
 
 _XLINK = "{http://www.w3.org/1999/xlink}"
@@ -42,11 +43,25 @@ def read(fetched: Fetched, mime: str) -> Page:
     text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
     body, warnings = cut(as_html(_SURROGATES.sub("", text).encode(), mime))
     parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
-    reader = _Reader(parser.parse(body.decode("utf-8", "replace")))
+    root = parser.parse(body.decode("utf-8", "replace"))
+    reader = _Reader(root)
     if len(reader.elements) > MAX_LINKS:
         warnings = [*warnings, f"{len(reader.elements)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del reader.elements[MAX_LINKS:]
-    return Page(reader.title or "", "".join(reader.words), reader.elements, reader.about, charset, warnings)
+    main, other, headings = split("".join(reader.words))
+    language = root.get("lang") or root.get("xml:lang") or ""
+    return Page(
+        reader.title or "",
+        main,
+        other,
+        headings,
+        reader.elements,
+        reader.about,
+        charset,
+        language,
+        reader.linked_data,
+        warnings,
+    )
 
 
 class _Reader:
@@ -57,6 +72,7 @@ class _Reader:
         self.words: list[str] = []
         self.elements: list[Element] = []
         self.about: list[Element] = []
+        self.linked_data: list[str] = []
         self._anchors: list[tuple[int, list[str]]] = []  # open ones: their place in `elements`, their words
         self._mute = 0  # open noscript elements
         for opening, element in _events(root):
@@ -73,10 +89,16 @@ class _Reader:
                 self._anchors.append((len(self.elements) - 1, []))
             elif name == "img":
                 self._anchor_text(f" {element.get('alt') or ''} ")
+            elif name == "script" and element.get("type") == LINKED_DATA:
+                self.linked_data.append(element.text or "")
         elif name in SPEAKING:
             self.about.append((name, _attributes(element), ""))
         elif name in BLOCK:
             self._separate()
+            if name in AROUND:
+                self.words.append(OPEN)
+            elif name in HEADINGS:
+                self.words.append(HEADING)
         elif element.tag == "title" and self.title is None:  # that of an SVG image has a namespace
             self.title = element.text or ""
         self._mute += name == "noscript"
@@ -89,6 +111,10 @@ class _Reader:
             tag, attributes, _ = self.elements[at]
             self.elements[at] = (tag, attributes, "".join(words))
         elif name in BLOCK:
+            if name in AROUND:
+                self.words.append(SHUT)
+            elif name in HEADINGS:
+                self.words.append(HEADING_END)
             self._separate()
         self._mute -= name == "noscript"
         self._say(element.tail)

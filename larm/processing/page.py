@@ -18,6 +18,10 @@ LINKING = names("a area audio embed frame iframe img input link object script so
 SPEAKING = names("base meta")
 """Elements that say something about the page."""
 
+LINKED_DATA = "application/ld+json"
+"""Type of the scripts that say something about the page."""
+
+MAX_HEADINGS = 1_000
 MAX_LINKS = 50_000
 """Elements of a page that may lead somewhere; a page with more of them is a trap or a mistake."""
 
@@ -27,11 +31,19 @@ class Page(NamedTuple):
 
     title: str
     text: str
+    """The main text."""
+    other: str
+    """The other text."""
+    headings: Sequence[str]
     elements: Sequence[Element]
     """Those of LINKING, in document order."""
     about: Sequence[Element]
     """Those of SPEAKING."""
     charset: str
+    language: str = ""
+    """As ``<html lang>`` has it."""
+    linked_data: Sequence[str] = ()
+    """Texts of the JSON-LD scripts."""
     warnings: Sequence[str] = ()
 
 

@@ -147,7 +147,7 @@ def _row(visit: Visit, url: Url) -> PageRow:
             headers.get("etag", ""),
             headers.get("last-modified", ""),
             digest(visit.body),
-            text_digest(visit.document.title, visit.document.raw_text),
+            text_digest(visit.document.title, visit.document.raw_text, visit.document.other_text),
         )
     )
     return PageRow(

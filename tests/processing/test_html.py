@@ -114,11 +114,13 @@ def test_any_page_can_be_read(pieces: list[str]) -> None:
 def test_without_text_everything_else_is_the_same() -> None:
     """What a crawl without an index leaves out."""
     html = (
-        "<title>T</title><script>no</script><noscript><a href=/n>n</a></noscript><p>one<a href='/x'>two <b>three</b></a>"
+        "<html lang=de><title>T</title><meta name=description content=D>"
+        "<script>no</script><noscript><a href=/n>n</a></noscript><nav>Menu</nav><h1>H</h1><p>one"
+        "<a href='/x'>two <b>three</b></a>"
         "<img src=i.png alt=picture><style>x</style><a href=/y><img alt=alt src=/z></a>"
     )
     whole = document(html)
     bare = document(html, text=False)
     assert whole.text
     assert bare.links
-    assert bare == msgspec.structs.replace(whole, raw_text="")
+    assert bare == msgspec.structs.replace(whole, raw_text="", other_text="", headings=())

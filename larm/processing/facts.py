@@ -1,0 +1,86 @@
+"""What a page says of itself: its description and when it was last changed. Pure; called by the `Assembler`.
+
+The sources of the date, the best first: what its own markup calls modified (Open Graph, schema.org, Dublin Core), what that
+calls published, the Last-Modified header. Templates that give no valid date are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Final
+
+from larm.processing.page import Element
+from larm.processing.readable import squeeze_line
+
+MAX_DESCRIPTION: Final = 2_000
+"""Characters (YIOOP-16)."""
+
+_DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
+_MODIFIED = (
+    "article:modified_time",
+    "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "last-modified",
+    "revised",
+)
+_PUBLISHED = (
+    "article:published_time",
+    "datepublished",
+    "dcterms.issued",
+    "dcterms.created",
+    "dc.date.issued",
+    "dcterms.date",
+    "dc.date",
+    "date",
+)
+_LD_DATE = re.compile(r'"(dateModified|datePublished)"\s*:\s*"([^"]{4,40})"')
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def named_metas(about: Iterable[Element]) -> dict[str, str]:
+    """The contents of ``<meta>`` by name, property or itemprop, in lower case; the first of each that is not empty."""
+    found: dict[str, str] = {}
+    for tag, attributes, _ in about:
+        if tag == "meta":
+            name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+            content = attributes.get("content")
+            if name and content:
+                found.setdefault(name.strip().lower(), content)
+    return found
+
+
+def description(metas: Mapping[str, str]) -> str:
+    """What the page says that it is about, on one line; "" where it does not say."""
+    for name in _DESCRIPTIONS:
+        if name in metas and (line := squeeze_line(metas[name])):
+            return line[:MAX_DESCRIPTION]
+    return ""
+
+
+def modified(metas: Mapping[str, str], linked_data: Sequence[str], last_modified: str) -> int:
+    """When the page was last changed, in seconds since 1970; 0 where nobody says it.
+
+    ``linked_data``: texts of its JSON-LD scripts, of which only the dates are looked for; ``last_modified``: the header.
+    """
+    said = {name.lower(): date for text in linked_data for name, date in _LD_DATE.findall(text)} | dict(metas)
+    for name in (*_MODIFIED, *_PUBLISHED):
+        if name in said and (when := seconds(said[name].strip())):
+            return when
+    return seconds(last_modified)
+
+
+@lru_cache(maxsize=1_000)  # the pages of a site often have one date
+def seconds(date: str) -> int:
+    """A date of ISO 8601 or of HTTP in seconds since 1970; 0 for any other text, and for dates before 1970."""
+    try:
+        when = datetime.fromisoformat(date) if _DAY.match(date) else parsedate_to_datetime(date)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max(int(when.timestamp()), 0)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return 0
