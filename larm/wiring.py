@@ -145,7 +145,15 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         tally.rise(waiting)
 
     own = processors_of_the_users(settings)
-    process = processors(LinkMemo(normalizer), settings.processing, own, counters.add, text=wants_text(settings))
+    process = processors(
+        LinkMemo(normalizer),
+        settings.processing,
+        own,
+        counters.add,
+        text=wants_text(settings),
+        agent=settings.agent.name,
+        wall=clock.wall,
+    )
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
     lines = _lines(settings, directory, header)
     notes = _notes(settings, header, mission, scoped=scope is not None)

@@ -45,6 +45,9 @@ def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
     if entry is None:
         complain(f"{access}: not stored in {directory}; 'larm why {access}' says why")
         return 1
+    if entry.size and not entry.file:
+        complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")
+        return 1
     sys.stdout.buffer.write(log.body(entry))
     return 0
 

@@ -11,6 +11,7 @@ _MAX_FIELDS = 200
 _MAX_CHARACTERS = 64_000
 _FURTHEST = 1e9  # seconds; a Retry-After beyond it (30 years) is as good as infinite, and infinity breaks arithmetic
 
+_SEPARATORS = {"x-robots-tag": "\n"}
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -25,7 +26,8 @@ def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
     """The fields of the last answer in ``lines``, and whether its header block came to an end.
 
     1xx answers before it and trailers after its body are left out. Names in lower case, values of a repeated field joined by
-    ", ". Decoded as UTF-8, or as Latin-1 where they are not; control characters, C1 included, become spaces.
+    ", ", of X-Robots-Tag by a line end (a name in it holds for one header). Decoded as UTF-8, or as Latin-1 where they are not;
+    control characters, C1 included, become spaces.
     """
     text = _decode(b"".join(lines)).replace("\r\n", "\n")
     text = text[text.rfind("\nHTTP/") + 1 :]
@@ -38,7 +40,7 @@ def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
         if not colon:
             continue
         name = name.strip().lower()
-        headers[name] = f"{headers[name]}, {value.strip()}" if name in headers else value.strip()
+        headers[name] = headers[name] + _SEPARATORS.get(name, ", ") + value.strip() if name in headers else value.strip()
     return headers, bool(blank)
 
 

@@ -24,6 +24,14 @@ class Link(msgspec.Struct, frozen=True, gc=False):
     """False: recorded in links.log, but not put into the river (images, style sheets, rel=nofollow)."""
 
 
+class Alternate(msgspec.Struct, frozen=True, gc=False):
+    """The same page in another language, as it says itself (``hreflang``)."""
+
+    language: str
+    """As written, in lower case: ``de``, ``pt-br``, or ``x-default`` for all others."""
+    url: Url
+
+
 class Document(msgspec.Struct, frozen=True, gc=False):
     """A page as the processors understood it (LARM-87)."""
 
@@ -38,6 +46,17 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     charset: str = ""
     index: bool = True
     """False: the page asks not to be indexed."""
+    follow: bool = True
+    """False: the page asks that its links are not followed; then each of them says so as well."""
+    archive: bool = True
+    """False: the page asks that no copy of it is kept for others (noarchive): its body is not stored."""
+    snippet: int | None = None
+    """Characters of its text that may be shown with a result (max-snippet; nosnippet is 0); None: as many as one likes."""
+    until: float | None = None
+    """Wall time from which on it must not be found any more (unavailable_after); None: never."""
+    canonical: Url | None = None
+    """The address under which the page wants to be known, if that is not its own. It may be on another host."""
+    alternates: tuple[Alternate, ...] = ()
     warnings: tuple[str, ...] = ()
     """Lines for the thread's log: malformed links and the like (LARM-103)."""
     other_text: str = ""

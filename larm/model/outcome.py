@@ -38,7 +38,7 @@ class Fetched(msgspec.Struct, frozen=True, gc=False):
 
     status: int
     headers: dict[str, str]
-    """Names in lower case; of a repeated header the values joined by ", "."""
+    """Names in lower case; of a repeated header the values joined by ", " (X-Robots-Tag: by a line end)."""
     body: bytes
     """Decoded (Content-Encoding undone)."""
     timing: Timing

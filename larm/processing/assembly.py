@@ -6,6 +6,7 @@ Called by the HTML processors on the fetcher threads. This is the hottest loop o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from larm.config import Processing
 from larm.model.document import Document, Link
@@ -14,8 +15,9 @@ from larm.model.message import FRAME, ORDINARY, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
 from larm.processing import facts, language
-from larm.processing.directives import Robots, header_links, of_header, of_meta, refresh_target
+from larm.processing.directives import Robots, is_for_us, of_meta
 from larm.processing.page import Attributes, Element, Page
+from larm.processing.pointers import Related, alternates, canonical, refresh_target
 from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze_line
 
 MAX_WARNINGS = 20
@@ -30,28 +32,40 @@ _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what 
 _OEMBED = ("application/json",)
 
 
+class Found(NamedTuple):
+    """What some elements lead to."""
+
+    links: tuple[Link, ...]
+    related: Sequence[Related]
+    """Of them the ``<link>`` elements."""
+    warnings: tuple[str, ...]
+
+
 class Assembler:
     """Keeps no state between pages; shared by all fetcher threads."""
 
-    def __init__(self, links: LinkMemo, settings: Processing) -> None:
+    def __init__(self, links: LinkMemo, settings: Processing, agent: str = "larm") -> None:
+        """``agent``: our product token, in lower case; some rules of pages are for one crawler."""
         # constant after construction
+        self._agent = agent
         self._memo = links
         self._follow_embedded = settings.follow_embedded
         self._nofollow = settings.nofollow
 
     def document(self, message: URLMessage, fetched: Fetched, mime: str, page: Page) -> Document:
-        """The Document of a page; malformed links are warnings in it."""
-        headers = fetched.headers
+        """The Document of a page, as far as the page itself says; malformed links are warnings in it.
+
+        What the headers add, `larm.processing.headers` does for documents of all types.
+        """
         about, elements, warnings = page.about, page.elements, list(page.warnings)
-        base, robots, extra = _about(about) if about else ("", Robots(), ())
-        if "x-robots-tag" in headers:
-            robots = of_header(robots, headers["x-robots-tag"])
-        if extra or "link" in headers or "refresh" in headers:
-            elements = [*_of_headers(headers.get("link", ""), headers.get("refresh", "")), *extra, *elements]
+        base, robots, extra = self._about(about) if about else ("", Robots(), ())
+        if extra:
+            elements = [*extra, *elements]
         resolver = self._memo.at(message.url.access)
         if base:
             resolver = self._based(resolver, base, warnings)
-        links = self._links(elements, resolver, robots.follow or not self._nofollow, warnings)
+        follow = robots.follow or not self._nofollow
+        links, related = self._links(elements, resolver, follow, warnings)
         metas = facts.named_metas(about)
         return Document(
             mime=mime,
@@ -61,12 +75,38 @@ class Assembler:
             headings=tuple(page.headings),
             description=facts.description(metas) if metas else "",
             language=language.declared(page.language),
-            modified=facts.modified(metas, page.linked_data, headers.get("last-modified", "")),
+            modified=facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")),
             links=links,
             charset=page.charset,
             index=robots.indexed,
+            follow=follow,
+            archive=robots.archive,
+            snippet=robots.snippet,
+            until=robots.until,
+            canonical=canonical(related, message.url) if related else None,
+            alternates=alternates(related) if related else (),
             warnings=_lines(message.url.access, warnings) if warnings else (),
         )
+
+    def links(self, page: str, elements: Sequence[Element], *, follow: bool) -> Found:
+        """What other elements lead to, on a page with this access URL: those of its headers."""
+        warnings: list[str] = []
+        links, related = self._links(elements, self._memo.at(page), follow, warnings)
+        return Found(links, related, _lines(page, warnings))
+
+    def _about(self, about: Sequence[Element]) -> tuple[str, Robots, Sequence[Element]]:
+        """(base, rules, links) that ``<base>`` and ``<meta>`` contain."""
+        base, robots = None, Robots()
+        extra: list[Element] = []
+        for tag, attributes, _ in about:
+            if tag == "base":
+                base = attributes.get("href") if base is None else base  # the first with a href counts
+            elif (name := attributes.get("name")) is not None:
+                if is_for_us(name, self._agent):
+                    robots = robots.also(of_meta(attributes.get("content") or ""))
+            elif (attributes.get("http-equiv") or "").lower() == "refresh":
+                extra.append(("refresh", {"href": refresh_target(attributes.get("content") or "")}, ""))
+        return base or "", robots, extra
 
     def _based(self, resolver: PageLinks, base: str, warnings: list[str]) -> PageLinks:
         """The resolver for a page with ``<base href>``."""
@@ -77,9 +117,12 @@ class Assembler:
             warnings.append(f"malformed <base> {base[:200]!r}: {error}")
             return resolver
 
-    def _links(self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str]) -> tuple[Link, ...]:
+    def _links(
+        self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str]
+    ) -> tuple[tuple[Link, ...], list[Related]]:
         resolve, obey, embedded = resolver.resolve, self._nofollow, follow and self._follow_embedded
         found: list[Link] = []
+        related: list[Related] = []
         seen: set[tuple[str, int, str]] = set()
         known: dict[str, Url | None] = {}
         for tag, attributes, text in elements:
@@ -103,13 +146,14 @@ class Assembler:
                     url = known[href] = None
                     warnings.append(f"malformed link {href[:200]!r}: {error}")
             if url is not None:
-                if text:
-                    words = " ".join(text.split())[:MAX_ANCHOR]
+                words = " ".join(text.split())[:MAX_ANCHOR] if text else words
+                if tag == "link":
+                    related.append((attributes, url))
                 line = (url.access, kind, words)
                 if line not in seen:
                     seen.add(line)
                     found.append(Link(url, kind, words, goes))
-        return tuple(found)
+        return tuple(found), related
 
     def _other(self, tag: str, attributes: Attributes, follow: bool, embedded: bool) -> tuple[str | None, str, int, bool]:
         """(address, anchor, link type, follow) of an element that is no ``<a>``."""
@@ -129,28 +173,6 @@ class Assembler:
         if source and source[:5].lower() == "data:":  # may be megabytes
             source = None
         return source, _alt(attributes) if tag in ("img", "input") else "", ORDINARY, embedded
-
-
-def _about(about: Sequence[Element]) -> tuple[str, Robots, Sequence[Element]]:
-    """(base, rules, links) that ``<base>`` and ``<meta>`` contain."""
-    base, robots = None, Robots()
-    extra: list[Element] = []
-    for tag, attributes, _ in about:
-        if tag == "base":
-            base = attributes.get("href") if base is None else base  # the first with a href counts
-        elif (name := attributes.get("name")) is not None:
-            if name.strip().lower() == "robots":
-                robots = of_meta(robots, attributes.get("content") or "")
-        elif (attributes.get("http-equiv") or "").lower() == "refresh":
-            extra.append(("refresh", {"href": refresh_target(attributes.get("content") or "")}, ""))
-    return base or "", robots, extra
-
-
-def _of_headers(link: str, refresh: str) -> list[Element]:
-    found: list[Element] = [("link", {"href": href, "rel": rel}, "") for href, rel in header_links(link)]
-    if refresh:
-        found.append(("refresh", {"href": refresh_target(refresh)}, ""))
-    return found
 
 
 def _nofollow(attributes: Attributes) -> bool:

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from larm.config import Processing
+from larm.kit.clock import SystemClock
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
+from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
 from larm.processing.mime import mime_of
 from larm.processing.text import TextProcessor
 from larm.seams import Processor
+
+_SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
+"""Headers that say something of a page."""
 
 Count = Callable[[str, int], None]
 
@@ -29,14 +36,33 @@ def _ignore(name: str, n: int) -> None:
 class ByMime:
     """The processors of a crawl, by MIME type; shared by all fetcher threads."""
 
-    def __init__(self, processors: Mapping[str, Processor], count: Count = _ignore) -> None:
-        """``processors``: essences such as ``text/html``, or ``image/*``; ``count(name, n)`` adds to a statistic."""
+    def __init__(
+        self,
+        processors: Mapping[str, Processor],
+        count: Count = _ignore,
+        headers: HeaderReader | None = None,
+        wall: Callable[[], float] | None = None,
+    ) -> None:
+        """``processors``: essences such as ``text/html``, or ``image/*``; ``count(name, n)`` adds to a statistic.
+
+        ``wall``: seconds since 1970, for pages that say until when they may be found.
+        """
         # constant after construction
+        self._wall = wall or SystemClock().wall
+        self._headers = headers
         self._processors = {mime.lower(): processor for mime, processor in processors.items()}
         self._count = count
 
     def process(self, message: URLMessage, fetched: Fetched) -> Document:
         """A Document for any bytes; never raises."""
+        document = self._document(message, fetched)
+        if self._headers is not None and not _SPEAKING.isdisjoint(fetched.headers):
+            document = self._headers.add(document, message, fetched.headers)
+        if document.until is not None and document.until <= self._wall():
+            document = msgspec.structs.replace(document, index=False)
+        return document
+
+    def _document(self, message: URLMessage, fetched: Fetched) -> Document:
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
         processor = self._processors.get(mime) or self._processors.get(mime.partition("/")[0] + "/*")
         if processor is None:
@@ -59,12 +85,15 @@ def processors(
     count: Count = _ignore,
     *,
     text: bool = True,
+    agent: str = "larm",
+    wall: Callable[[], float] | None = None,
 ) -> ByMime:
     """The processors that larm brings, and ``own`` ones (by MIME type) before them.
 
-    ``text``: False where no storage wants the text of pages; the fast parser then leaves it out.
+    ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
+    token; a page may have rules for us by name.
     """
-    assembler = Assembler(links, settings)
+    assembler = Assembler(links, settings, agent.lower())
     html: Processor
     if settings.parser == "lexbor":
         html = HtmlProcessor(assembler, text=text)
@@ -72,9 +101,10 @@ def processors(
         from larm.processing.html5lib_parser import Html5libProcessor  # a tenth of the start-up, for who wants it
 
         html = Html5libProcessor(assembler)
+    headers = HeaderReader(assembler, settings, agent.lower())
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,
         "text/plain": TextProcessor(),
     }
-    return ByMime(standard | {mime.lower(): processor for mime, processor in (own or {}).items()}, count)
+    return ByMime(standard | {mime.lower(): processor for mime, processor in (own or {}).items()}, count, headers, wall)

@@ -1,7 +1,8 @@
 """LogStorage: ``logs/store.log``, ``logs/links.log`` and the page files (LARM-89 to LARM-94).
 
 Fit for ``tail -f``: whole lines, written at every commit or when a megabyte has come together. A line of store.log appears only
-after the body and the links that belong to it. Made by wiring; everything else happens on its writer thread.
+after the body and the links that belong to it. The body of a page that says ``noarchive`` is not kept.
+Made by wiring; everything else happens on its writer thread.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class LogStorage:
                     visit.document.mime,
                     len(visit.body),
                     visit.document.title,
-                    *(files.pages.append(visit.body) if visit.body else ()),
+                    *(files.pages.append(visit.body) if visit.body and visit.document.archive else ()),
                 )
                 files.store.append(format_entry(entry).encode("utf-8", "replace"))
         if files.store.full:

@@ -42,6 +42,15 @@ def test_cat_of_what_is_not_there_fails(crawled: Path, larm: Larm) -> None:
     assert said.err.startswith("larm: http://example.org/other: not stored in .")
 
 
+def test_cat_says_why_there_is_no_copy(crawled: Path, larm: Larm) -> None:
+    entry = StoreEntry("<start>", "http://example.org/y", "http://example.org/y", 0, 200, "text/html", 5, "Title")
+    with (crawled / "logs" / "store.log").open("a", encoding="utf-8") as log:
+        log.write(format_entry(entry))
+    said = larm("cat", "http://example.org/y")
+    assert (said.status, said.out) == (1, "")
+    assert said.err == "larm: http://example.org/y: it was fetched, but asks that no copy of it is kept (noarchive)\n"
+
+
 def test_cat_without_a_crawl_is_a_usage_error(larm: Larm) -> None:
     said = larm("cat", URL)
     assert (said.status, said.err.count("\n")) == (2, 1)

@@ -15,8 +15,13 @@ END = b"\r\n"
 
 
 def test_names_are_lower_case_and_repeated_fields_joined() -> None:
-    lines = [OK, b"Content-Type: text/html \r\n", b"X-Robots-Tag: noindex\r\n", b"x-robots-tag:nofollow\r\n", END]
-    assert parse_headers(lines) == ({"content-type": "text/html", "x-robots-tag": "noindex, nofollow"}, True)
+    lines = [OK, b"Content-Type: text/html \r\n", b"Vary: Accept\r\n", b"vary:Cookie\r\n", END]
+    assert parse_headers(lines) == ({"content-type": "text/html", "vary": "Accept, Cookie"}, True)
+
+
+def test_a_name_in_x_robots_tag_holds_for_one_header() -> None:
+    lines = [OK, b"X-Robots-Tag: otherbot: none\r\n", b"x-robots-tag:nofollow\r\n", END]
+    assert parse_headers(lines) == ({"x-robots-tag": "otherbot: none\nnofollow"}, True)
 
 
 def test_interim_answers_and_trailers_are_left_out() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from larm import config
 from larm.errors import StorageError
@@ -59,6 +60,18 @@ def test_a_crawl_in_its_logs(tmp_path: Path) -> None:
         b"http://a.org/\thttp://a.org/g\thttp://a.org/g\t0\t200\ttext/html\t5\t\t1\t3\n",
         "pagefile_1.pfl": b"<p>12345",
     }
+
+
+def test_of_a_page_that_asks_for_it_no_copy_is_kept(tmp_path: Path) -> None:
+    visit = page("http://a.org/f", body=b"abc")
+    assert visit.document is not None
+    storage = opened(tmp_path)
+    storage.store([replace(visit, document=replace(visit.document, archive=False))])
+    storage.commit()
+    storage.close()
+    files = stored(tmp_path)
+    assert files["store.log"].endswith(b"\ttext/html\t3\t\n")
+    assert files["pagefile_1.pfl"] == b""
 
 
 def test_a_document_never_spans_two_page_files(tmp_path: Path) -> None:
