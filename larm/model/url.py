@@ -14,6 +14,7 @@ import ada_url
 import msgspec
 import xxhash
 
+from larm.model.domain import site_of
 from larm.model.host_resolver import HostResolver
 from larm.model.normalise import normal_file
 
@@ -55,6 +56,11 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
         if authority.startswith("["):
             return authority[1 : authority.index("]")]
         return authority.partition(":")[0]
+
+    @property
+    def site(self) -> str:
+        """The registered domain of the host, by the public suffix list; the host where it has none (an IP address)."""
+        return site_of(self.hostname)
 
 
 MAX_CHARACTERS = 100_000

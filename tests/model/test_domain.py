@@ -1,0 +1,47 @@
+"""Registered domains; the public suffix list's own vectors are in tests/conformance."""
+
+from __future__ import annotations
+
+import pytest
+
+from larm.model.domain import DomainRule, registered_domain, site_of
+from larm.model.url import URLNormalizer
+
+
+@pytest.mark.parametrize(
+    ("host", "two_two", "short", "listed"),
+    [  # the first five: YIOOP-40
+        ("www.yahoo.co.uk", "yahoo.co.uk", "yahoo.co.uk", "yahoo.co.uk"),
+        ("www.yahoo.com", "yahoo.com", "yahoo.com", "yahoo.com"),
+        ("news.abc.net.au", "net.au", "abc.net.au", "abc.net.au"),
+        ("www.bbc.uk", "bbc.uk", "www.bbc.uk", "bbc.uk"),
+        ("localhost", "localhost", "", ""),
+        ("a.b.WWW.Example.ORG.", "example.org", "example.org", "example.org"),
+        ("someone.github.io", "github.io", "github.io", "someone.github.io"),
+        ("www.xn--85x722f.xn--55qx5d.cn", "xn--55qx5d.cn", "xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
+        ("co.uk", "co.uk", "co.uk", ""),
+        ("192.0.2.7", "", "", ""),
+        ("2001:db8::1", "", "", ""),
+    ],
+)
+def test_registered_domain(host: str, two_two: str, short: str, listed: str) -> None:
+    assert registered_domain(host, DomainRule.TWO_TWO) == two_two
+    assert registered_domain(host, DomainRule.SHORT) == short
+    assert registered_domain(host) == listed
+
+
+def test_what_has_no_registered_domain_is_a_site_of_its_own() -> None:
+    assert site_of("localhost") == "localhost"
+    assert site_of("192.0.2.7") == "192.0.2.7"
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://News.Example.co.uk:8080/x", "example.co.uk"),
+        ("http://[2001:db8::1]:81/", "2001:db8::1"),
+        ("http://b\u00fccher.example.de/", "example.de"),
+    ],
+)
+def test_site_of_a_url(url: str, site: str) -> None:
+    assert URLNormalizer().parse(url).site == site
