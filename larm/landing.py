@@ -13,7 +13,7 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
-from larm.model.digest import digest, text_digest
+from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
@@ -110,9 +110,7 @@ class Lander:
             document=document,
             revisited=message.known is not None,
         )
-        same = bool(
-            message.known and message.known.text == text_digest(document.title, document.raw_text, document.other_text) != 0
-        )
+        same = bool(message.known and message.known.text == document.seen != 0)
         notes = " (cut off at fetch.page_size)" * outcome.truncated + " (same text)" * same
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
         if outcome.truncated:

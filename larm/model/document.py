@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.kit.squeeze import squeeze
+from larm.model.digest import text_digest
 from larm.model.url import Url
 
 
@@ -69,6 +70,14 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """ISO 639-1, such as ``de``; empty where it is not known."""
     modified: int = 0
     """When the page was last changed, by what it or its server says, in seconds since 1970; 0: not known."""
+
+    words: int = 0
+    """`text_digest` over title, main and other text in the order that they have in the page; 0: there is no other order."""
+
+    @property
+    def seen(self) -> int:
+        """The digest of what a reader sees, which tells whether a page has changed; 0 where there is nothing to see."""
+        return self.words or text_digest(self.title, self.raw_text)
 
     @property
     def text(self) -> str:

@@ -76,6 +76,7 @@ class Assembler:
             description=facts.description(metas) if metas else "",
             language=language.declared(page.language),
             modified=facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")),
+            words=page.words,
             links=links,
             charset=page.charset,
             index=robots.indexed,

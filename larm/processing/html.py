@@ -13,6 +13,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from larm.model.digest import text_digest
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -87,7 +88,8 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     linked_data = [node.text() for tag, node in kept if tag == _SCRIPT and node.attributes.get("type") == LINKED_DATA]
     elements, about = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
     main, other, headings = split(words)
-    return Page(title, main, other, headings, elements, about, charset, _language(root), linked_data, warnings)
+    seen = text_digest(title, words)
+    return Page(title, main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings)
 
 
 def _language(root: LexborNode | None) -> str:

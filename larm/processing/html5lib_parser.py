@@ -12,6 +12,7 @@ from typing import Any
 
 import html5lib
 
+from larm.model.digest import text_digest
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -48,7 +49,8 @@ def read(fetched: Fetched, mime: str) -> Page:
     if len(reader.elements) > MAX_LINKS:
         warnings = [*warnings, f"{len(reader.elements)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del reader.elements[MAX_LINKS:]
-    main, other, headings = split("".join(reader.words))
+    words = "".join(reader.words)
+    main, other, headings = split(words)
     language = root.get("lang") or root.get("xml:lang") or ""
     return Page(
         reader.title or "",
@@ -59,6 +61,7 @@ def read(fetched: Fetched, mime: str) -> Page:
         reader.about,
         charset,
         language,
+        text_digest(reader.title or "", words),
         reader.linked_data,
         warnings,
     )

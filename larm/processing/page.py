@@ -42,6 +42,8 @@ class Page(NamedTuple):
     charset: str
     language: str = ""
     """As ``<html lang>`` has it."""
+    words: int = 0
+    """See `larm.model.document.Document`."""
     linked_data: Sequence[str] = ()
     """Texts of the JSON-LD scripts."""
     warnings: Sequence[str] = ()

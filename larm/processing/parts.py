@@ -15,11 +15,11 @@ AROUND: Final = names("aside footer nav")
 
 HEADINGS: Final = names("h1 h2 h3 h4 h5 h6")
 
-# Marks. A parser never passes NUL on, so no page has them.
-OPEN: Final = "\0o"
-SHUT: Final = "\0s"
-HEADING: Final = "\0h"
-HEADING_END: Final = "\0e"
+# Marks. A parser never passes NUL on, so no page has them. For digests they are white space.
+OPEN: Final = "\0\1"
+SHUT: Final = "\0\2"
+HEADING: Final = "\0\3"
+HEADING_END: Final = "\0\4"
 
 
 def split(marked: str) -> tuple[str, str, list[str]]:
@@ -34,11 +34,11 @@ def split(marked: str) -> tuple[str, str, list[str]]:
     heading: list[str] | None = None
     for piece in pieces:
         mark, text = piece[:1], piece[1:]
-        if mark == "o":
+        if mark == "\1":
             depth += 1
-        elif mark == "s":
+        elif mark == "\2":
             depth -= depth > 0
-        elif mark == "h":
+        elif mark == "\3":
             heading = []
         elif heading is not None:
             if words := squeeze_line("".join(heading)):
@@ -46,7 +46,7 @@ def split(marked: str) -> tuple[str, str, list[str]]:
             heading = None
         if heading is not None:
             heading.append(text)
-        (other if depth else main).append(f"\n{text}" if mark in "os" else text)
+        (other if depth else main).append(f"\n{text}" if mark in "\1\2" else text)
     text, rest = "".join(main), "".join(other)
     if not text or text.isspace():
         text, rest = rest, ""

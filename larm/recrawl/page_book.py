@@ -15,7 +15,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.record_table import RecordTable
-from larm.model.digest import digest, text_digest
+from larm.model.digest import digest
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, Known, URLMessage
 from larm.model.url import Url
@@ -147,7 +147,7 @@ def _row(visit: Visit, url: Url) -> PageRow:
             headers.get("etag", ""),
             headers.get("last-modified", ""),
             digest(visit.body),
-            text_digest(visit.document.title, visit.document.raw_text, visit.document.other_text),
+            visit.document.seen,
         )
     )
     return PageRow(
