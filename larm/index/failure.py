@@ -8,7 +8,7 @@ from types import TracebackType
 from larm.errors import LarmError, StorageError
 
 _ADVICE = (
-    ("schema does not match", "the index was made by another version of larm; start over with --fresh"),
+    ("schema does not match", "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
     ("LockBusy", "another process writes to this index; end that one first"),
     ("No space left", "the disk is full; make room and run the same command again"),
     ("StorageFull", "the disk is full; make room and run the same command again"),

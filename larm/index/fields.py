@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 KEY = "key"  # the normalised URL: one document for each; never shown
+PAGE = "page"  # fingerprint of the normalised URL: by it the link graph and other indexes know the page
 URL = "url"  # as it was fetched
-URL_WORDS = "url_words"
-HOST = "host"
+
+# what is searched for words, in the order of how much a word says there
 TITLE = "title"
-BODY = "body"
+HEADINGS = "headings"
+URL_WORDS = "url_words"
+DESCRIPTION = "description"
+MAIN = "main"  # main text of pages in scripts with spaces between words
+SIGNS = "signs"  # main text of pages in other scripts, and such passages of all pages
+OTHER = "other"  # menus, headers, footers
+
+META = "meta"  # meta words, see meta_words.py
+LANGUAGE = "language"
 MIME = "mimetype"  # LARM-88
+MODIFIED = "modified"  # seconds since 1970; 0: not known
+FETCHED = "fetched"  # the same
+SIZE = "size"  # bytes of the page
+LENGTH = "length"  # characters of the main text
+DIGEST = "digest"  # of what a reader sees; 0: nothing
+NOSNIPPET = "nosnippet"  # "1": the page asks not to be quoted
 GENERATION = "generation"  # number of the commit that brought the document; for recovery

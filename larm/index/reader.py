@@ -24,10 +24,20 @@ class Match(NamedTuple):
     url: str
     title: str
     body: str
+    """The main text."""
     mime: str
     score: float
     explanation: str
     """JSON; empty if it was not asked for."""
+    description: str = ""
+    language: str = ""
+    modified: int = 0
+    """Seconds since 1970; 0: not known. So is `fetched`."""
+    fetched: int = 0
+    size: int = 0
+    """Bytes."""
+    quotable: bool = True
+    """False: the page asks not to be quoted."""
 
 
 class Found(NamedTuple):
@@ -102,10 +112,21 @@ class IndexReader:
         return tantivy.Query.phrase_query(self._schema, field, list(clause))
 
     def _match(self, query: tantivy.Query, score: float, address: tantivy.DocAddress, explain: bool) -> Match:
-        document = self._searcher.doc(address)
-        url, title, body, mime = (document.get_first(f) or "" for f in (fields.URL, fields.TITLE, fields.BODY, fields.MIME))
-        explanation = query.explain(self._searcher, address).to_json() if explain else ""
-        return Match(url, title, body, mime, score, explanation)
+        first = self._searcher.doc(address).get_first
+        return Match(
+            url=first(fields.URL) or "",
+            title=first(fields.TITLE) or "",
+            body=first(fields.MAIN) or first(fields.SIGNS) or "",
+            mime=first(fields.MIME) or "",
+            score=score,
+            explanation=query.explain(self._searcher, address).to_json() if explain else "",
+            description=first(fields.DESCRIPTION) or "",
+            language=first(fields.LANGUAGE) or "",
+            modified=first(fields.MODIFIED) or 0,
+            fetched=first(fields.FETCHED) or 0,
+            size=first(fields.SIZE) or 0,
+            quotable=not first(fields.NOSNIPPET),
+        )
 
     def _new_searcher(self) -> tantivy.Searcher:
         with self._failure:

@@ -11,7 +11,7 @@ from pathlib import Path
 import tantivy
 
 from larm.index import fields
-from larm.index.analysis import NAME, new_analyzer
+from larm.index.analysis import MIXED, WORDS, new_analyzer
 from larm.index.failure import IndexFailure
 
 
@@ -19,12 +19,23 @@ def build_schema() -> tantivy.Schema:
     """The schema; an index that has another one is refused."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field(fields.PAGE, indexed=True, fast=True)
     builder.add_text_field(fields.URL, stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field(fields.URL_WORDS, tokenizer_name=NAME)
-    builder.add_text_field(fields.HOST, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field(fields.TITLE, stored=True, tokenizer_name=NAME)
-    builder.add_text_field(fields.BODY, stored=True, tokenizer_name=NAME)
+    for name in (fields.URL_WORDS, fields.HEADINGS):
+        builder.add_text_field(name, tokenizer_name=MIXED)
+    for name in (fields.TITLE, fields.DESCRIPTION):
+        builder.add_text_field(name, stored=True, tokenizer_name=MIXED)
+    builder.add_text_field(fields.MAIN, stored=True, tokenizer_name=WORDS)
+    builder.add_text_field(fields.SIGNS, stored=True, tokenizer_name=MIXED)
+    builder.add_text_field(fields.OTHER, tokenizer_name=WORDS)
+    builder.add_text_field(fields.META, tokenizer_name="whitespace", index_option="basic")
+    builder.add_text_field(fields.LANGUAGE, stored=True, fast=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(fields.MIME, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(fields.NOSNIPPET, stored=True, tokenizer_name="raw", index_option="basic")
+    for name in (fields.MODIFIED, fields.FETCHED, fields.SIZE):
+        builder.add_unsigned_field(name, stored=True, indexed=True, fast=True)
+    for name in (fields.LENGTH, fields.DIGEST):
+        builder.add_unsigned_field(name, fast=True)
     builder.add_unsigned_field(fields.GENERATION, indexed=True, fast=True)
     return builder.build()
 
@@ -33,7 +44,8 @@ def open_index(path: Path) -> tantivy.Index:
     """Open the index, or make a new one in an empty directory. Raises StorageError."""
     with IndexFailure(path):
         index = tantivy.Index(build_schema(), path=str(path))
-        index.register_tokenizer(NAME, new_analyzer())
+        for name in (WORDS, MIXED):
+            index.register_tokenizer(name, new_analyzer(name))
         index.config_reader("manual")  # "commit", the default, is a thread that watches the directory
     return index
 

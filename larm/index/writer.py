@@ -23,8 +23,9 @@ from larm.index import fields, schema
 from larm.index.analysis import encodable
 from larm.index.failure import IndexFailure
 from larm.index.integrity import check_files
+from larm.index.page import Page
+from larm.index.scripts import parted
 from larm.kit.disk_failure import disk_failure
-from larm.model.url import Url
 
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
 _MOST_MEMORY = 4_293_967_294
@@ -76,30 +77,16 @@ class IndexWriter:
         self._generation = generation or 0
         self._changed = False
 
-    def add(self, url: Url, mime: str, title: str, text: str, *, replace: bool = True) -> None:
+    def add(self, page: Page, *, replace: bool = True) -> None:
         """Index a page; ``replace`` the one with the same normalised URL, if there is one.
 
         Replacing costs 1 us here and 10 us in tantivy's threads, also for a URL that was not there.
         """
         writer = self._open_writer()
-        key = _key(url.normalised)
+        key = _key(page.url.normalised)
         with self._failure:
-            document = tantivy.Document()
-            add_text = document.add_text
-            add_text(fields.KEY, key)
-            add_text(fields.URL, url.access)
-            add_text(fields.URL_WORDS, _url_words(url.access))
-            add_text(fields.HOST, url.host)
-            add_text(fields.MIME, mime)
+            document = _document(page, key)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
-            try:
-                add_text(fields.TITLE, title)
-            except UnicodeEncodeError:
-                add_text(fields.TITLE, encodable(title))
-            try:
-                add_text(fields.BODY, text)
-            except UnicodeEncodeError:
-                add_text(fields.BODY, encodable(text))
             self._changed = True
             if replace:
                 writer.delete_documents_by_term(fields.KEY, key)
@@ -146,6 +133,44 @@ class IndexWriter:
             self._path.mkdir(parents=True)
         except OSError as error:
             raise disk_failure(self._path, error) from error
+
+
+def _document(page: Page, key: str) -> tantivy.Document:
+    """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
+    document = tantivy.Document()
+    main, signs = parted(page.text)
+    other, other_signs = parted(page.other)
+    for field, text in (
+        (fields.KEY, key),
+        (fields.URL, page.url.access),
+        (fields.URL_WORDS, _url_words(page.url.access)),
+        (fields.TITLE, page.title),
+        (fields.HEADINGS, "\n".join(page.headings)),
+        (fields.DESCRIPTION, page.description),
+        (fields.MAIN, main),
+        (fields.SIGNS, signs),
+        (fields.SIGNS, other_signs),  # after the main text: what is read back is the first one
+        (fields.OTHER, other),
+        (fields.META, page.meta),
+        (fields.LANGUAGE, page.language),
+        (fields.MIME, page.mime),
+        (fields.NOSNIPPET, "" if page.snippet else "1"),
+    ):
+        if text:
+            try:
+                document.add_text(field, text)
+            except UnicodeEncodeError:
+                document.add_text(field, encodable(text))
+    for field, number in (
+        (fields.PAGE, page.url.fingerprint),
+        (fields.MODIFIED, max(0, page.modified)),
+        (fields.FETCHED, page.fetched),
+        (fields.SIZE, page.size),
+        (fields.LENGTH, len(page.text)),
+        (fields.DIGEST, page.digest),
+    ):
+        document.add_unsigned(field, number)
+    return document
 
 
 def _rewind(index: tantivy.Index, writer: tantivy.IndexWriter, generation: int) -> None:

@@ -12,8 +12,13 @@ from typing import Any
 
 from larm import config
 from larm.errors import StorageError
+from larm.index.page import Page
 from larm.index.writer import IndexWriter
-from larm.model.document import Visit
+from larm.kit.clock import SystemClock
+from larm.model.digest import text_digest
+from larm.model.document import Document, Visit
+from larm.model.url import Url
+from larm.seams import Clock
 
 
 class IndexStorage:
@@ -21,8 +26,9 @@ class IndexStorage:
 
     name = "index"
 
-    def __init__(self, directory: Path, settings: config.IndexStorage) -> None:
+    def __init__(self, directory: Path, settings: config.IndexStorage, clock: Clock | None = None) -> None:
         # constant after construction
+        self._clock = clock or SystemClock()
         self._text_size = settings.text_size
         self._writer = IndexWriter(directory / "index", settings.memory, settings.threads)
 
@@ -41,10 +47,20 @@ class IndexStorage:
             if url is None:
                 continue
             if document is not None and document.index:
-                text = cut(document.raw_text, self._text_size)
-                writer.add(url, document.mime, document.title, text, replace=visit.revisited)
+                writer.add(self._page(url, visit, document), replace=visit.revisited)
             elif document is not None or visit.gone:
                 writer.delete(url.normalised)
+
+    def _page(self, url: Url, visit: Visit, document: Document) -> Page:
+        return Page(
+            url=url,
+            mime=document.mime,
+            title=document.title,
+            text=cut(document.raw_text, self._text_size),
+            fetched=int(self._clock.wall()),
+            size=len(visit.body),
+            digest=text_digest("", document.raw_text),
+        )
 
     def commit(self) -> Mapping[str, Any]:
         """Make the index durable and visible to searches."""

@@ -9,6 +9,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.index.integrity import check_files
+from larm.index.page import Page
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
 
@@ -19,7 +20,7 @@ def index(tmp_path: Path) -> Path:
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)
     for name in ("a", "b", "c"):
-        writer.add(Url(f"http://{name}/", f"http://{name}/", name, 1), "text/html", name, f"text of {name}")
+        writer.add(Page(Url(f"http://{name}/", f"http://{name}/", name, 1), "text/html", name, f"text of {name}"))
         if name != "a":
             writer.commit()
     writer.delete("http://a/")

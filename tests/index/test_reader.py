@@ -7,12 +7,13 @@ import pytest
 
 from larm.errors import UsageError
 from larm.index.analysis import Analyzer
+from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.terms import Span
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
 
-WEIGHTS = {"title": 3.0, "url_words": 1.5, "body": 1.0}
+WEIGHTS = {"title": 3.0, "url_words": 1.5, "main": 1.0}
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def path(tmp_path: Path) -> Path:
         "crawler": ("x", "y"),
     }
     for name, (title, text) in pages.items():
-        writer.add(Url(f"http://a.org/{name}%20x", f"http://a.org/{name}", "a.org", 1), "text/html", title, text)
+        writer.add(Page(Url(f"http://a.org/{name}%20x", f"http://a.org/{name}", "a.org", 1), "text/html", title, text))
     writer.commit()
     writer.close()
     return tmp_path / "index"
@@ -69,7 +70,7 @@ def test_a_reader_sees_new_commits_after_reload(path: Path) -> None:
     reader = IndexReader(path)
     writer = IndexWriter(path, 15_000_000, 1)
     writer.open(1)
-    writer.add(Url("http://a.org/new", "http://a.org/new", "a.org", 1), "text/html", "new", "")
+    writer.add(Page(Url("http://a.org/new", "http://a.org/new", "a.org", 1), "text/html", "new", ""))
     writer.commit()
     assert reader.documents == 3
     reader.reload()
@@ -86,6 +87,6 @@ def test_analysis() -> None:
     """Lower case, no accents, only letters and digits; places are characters of the original."""
     analyzer = Analyzer()
     assert analyzer.words("Café-Straße snake_case C++ 😀 \ud800x İ") == ["cafe", "strasse", "snake", "case", "c", "x", "i̇"]
-    assert analyzer.spans("é Äb 漢字") == [Span("e", 0, 1), Span("ab", 2, 4), Span("漢字", 5, 7)]
+    assert analyzer.spans("é Äb 漢字") == [Span("e", 0, 1), Span("ab", 2, 4), Span("漢", 5, 6), Span("字", 6, 7)]
     assert analyzer.words("x" * 64) == []
     assert analyzer.words("") == []

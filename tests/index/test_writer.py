@@ -6,6 +6,7 @@ import pytest
 
 from larm.errors import StorageError, UsageError
 from larm.index.failure import IndexFailure
+from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
@@ -18,12 +19,12 @@ def opened(path: Path, generation: int | None = None) -> IndexWriter:
 
 
 def add(writer: IndexWriter, name: str, text: str = "word", title: str = "") -> None:
-    writer.add(Url(f"http://www.a.org/{name}", f"http://a.org/{name.lower()}", "a.org", 1), "text/html", title, text)
+    writer.add(Page(Url(f"http://www.a.org/{name}", f"http://a.org/{name.lower()}", "a.org", 1), "text/html", title, text))
 
 
 def found(path: Path, word: str = "word") -> list[str]:
     reader = IndexReader(path)
-    return sorted(match.url[17:] for match in reader.search([(word,)], {"body": 1.0, "title": 1.0}, 0.0, limit=1000).matches)
+    return sorted(match.url[17:] for match in reader.search([(word,)], {"main": 1.0, "title": 1.0}, 0.0, limit=1000).matches)
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_a_damaged_index_is_refused(path: Path, name: str) -> None:
     for file in path.glob("*" + name):
         file.write_bytes(b"{ nonsense" * 20)
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
-        IndexReader(path).search([("word",)], {"body": 1.0}, 0.0, limit=10)
+        IndexReader(path).search([("word",)], {"main": 1.0}, 0.0, limit=10)
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
         opened(path, 0)
 

@@ -8,7 +8,8 @@ from larm.model.url import Url
 
 def url(access: str, normalised: str = "") -> Url:
     """A Url whose host is taken from the text; normalised as given or the same."""
-    return Url(access, normalised or access, access.split("/")[2] if "//" in access else "", hash(normalised or access) >> 2)
+    fingerprint = hash(normalised or access) & (1 << 62) - 1
+    return Url(access, normalised or access, access.split("/")[2] if "//" in access else "", fingerprint)
 
 
 def page(

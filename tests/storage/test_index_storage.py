@@ -35,7 +35,7 @@ def opened(directory: Path, position: dict[str, Any] | None = None) -> IndexStor
 
 def urls(directory: Path, *words: str) -> list[str]:
     found = IndexReader(directory / "index").search(
-        [(word,) for word in words], {"body": 1.0, "url_words": 1.0}, 0.0, limit=100
+        [(word,) for word in words], {"main": 1.0, "url_words": 1.0}, 0.0, limit=100
     )
     return sorted(match.url for match in found.matches)
 

@@ -38,5 +38,5 @@ def _indexed(directory: Path) -> list[tuple[str, ...]]:
     if not searcher.num_docs:
         return []
     hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits
-    names = (fields.URL, fields.MIME, fields.TITLE, fields.BODY)
+    names = (fields.URL, fields.MIME, fields.TITLE, fields.MAIN)
     return [tuple(str(searcher.doc(address).get_first(name)) for name in names) for _, address in hits]

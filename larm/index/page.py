@@ -1,0 +1,36 @@
+"""Page: what the index is told of a page. Made by the index storage, read by the writer; both on the writer thread."""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.model.url import Url
+
+
+class Page(msgspec.Struct, frozen=True, gc=False):
+    """One document of the index."""
+
+    url: Url
+    mime: str
+    title: str
+    text: str
+    """The main text; snippets are made of it."""
+    other: str = ""
+    """Menus, headers, footers: found, but of little weight."""
+    headings: tuple[str, ...] = ()
+    description: str = ""
+    """What the page says of itself, for search engines."""
+    language: str = ""
+    """ISO 639-1; empty where it is not known."""
+    meta: str = ""
+    """Meta words, parted by spaces: `larm.index.meta_words`."""
+    modified: int = 0
+    """Seconds since 1970; 0: not known."""
+    fetched: int = 0
+    """The same."""
+    size: int = 0
+    """Bytes."""
+    digest: int = 0
+    """63 bits over what a reader sees; pages with the same one are one result. 0: none."""
+    snippet: bool = True
+    """False: the page asks not to be quoted."""

@@ -1,0 +1,51 @@
+"""Scripts that put no spaces between words: which they are, and whether a text uses them. Pure; the writer thread calls it.
+
+Chinese, Japanese, Thai, Lao, Khmer and Burmese; Korean too, as its spaces part phrases rather than words. Such text is indexed
+by characters, and two neighbours are asked for as a phrase: that needs no dictionary and finds every word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# ranges as Python and Rust write them alike: kana, han, hangul, thai, lao, burmese, khmer
+UNSPACED = (
+    r"\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+    r"\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
+    r"\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u109d\u1780-\u17d3"
+)
+_RUN = re.compile(rf"[{UNSPACED}\U00020000-\U0003ffff]+")
+_HEAVY = 0.1
+"""From this share of such characters on, a text is one of these scripts."""
+_PERHAPS = bytes(range(256)).translate(None, b"\xe0\xe1\xe3\xe4\xe5\xe6\xe7\xe8\xe9\xea\xeb\xec\xed\xef\xf0")
+"""All bytes but those that, in UTF-8, begin a character of such a script (and some others)."""
+
+
+class Parts(NamedTuple):
+    """A text, parted by how its words are found."""
+
+    spaced: str
+    unspaced: str
+
+
+def parted(text: str) -> Parts:
+    """The whole text goes to one side; the passages without spaces of a text that has few of them go to both.
+
+    Nearly free for ASCII, 10 us for 10 KB in other letters, 100 us where there are such passages.
+    """
+    if text.isascii():
+        return Parts(text, "")
+    if not text.encode("utf-8", "replace").translate(None, _PERHAPS):
+        return Parts(text, "")
+    runs = _RUN.findall(text)
+    count = sum(map(len, runs))
+    if not count:
+        return Parts(text, "")
+    return Parts("", text) if count >= _HEAVY * len(text) else Parts(text, " ".join(runs))
+
+
+def is_unspaced(character: str) -> bool:
+    """Of such a script; also for a character with its marks."""
+    return _RUN.match(character) is not None
