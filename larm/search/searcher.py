@@ -7,9 +7,11 @@ from pathlib import Path
 import msgspec
 
 from larm.index.reader import IndexReader, Match
+from larm.index.tree import wanted
 from larm.kit.clock import SystemClock
 from larm.seams import Clock
-from larm.search.query import parse_query
+from larm.search.marks import Marks
+from larm.search.query import parse_query, parse_question
 from larm.search.ranking import FIELD_WEIGHTS, TIE
 from larm.search.snippets import Part, make_snippet, safe_line
 
@@ -69,11 +71,11 @@ class Searcher:
         clauses = parse_query(words, reader.analyzer.words)
         n = min(max(1, n), _MOST_HITS)
         found = reader.search(clauses, FIELD_WEIGHTS, TIE, limit=n, offset=n * (max(1, page) - 1), explain=explain)
-        wanted = frozenset(word for clause in clauses for word in clause)
-        hits = tuple([self._hit(match, wanted) for match in found.matches])
+        marks = Marks(wanted(parse_question(words).tree), reader.analyzer.words)
+        hits = tuple([self._hit(match, marks) for match in found.matches])
         return Results(found.total, hits, self._clock.monotonic() - began)
 
-    def _hit(self, match: Match, wanted: frozenset[str]) -> Hit:
-        snippet = make_snippet(match.body, wanted, self._reader.analyzer.spans)
+    def _hit(self, match: Match, marks: Marks) -> Hit:
+        snippet = make_snippet(match.body, marks, match.description) if match.quotable else ()
         title = safe_line(match.title).strip() or match.url
         return Hit(title, match.url, snippet, match.mime, match.score, match.explanation)

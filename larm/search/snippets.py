@@ -1,28 +1,35 @@
-"""The passage of a page that best shows why it was found. Pure.
+"""The passages of a page that best show why it was found. Pure.
 
-About 200 characters with as many different words of the query as possible. Given as parts, so that each surface marks words in
-its own way; free of control characters, so that no page can steer a terminal.
+About 200 characters with as many different words of the query as possible; two shorter passages where one has not all of
+them. Given as parts, so that each surface marks words in its own way; free of control characters, so that no page can steer a
+terminal.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from larm.index.terms import Span, Spans
+from larm.index.scripts import is_unspaced
+from larm.search.marks import Marks, Place
 
 WIDTH = 200
 """Characters of a snippet, roughly."""
-_SEARCHED = 100_000  # characters of a page that are looked at: 10 ms
+_SEARCHED = 100_000  # characters of a page that are looked at: 3 ms
+_SAMPLE = 100
 _ELLIPSIS = "…"
 
 Part = tuple[str, bool]
 """Some text, and whether it is a word of the query."""
 
-# Cc, surrogates, and the format characters that turn the direction of writing
-_UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+")
+# Cc, surrogates, and the format characters that turn the direction of writing or show nothing
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]+"
+)
 _SPACES = re.compile(r"\s+")
+_SENTENCE = re.compile(r"[.!?…](?=\s)\s*|[。！？]")  # its end
 
 
 def safe_line(text: str) -> str:
@@ -30,67 +37,142 @@ def safe_line(text: str) -> str:
     return _SPACES.sub(" ", _UNSAFE.sub(" ", text))
 
 
-def make_snippet(text: str, words: Collection[str], spans_of: Spans) -> tuple[Part, ...]:
-    """The best passage of ``text``; its beginning if none of ``words`` is in it."""
-    text = text[:_SEARCHED]
-    hits = [span for span in spans_of(text) if span.word in words] if words else []
-    start, end = _best_window(hits)
-    start, end = _widen(text, start, end)
-    parts = list(_marked(text, start, end, [hit for hit in hits if start <= hit.start and hit.end <= end]))
-    if start > 0:
-        parts.insert(0, (_ELLIPSIS + " ", False))
-    if end < len(text):
-        parts.append((" " + _ELLIPSIS, False))
+def as_html(parts: Iterable[Part]) -> str:
+    """The parts as safe HTML, words of the query in ``<mark>``."""
+    return "".join(f"<mark>{html.escape(text)}</mark>" if marked else html.escape(text) for text, marked in parts)
+
+
+def make_snippet(text: str, marks: Marks, description: str = "", width: int = WIDTH) -> tuple[Part, ...]:
+    """The best passages of ``text``.
+
+    Where it has no word of the query: of ``description`` (what the page says of itself), else the beginning of the text.
+    """
+    text = " ".join(text[:_SEARCHED].split())
+    places = marks.places(text) if marks else []
+    if description and not places:
+        text = " ".join(description[:_SEARCHED].split())
+        places = marks.places(text) if marks else []
+    if sum(map(is_unspaced, text[:_SAMPLE])) * 4 > min(len(text), _SAMPLE):
+        width = width * 3 // 5  # these characters say more, and most of them are twice as wide
+    windows = _best_windows(places, width)
+    each = width // len(windows)
+    stretches = _apart(text, [_widen(text, start, end, each) for start, end in windows])
+    parts: list[Part] = []
+    at = 0
+    for start, end in stretches:
+        if text[at:start].strip():
+            parts.append((f" {_ELLIPSIS} ", False))
+        parts += _marked(text, start, end, places)
+        at = end
+    if text[at:].strip():
+        parts.append((f" {_ELLIPSIS}", False))
     return _joined(parts)
 
 
-def _best_window(hits: Sequence[Span]) -> tuple[int, int]:
-    """The stretch of at most WIDTH characters with the most different words, each perhaps twice; the first such one."""
-    best, window = (0, 0), (0, 0)
+def _best_windows(places: Sequence[Place], width: int) -> list[tuple[int, int]]:
+    """One stretch of the text, or two where they have more of the query than one; in the order of the text."""
+    if not places:
+        return [(0, 0)]
+    count = Counter(place.piece for place in places)
+    worth = {piece: 1 + 1 / times for piece, times in count.items()}  # what is rare in the page says more of where to look
+    one = _window(places, width, worth)
+    inside = {place.piece for place in places if one[0] <= place.start and place.end <= one[1]}
+    if len(inside) == len(count):
+        return [one]
+    first = _window(places, width // 2, worth)
+    inside = {place.piece for place in places if first[0] <= place.start and place.end <= first[1]}
+    second = _window(places, width // 2, {piece: value for piece, value in worth.items() if piece not in inside})
+    together = inside | {place.piece for place in places if second[0] <= place.start and place.end <= second[1]}
+    alone = {place.piece for place in places if one[0] <= place.start and place.end <= one[1]}
+    if len(together) <= len(alone) or _overlap(first, second):
+        return [one]
+    return sorted([first, second])
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tuple[int, int]:
+    """The first stretch of at most ``width`` characters with the most worth of different pieces, each perhaps twice."""
+    best, window = (-1.0, 0), (0, 0)
     inside: Counter[str] = Counter()
+    value = 0.0
     first = 0
-    for last, hit in enumerate(hits):
-        inside[hit.word] += 1
-        while hit.end - hits[first].start > WIDTH and first < last:
-            word = hits[first].word
-            inside[word] -= 1
-            if not inside[word]:
-                del inside[word]
+    for last, place in enumerate(places):
+        if not inside[place.piece]:
+            value += worth.get(place.piece, 0)
+        inside[place.piece] += 1
+        while place.end - places[first].start > width and first < last:
+            piece = places[first].piece
+            inside[piece] -= 1
+            if not inside[piece]:
+                value -= worth.get(piece, 0)
+                del inside[piece]
             first += 1
-        value = (len(inside), min(last - first + 1, 2 * len(inside)))
-        if value > best:
-            best, window = value, (hits[first].start, hit.end)
+        rank = (round(value, 6), min(last - first + 1, 2 * len(inside)))
+        if rank > best:
+            best, window = rank, (places[first].start, place.end)
     return window
 
 
-def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    """Add what is missing to WIDTH on both sides, then step inwards to whole words."""
-    room = max(0, WIDTH - (end - start))
-    left = max(0, start - room // 2)
-    right = min(len(text), left + max(WIDTH, end - start))
-    left = max(0, min(left, right - WIDTH))
-    if left > 0 and (space := text.find(" ", left, start)) >= 0:
-        left = space + 1
-    if right < len(text) and (space := text.rfind(" ", end, right)) > left:
-        right = space
+def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
+    """Add what is missing to ``width``: from the beginning of a sentence if there is room for it, else from a whole word."""
+    room = max(0, width - (end - start))
+    left = max(0, start - room * 2 // 3)
+    sentence = None
+    if left > 0:
+        for match in _SENTENCE.finditer(text, left, start):
+            sentence = match.end()
+            break
+        if sentence is not None:
+            left = sentence
+        else:
+            left = max(0, start - room // 2)
+            space = text.find(" ", left, start)
+            left = space + 1 if space >= 0 else left
+    right = min(len(text), left + max(width, end - left))
+    if right < len(text):
+        space = text.rfind(" ", end, right)
+        right = space if space > left else right
+    elif sentence is None:  # the text ends here: more of what is before
+        left = max(0, min(left, right - width))
+        space = text.find(" ", left, start) if left > 0 else -1
+        left = space + 1 if space >= 0 else left
     return left, right
 
 
-def _marked(text: str, start: int, end: int, hits: Iterable[Span]) -> Iterable[Part]:
+def _apart(text: str, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches that touch become one."""
+    found: list[tuple[int, int]] = []
+    for start, end in stretches:
+        if found and not text[found[-1][1] : start].strip():
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _marked(text: str, start: int, end: int, places: Iterable[Place]) -> Iterable[Part]:
     at = start
-    for hit in hits:
-        yield safe_line(text[at : hit.start]), False
-        yield safe_line(text[hit.start : hit.end]), True
-        at = hit.end
+    for place in places:
+        if place.end <= at or place.start < start:
+            continue
+        if place.end > end:
+            break
+        if place.start > at:
+            yield safe_line(text[at : place.start]), False
+        yield safe_line(text[max(at, place.start) : place.end]), True
+        at = place.end
     yield safe_line(text[at:end]), False
 
 
 def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Without empty parts, without spaces at the ends, unmarked neighbours as one."""
+    """Without empty parts, without spaces at the ends, neighbours of one kind as one."""
     joined: list[Part] = []
     for text, marked in parts:
-        if joined and not marked and not joined[-1][1]:
-            joined[-1] = (_SPACES.sub(" ", joined[-1][0] + text), False)
+        if joined and marked == joined[-1][1]:
+            joined[-1] = (_SPACES.sub(" ", joined[-1][0] + text), marked)
         elif text:
             joined.append((text, marked))
     if joined:

@@ -12,6 +12,7 @@ from typing import Any
 
 from larm import config
 from larm.errors import StorageError
+from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
@@ -52,12 +53,27 @@ class IndexStorage:
                 writer.delete(url.normalised)
 
     def _page(self, url: Url, visit: Visit, document: Document) -> Page:
+        fetched = int(self._clock.wall())
+        meta = meta_words(
+            url,
+            document.mime,
+            language=document.language,
+            size=len(visit.body),
+            modified=document.modified,
+            fetched=fetched,
+            status=visit.status,
+            links=len(document.links),
+            domain=url.site,
+            headers=visit.headers,
+            robots=asked_of_robots(document),
+        )
         return Page(
             url=url,
             mime=document.mime,
             title=document.title,
             text=cut(document.raw_text, self._text_size),
-            fetched=int(self._clock.wall()),
+            meta=meta,
+            fetched=fetched,
             size=len(visit.body),
             digest=text_digest("", document.raw_text),
         )
@@ -77,3 +93,9 @@ def cut(text: str, size: int) -> str:
         return text
     encoded = text.encode("utf-8", "replace")
     return text if len(encoded) <= size else encoded[:size].decode("utf-8", "ignore")
+
+
+def asked_of_robots(document: Document) -> tuple[str, ...]:
+    """What the page asks of robots, of what a page in the index can ask."""
+    asked = (("nofollow", not document.follow), ("noarchive", not document.archive), ("nosnippet", document.snippet == 0))
+    return tuple([name for name, does in asked if does])

@@ -4,73 +4,115 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.index.analysis import Analyzer
-from larm.search.snippets import WIDTH, make_snippet
+from larm.index.tree import Phrase, Word
+from larm.search.marks import Marks
+from larm.search.snippets import WIDTH, Part, as_html, make_snippet
 
-spans = Analyzer().spans
+words_of = Analyzer().words
 FILLER = "lorem ipsum dolor sit amet " * 40
 
 
-def plain(parts: tuple[tuple[str, bool], ...]) -> str:
+def snippet(text: str, query: str, description: str = "") -> str:
+    marks = Marks([Word(word) for word in query.split()], words_of)
+    return plain(make_snippet(text, marks, description))
+
+
+def plain(parts: tuple[Part, ...]) -> str:
     return "".join(f"[{text}]" if marked else text for text, marked in parts)
 
 
 def test_words_are_marked_as_they_stand_in_the_text() -> None:
-    assert plain(make_snippet("The Café is\n  RED.", {"cafe", "red"}, spans)) == "The [Café] is [RED]."
+    assert snippet("The Café is\n  RED.", "cafe red") == "The [Café] is [RED]."
 
 
 def test_the_passage_with_the_most_different_words_is_chosen() -> None:
     """Not the first word, not the one that is there ten times."""
     text = FILLER + "red " * 10 + FILLER + "a red house here " + FILLER + "house" + FILLER
-    snippet = plain(make_snippet(text, {"red", "house"}, spans))
-    assert "a [red] [house] here" in snippet
-    assert snippet.startswith("… ")
-    assert snippet.endswith(" …")
+    found = snippet(text, "red house")
+    assert "a [red] [house] here" in found
+    assert found.startswith("… ")
+    assert found.endswith(" …")
+
+
+def test_two_passages_where_one_has_not_all_the_words() -> None:
+    found = snippet(f"{FILLER} the red one {FILLER} the house too {FILLER}", "red house")
+    first, second = found.strip(" …").split(" … ")
+    assert "the [red] one" in first
+    assert "the [house] too" in second
+    assert len(found) <= WIDTH + 20
+
+
+def test_passages_that_touch_are_one() -> None:
+    found = snippet(f"{FILLER} red {'x' * 90} {'y' * 90} house {FILLER}", "red house")
+    assert found.count("…") <= 3
 
 
 def test_of_equal_passages_the_first_is_chosen() -> None:
     text = "first red thing " + FILLER + "second red thing " + FILLER
-    assert plain(make_snippet(text, {"red"}, spans)).startswith("first [red] thing")
+    assert snippet(text, "red").startswith("first [red] thing")
 
 
-def test_without_a_match_it_is_the_beginning() -> None:
-    snippet = plain(make_snippet("Start. " + FILLER, {"absent"}, spans))
-    assert snippet.startswith("Start. lorem")
-    assert snippet.endswith(" …")
-    assert make_snippet("", {"x"}, spans) == ()
-    assert plain(make_snippet("short", set(), spans)) == "short"
+def test_a_passage_begins_with_a_sentence_where_it_can() -> None:
+    assert snippet(f"{FILLER}. It is a red thing. {FILLER}", "red").startswith("… It is a [red] thing.")
+
+
+def test_without_a_match_it_is_what_the_page_says_of_itself() -> None:
+    assert snippet(FILLER, "red", "All about red.") == "All about [red]."
+    assert snippet(FILLER, "absent", "All about red.") == "All about red."
+    assert snippet("", "absent", "All about red.") == "All about red."
+    assert snippet("Red text", "red", "All about red.") == "[Red] text"
+
+
+def test_without_a_match_or_description_it_is_the_beginning() -> None:
+    found = snippet("Start. " + FILLER, "absent")
+    assert found.startswith("Start. lorem")
+    assert found.endswith(" …")
+    assert snippet("", "x") == ""
+    assert snippet("short", "") == "short"
 
 
 def test_whole_words() -> None:
-    snippet = plain(make_snippet(FILLER + "needle " + FILLER, {"needle"}, spans)).strip("… ")
-    assert set(snippet.split()) <= {*FILLER.split(), "[needle]"}
+    found = snippet(FILLER + "needle " + FILLER, "needle").strip("… ")
+    assert set(found.split()) <= {*FILLER.split(), "[needle]"}
+
+
+def test_scripts_without_spaces() -> None:
+    """Shorter, for their characters are wide; the pieces of a word are marked as one."""
+    found = snippet("这是一个测试的句子。" * 50 + "关系数据库管理系统。" + "这是一个测试的句子。" * 50, "数据库")
+    assert "关系[数据库]管理系统。" in found
+    assert 60 < len(found) < 140
 
 
 def test_no_control_characters() -> None:
     """A page must not steer the terminal, nor turn the line round."""
-    snippet = plain(make_snippet("a\x1b[2Jb\u202ered\u2066 c\x07\x9b\ud800", {"red"}, spans))
-    assert snippet == "a [2Jb [red] c"
+    assert snippet("a\x1b[2Jb\u202ered\u2066 c\x07\x9b\ud800", "red") == "a [2Jb [red] c"
+
+
+def test_html() -> None:
+    """Whatever a page says, nothing but our own marks is an element."""
+    parts = make_snippet("a <script>alert('red')</script> & \"b\"", Marks([Word("red")], words_of))
+    assert as_html(parts) == "a &lt;script&gt;alert(&#x27;<mark>red</mark>&#x27;)&lt;/script&gt; &amp; &quot;b&quot;"
 
 
 texts = st.text(st.sampled_from("ab \n\t\x1bäé.漢-") | st.characters(), max_size=600)
 
 
-@given(texts, st.sets(st.sampled_from(["a", "b", "ab", "ae", "漢"])))
-def test_any_text(text: str, words: set[str]) -> None:
-    """Never raises; about the right length; marked parts are words of the query; one line."""
-    parts = make_snippet(text, words, spans)
+@given(texts, st.lists(st.sampled_from([Word("a"), Word("b"), Phrase("a b"), Word("ae"), Word("漢")])), texts)
+def test_any_text(text: str, items: list[Word | Phrase], description: str) -> None:
+    """Never raises; about the right length; one line; as HTML without any element but ours."""
+    parts = make_snippet(text, Marks(items, words_of), description)
     whole = "".join(part for part, _ in parts)
-    assert len(whole) <= WIDTH + 4
+    assert len(whole) <= WIDTH + 10
     assert not set(whole) & set("\n\t\x1b")
     assert whole == whole.strip()
-    for part, marked in parts:
-        assert part
-        if marked:
-            assert {span.word for span in spans(part)} <= words
+    assert all(part for part, _ in parts)
+    assert as_html(parts).replace("<mark>", "").replace("</mark>", "").count("<") == 0
 
 
 @given(texts)
 def test_a_word_that_is_there_is_shown(text: str) -> None:
-    found = spans(text)
+    found = Analyzer().spans(text)
     if found:
-        word = found[len(found) // 2].word
-        assert any(marked for _, marked in make_snippet(text, {word}, spans))
+        span = found[len(found) // 2]
+        marks = Marks([Word(text[span.start : span.end])], words_of)
+        assert any(marked for _, marked in make_snippet(text, marks))

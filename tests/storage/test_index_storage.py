@@ -3,18 +3,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from larm import config
 from larm.errors import ConfigError, StorageError
+from larm.index import fields, schema
 from larm.index.reader import IndexReader
 from larm.kit.units import ByteSize
 from larm.model.document import Visit
 from larm.model.message import START
 from larm.seams import Storage
-from larm.storage.index import IndexStorage, cut
+from larm.storage.index import IndexStorage, asked_of_robots, cut
 from larm.storage.log import LogStorage
 from larm.storage.reader import StoreLog
+from larm.testing.clock import FakeClock
 from tests.storage.pages import link, page, url
 
 SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
@@ -113,3 +116,21 @@ def test_a_damaged_position_is_refused(tmp_path: Path, position: dict[str, Any])
 def test_too_little_memory_is_a_mistake_in_the_configuration(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"storage\.index\.memory"):
         IndexStorage(tmp_path, config.IndexStorage(memory=ByteSize(20_000_000), threads=2))
+
+
+def test_a_page_gets_its_meta_words(tmp_path: Path) -> None:
+    """What is known of it besides its text can be asked for."""
+    storage = IndexStorage(tmp_path, config.IndexStorage(memory=ByteSize(15_000_000)), FakeClock(1_714_521_600.0))
+    storage.open(None)
+    storage.store([page("http://www.a.org/docs/x.pdf", "T", "text", b"x" * 6000, mime="application/pdf")])
+    storage.commit()
+    storage.close()
+    index = schema.open_index(tmp_path / "index")
+    words = {word for word, _ in index.searcher().terms_with_prefix(fields.META, "")}
+    assert {"site:a.org", "cld:a.org", "path:/docs", "filetype:pdf", "size:5000", "code:200", "date:2024-05-01"} <= words
+    assert not [word for word in words if word.startswith(("modified:", "lang:", "robot:"))]
+    plain = page("http://a.org/").document
+    assert plain is not None
+    assert asked_of_robots(plain) == ()
+    asking = msgspec.structs.replace(plain, follow=False, archive=False, snippet=0)
+    assert asked_of_robots(asking) == ("nofollow", "noarchive", "nosnippet")

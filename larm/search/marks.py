@@ -1,0 +1,198 @@
+"""Marks: where the words of a query stand in a text. Pure; one is made for a query and a language, and used for many pages.
+
+A word is found in every form that the index takes for the same one (``Häuser`` for ``haus``). To analyse a whole page for
+that costs 3 ms for 30 KB; so a regular expression finds what begins like the word, and only that is analysed, once for each
+spelling. In scripts of which one can't say that forms begin alike (Arabic), all words of the page are looked at. In scripts
+without spaces, two neighbouring characters of a word count as found.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+from larm.index.scripts import UNSPACED, is_unspaced
+from larm.index.tree import Phrase, Word
+
+Words = Callable[[str], list[str]]
+"""Makes a text into words as the index has them."""
+
+_WORD = re.compile(r"[^\W_]+")
+# a word with all its marks: what spaces, ASCII's and the usual punctuation part
+_CHUNK = re.compile(
+    r"[^\s!-/:-@\[-`{-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\u060c\u061b\u061f\u06d4\u0964\u0965]+"
+)
+_SUFFIXING = re.compile(r"[^\W_\u0590-\u1dff\u2c00-\uffff]+")  # Latin, Greek, Cyrillic, Armenian: forms differ at their ends
+_ACCENTED = "\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+_UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
+_PREFIX = 4  # letters; more would miss forms, fewer would find too much
+_LOOKED_THROUGH = 30_000  # characters of a page of which every word is analysed
+
+
+class Place(NamedTuple):
+    """One piece of the query in a text."""
+
+    start: int
+    end: int
+    """Characters, as in a slice."""
+    piece: str
+    """Which one; equal pieces are equal texts."""
+
+
+class Marks:
+    """The pieces of a query, ready to be found.
+
+    ``words_of`` analyses a text as the index does; ``forms_of`` gives the other forms that are taken for a word as well.
+    """
+
+    def __init__(self, items: Iterable[Word | Phrase], words_of: Words, forms_of: Words = lambda _: []) -> None:
+        # constant after construction
+        self._words_of = words_of
+        self._pieces: dict[str, str] = {}  # word as the index has it -> the word of the query that it is a form of
+        self._alone: set[str] = set()  # words that were asked for outside of phrases
+        self._phrases: list[tuple[str, ...]] = []
+        self._prefixes: set[str] = set()
+        self._typed: list[str] = []
+        self._pairs: set[str] = set()  # of characters, in scripts without spaces
+        self._anything = False  # every word of a page has to be looked at
+        for item in items:
+            spaced: list[str] = []
+            for run in _runs(item.text):
+                if is_unspaced(run[0]):
+                    self._pairs.update({run[at : at + 2] for at in range(len(run) - 1)} or {run})
+                else:
+                    spaced += self._learn(run, forms_of if isinstance(item, Word) else lambda _: [])
+            if isinstance(item, Phrase) and len(spaced) > 1:
+                self._phrases.append(tuple(spaced))
+            else:
+                self._alone.update(spaced)
+        self._ascii = self._pattern("")
+        # made when needed
+        self._full: re.Pattern[str] | None = None
+        self._known: dict[str, str] = {}  # spelling -> its piece, empty if it is none of ours
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces or self._pairs)
+
+    def places(self, text: str) -> list[Place]:
+        """All places in ``text``, in order; those of characters in scripts without spaces may overlap."""
+        found = self._spaced(text) if self._pieces else []
+        if self._pairs:
+            found += self._unspaced(text)
+            found.sort()
+        return found
+
+    def _learn(self, run: str, forms_of: Words) -> list[str]:
+        """Take up a word in letters; returns it as the index has it, in several words perhaps."""
+        words = self._words_of(run)
+        for word in words:
+            for form in (word, *forms_of(word)):
+                self._pieces.setdefault(form, word)
+                prefix = _fold(form)[:_PREFIX]
+                if _SUFFIXING.fullmatch(prefix):
+                    self._prefixes.add(prefix)
+                else:
+                    self._anything = True
+        if words:
+            self._typed.append(run)
+        self._anything = self._anything or len(words) > 1
+        return words
+
+    def _pattern(self, others: str) -> re.Pattern[str]:
+        """What begins like one of the words, where each letter may also be one of ``others``: letters with accents.
+
+        It finds too much, for that is cheap. The class in front lets ``re`` jump from first letter to first letter.
+        """
+
+        def spellings(letter: str) -> str:
+            upper = letter.upper()
+            either = letter + upper if len(upper) == 1 else letter
+            return f"[{re.escape(either)}{others if letter.isascii() else ''}]"
+
+        firsts = "".join(sorted({spellings(prefix[0])[1:-1] for prefix in self._prefixes}))
+        rests = "|".join("".join(map(spellings, prefix[1:])) for prefix in sorted(self._prefixes))
+        return re.compile(rf"[{firsts}](?:{rests})[^\W_]*" if firsts else "(?!)")
+
+    def _spaced(self, text: str) -> list[Place]:
+        pattern, typed = self._ascii, [_fold(run) for run in self._typed]
+        if not text.isascii():
+            pattern, typed = self._full or self._pattern(_ACCENTED), self._typed
+            self._full = pattern
+        limit = len(text)
+        if self._anything or not all(map(pattern.fullmatch, typed)):  # the pattern would not find what was typed
+            pattern, limit = _CHUNK, _LOOKED_THROUGH
+        found = []
+        at = 0
+        while match := pattern.search(text, at, limit):
+            start, at = match.span()
+            spelling = match[0]
+            if not spelling.isascii() and (sign := _UNSPACED.search(spelling)):
+                at = start + max(1, sign.start())
+                spelling = spelling[: sign.start()]
+            if not spelling or (start and text[start - 1].isalnum() and not is_unspaced(text[start - 1])):
+                continue
+            piece = self._known.get(spelling)
+            if piece is None:
+                ours = (self._pieces.get(word) for word in self._words_of(spelling))
+                piece = self._known[spelling] = next(filter(None, ours), "")
+            if piece:
+                found.append(Place(start, start + len(spelling), piece))
+        return self._with_phrases(text, found) if self._phrases and found else found
+
+    def _with_phrases(self, text: str, found: list[Place]) -> list[Place]:
+        """Where a phrase is in the text, its words count only there; where it is not, each of them counts."""
+        whole: list[Place] = []
+        settled: set[str] = set()
+        for phrase in self._phrases:
+            count = len(phrase)
+            for at in range(len(found) - count + 1):
+                places = found[at : at + count]
+                if tuple(place.piece for place in places) == phrase and not any(
+                    _WORD.search(text, left.end, right.start) for left, right in pairwise(places)
+                ):
+                    whole.append(Place(places[0].start, places[-1].end, " ".join(phrase)))
+                    settled.update(phrase)
+        if not whole:
+            return found
+        kept = [place for place in found if place.piece not in settled or place.piece in self._alone]
+        whole += [place for place in kept if not any(other.start <= place.start < other.end for other in whole)]
+        return sorted(whole)
+
+    def _unspaced(self, text: str) -> list[Place]:
+        places = []
+        for pair in self._pairs:
+            at = text.find(pair)
+            while at >= 0:
+                places.append(Place(at, at + len(pair), pair))
+                at = text.find(pair, at + 1)
+        return places
+
+
+def _runs(text: str) -> list[str]:
+    """The words of a text, those in scripts without spaces apart from their neighbours."""
+    found: list[str] = []
+    for match in _CHUNK.finditer(text):
+        chunk, begin = match[0], 0
+        for at in range(1, len(chunk) + 1):
+            if at == len(chunk) or is_unspaced(chunk[at]) != is_unspaced(chunk[begin]):
+                found.append(chunk[begin:at])
+                begin = at
+    return found
+
+
+def _fold(text: str) -> str:
+    """In lower case, Latin letters without accents, as the index folds them."""
+    if text.isascii():
+        return text.lower()
+    return "".join(_base(letter) for letter in text.lower())
+
+
+def _base(letter: str) -> str:
+    base = _LETTERS.get(letter) or unicodedata.normalize("NFKD", letter)[0]
+    return base if base.isascii() and base.isalpha() else letter
+
+
+_LETTERS = {"ß": "s", "æ": "a", "œ": "o", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "t", "ı": "i"}
