@@ -13,6 +13,7 @@ from typing import Literal
 import tantivy
 
 from larm.index import fields
+from larm.index.meta_words import meta_word
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Pages, Phrase, Word
 
 Words = Callable[[Literal["any", "title", "url"], Word | Phrase], tantivy.Query | None]
@@ -37,7 +38,9 @@ class Compiler:
             case In(field, item):
                 return self._words(field, item)
             case Meta(name, value):
-                return _filter(tantivy.Query.term_query(self._schema, fields.META, f"{name}:{value}", index_option="basic"))
+                return _filter(
+                    tantivy.Query.term_query(self._schema, fields.META, meta_word(name, value), index_option="basic")
+                )
             case Dates(low, high):
                 return _filter(self._between(low, high))
             case Pages(keys):

@@ -108,6 +108,11 @@ def meta_words(
     return " ".join(filter(None, found))
 
 
+def meta_word(name: str, value: str) -> str:
+    """One word, as it is in the index and looked up."""
+    return f"{name}:{value}"[:_LONGEST]
+
+
 @lru_cache(1_000)
 def _host(host: str) -> str:
     """A host with and without its port, and every suffix of its name."""
@@ -133,9 +138,9 @@ def _folders(normalised: str) -> list[str]:
         at = path.find("/", at + 1)
         if at < 0:
             break
-        found.append("path:" + path[:at][:_LONGEST])
+        found.append(meta_word("path", path[:at]))
     if not path.endswith("/"):
-        found.append("path:" + path[:_LONGEST])
+        found.append(meta_word("path", path))
     found.append("path:all")
     return found
 
@@ -167,5 +172,5 @@ def _server(text: str) -> str:
 
 def _words(name: str, *values: str) -> str:
     """Meta words of texts that somebody else wrote, and the one for all; empty where nothing fit for one is in them."""
-    found = [f"{name}:{clean}"[:_LONGEST] for value in values if (clean := _ODD.sub("", value).lower())]
+    found = [meta_word(name, clean) for value in values if (clean := _ODD.sub("", value).lower())]
     return " ".join([*found, f"{name}:all"]) if found else ""
