@@ -155,7 +155,7 @@ class IndexStorage(_Section, frozen=True):
 class Storage(_Section, frozen=True):
     """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
 
-    chain: tuple[str, ...] = ("log", "index")
+    chain: tuple[str, ...] = ("log", "index", "graph")
     queue: ByteSize = ByteSize(16_000_000)  # waiting for one storage; beyond it the fetchers wait
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()

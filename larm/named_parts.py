@@ -18,9 +18,11 @@ from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.kit.clock import SystemClock
 from larm.recrawl.page_book import PageBook
 from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage
 from larm.state import resolver_of
+from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
 
@@ -43,9 +45,10 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
 _STORAGES: dict[str, Callable[[config.Storage, Path], Storage]] = {
     "log": lambda settings, directory: LogStorage(directory, settings.log),
     "index": lambda settings, directory: IndexStorage(directory, settings.index),
+    "graph": lambda _, directory: GraphStorage(directory, SystemClock()),
 }
 
-_TEXTLESS = frozenset({"log"})
+_TEXTLESS = frozenset({"log", "graph"})
 """Storages that have no use for the text of pages."""
 
 

@@ -18,7 +18,7 @@ from larm.kit.integrity import check_database
 from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver, parse_rules
 
-QUEUES, INDEX, LOGS = "cachingqueue", "index", "logs"
+QUEUES, INDEX, GRAPH, LOGS = "cachingqueue", "index", "graph", "logs"
 VISITED, PAGES = "visited.db", "pages.db"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
@@ -80,7 +80,7 @@ def recover(state: State, directory: Path) -> None:
 def forget(directory: Path) -> None:
     """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
     try:
-        for folder in (QUEUES, INDEX):
+        for folder in (QUEUES, INDEX, GRAPH):
             shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
         for file in [*(directory / LOGS).glob("*.log"), *(directory / LOGS).glob("pagefile_*.pfl"), directory / "stats.json"]:
             file.unlink(missing_ok=True)

@@ -62,7 +62,7 @@ _NO_START = (
 @click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
 @click.option("--timeout", metavar="S", help="Seconds that one request may take.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
-@click.option("--no-index", is_flag=True, help="Logs and page files only, nothing to search.")
+@click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
@@ -91,7 +91,7 @@ def crawl(
     command_line = _command_line(given, unrestricted=unrestricted)
     config = effective(directory, file, overrides, command_line)
     if no_index:
-        chain = tuple(name for name in config.storage.chain if name != "index")
+        chain = tuple(name for name in config.storage.chain if name not in ("index", "graph"))
         config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)

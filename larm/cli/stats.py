@@ -29,7 +29,7 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
     if raw:
         click.echo(as_json(report))
         return
-    for name, value in rows(report, SystemClock().wall(), verbose=verbose):
+    for name, value in [*rows(report, SystemClock().wall(), verbose=verbose), *graph_rows(directory, verbose=verbose)]:
         click.echo(printable(f"{name}: {value}"))
 
 
@@ -77,3 +77,20 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         for thread in figures.get("threads", ()):
             shown.append((thread["name"], f"{thread['state']} {thread['info']} {thread['tasks']:,} tasks"))
     return shown
+
+
+def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
+    """What is shown of the link graph, where there is one; with -v the pages that rank highest."""
+    from larm.graph.reader import open_graph
+    from larm.state import GRAPH
+
+    try:
+        graph = open_graph(directory / GRAPH)
+        if graph is None:
+            return []
+        known = f"{graph.pages:,} pages, {graph.nodes - graph.pages:,} that were not fetched"
+        links = f"{graph.links:,}; {graph.dangling:,} pages without"
+        best = [(f"rank {rank:.2f}", url) for url, rank in graph.top(10)] if verbose else []
+    except StorageError as error:
+        return [("link graph", error)]
+    return [("link graph", known), ("links", links), *best]

@@ -76,7 +76,7 @@ def test_unrestricted_is_a_scope_of_everything(larm: Larm, wiring: FakeWiring) -
 
 
 def test_no_index_keeps_a_storage_of_ones_own(larm: Larm, wiring: FakeWiring) -> None:
-    larm("crawl", "-start", URL, "--no-index", "-s", "storage.chain=[log, index, 'my.module:Storage']")
+    larm("crawl", "-start", URL, "--no-index", "-s", "storage.chain=[log, index, graph, 'my.module:Storage']")
     assert wiring.config.storage.chain == ("log", "my.module:Storage")
 
 

@@ -12,6 +12,7 @@ from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot, ThreadFigures
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
+from tests.graph.webs import page, stored
 
 
 def write(directory: Path, reason: str = "", age: float = 0.0) -> None:
@@ -87,3 +88,15 @@ def test_a_damaged_file_is_one_line(larm: Larm, tmp_path: Path, content: bytes) 
 def test_a_file_of_another_version_is_shown_as_far_as_it_goes(larm: Larm, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "stats.json").write_bytes(content)
     assert larm("stats", "-v").status == 0
+
+
+def test_the_link_graph(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path)
+    assert "link graph" not in larm("stats").out
+    stored(tmp_path, page("a", ["b", "c"]), page("b"))
+    lines = larm("stats").out.splitlines()
+    assert "link graph: 2 pages, 1 that were not fetched" in lines
+    assert "links: 2; 1 pages without" in lines
+    assert "rank 1.15: http://b.test/" in larm("stats", "-v").out.splitlines()
+    (tmp_path / "graph" / "snapshot").write_bytes(b"")
+    assert "link graph: " in larm("stats").out

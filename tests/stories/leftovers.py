@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import tantivy
 
+from larm.graph.reader import OutLink, open_graph
 from larm.index import fields, schema
+from larm.model.url import URLNormalizer
 from larm.storage.reader import StoreLog
 from tests.stories.crawls import lines
 
@@ -20,6 +22,8 @@ class Leftovers(NamedTuple):
     """store.log, and a digest of the bytes in the page files."""
     links: list[str]
     indexed: list[tuple[str, ...]]
+    graph: list[tuple[str, list[OutLink]]]
+    """Each page of the link graph, with its links in their order."""
 
 
 def leftovers(directory: Path) -> Leftovers:
@@ -28,7 +32,17 @@ def leftovers(directory: Path) -> Leftovers:
     pages = [
         (row.url, row.normalised, row.status, row.mime, row.title, hashlib.sha256(log.body(row)).hexdigest()) for row in log
     ]
-    return Leftovers(sorted(pages), sorted(lines(directory, "links")), sorted(_indexed(directory)))
+    return Leftovers(sorted(pages), sorted(lines(directory, "links")), sorted(_indexed(directory)), _graph(directory))
+
+
+def _graph(directory: Path) -> list[tuple[str, list[OutLink]]]:
+    graph = open_graph(directory / "graph")
+    if graph is None:
+        return []
+    parse = URLNormalizer().parse
+    found = [(url, graph.out_links(parse(url).fingerprint)) for url, _ in graph.top(1000)]
+    assert len(found) == graph.pages
+    return sorted(found)
 
 
 def _indexed(directory: Path) -> list[tuple[str, ...]]:

@@ -27,6 +27,7 @@ FILES = [
     ("stopped", "cachingqueue/pages.db"),
     ("stopped", "cachingqueue/suspects.json"),
     ("stopped", "index/*.*"),
+    ("stopped", "graph/*"),
     ("stopped", "logs/*.*"),
     ("killed", "cachingqueue/*.db"),
     ("killed", "cachingqueue/*-shm"),
@@ -35,9 +36,11 @@ FILES = [
     ("killed", "cachingqueue/pages.db-wal"),
     ("killed", "cachingqueue/inflight"),
     ("killed", "index/*.*"),
+    ("killed", "graph/*"),
     ("killed", "logs/*.*"),
     ("finished", "cachingqueue/*.db"),  # the next run is a revisit
     ("finished", "index/*.*"),
+    ("finished", "graph/*"),
 ]
 
 

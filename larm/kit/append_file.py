@@ -1,6 +1,7 @@
 """AppendFile: a file that only grows, in whole pieces, and can be cut back to what a checkpoint noted.
 
-Used by the log storage, on its writer thread only. A piece (a line, a body) is never written in part unless the disk is full.
+Used by the storages of logs and of the link graph, each on its own writer thread. A piece (a line, a body, a block) is never
+written in part unless the disk is full.
 """
 
 from __future__ import annotations

@@ -1,0 +1,10 @@
+"""Names and numbers that those who write the link graph and those who read it must agree on."""
+
+from __future__ import annotations
+
+JOURNAL = "links.journal"
+"""Blocks of links, one after the other; a checkpoint notes its length."""
+SNAPSHOT = "snapshot"
+"""What was made of the journal last."""
+LOCATION_BITS = 20
+"""Where a page's links stand: offset of its block in the journal, shifted by so much, plus the number of its row, plus 1."""

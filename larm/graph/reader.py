@@ -1,0 +1,172 @@
+"""GraphReader: who links where, and how important each page is, as of the last snapshot. Any thread; needs no numpy.
+
+Pages are known by `larm.model.url.Url.fingerprint`. Opening maps a file; a look-up is a binary search in it. A reader does not
+see what comes later: open another, if `fresh` says so.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.errors import StorageError
+from larm.graph.block import read_block
+from larm.graph.files import JOURNAL, LOCATION_BITS, SNAPSHOT
+from larm.graph.snapshot import Snapshot
+
+_MANY = 5_000
+"""Links that are looked at for one page: the home page of a large site has one from each of its pages."""
+
+
+class Anchor(NamedTuple):
+    """A text that links to a page have."""
+
+    text: str
+    pages: int
+
+
+class OutLink(NamedTuple):
+    """A link of a page."""
+
+    fingerprint: int
+    text: str
+
+
+def open_graph(directory: Path) -> GraphReader | None:
+    """The link graph in ``directory`` (``graph/`` of a crawl); None where there is none (yet). Raises StorageError."""
+    try:
+        return GraphReader(directory)
+    except FileNotFoundError:
+        return None
+
+
+class GraphReader:
+    """One snapshot. All methods may raise StorageError, where it is damaged."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises FileNotFoundError where there is none, StorageError where it can't be read."""
+        # constant after construction
+        self._journal = directory / JOURNAL
+        snapshot = self._snapshot = Snapshot(directory / SNAPSHOT)
+        figures = snapshot.figures
+        self.pages = figures.get("pages", 0)
+        """Pages whose links are known."""
+        self.nodes = figures.get("nodes", 0)
+        """Pages, and what they link to."""
+        self.links = figures.get("links", 0)
+        """From page to page, each pair counted once."""
+        self.dangling = figures.get("dangling", 0)
+        """Pages without links."""
+        self.generation = figures.get("journal", 0)
+        """Rises with each snapshot that has something new."""
+
+    def rank(self, fingerprint: int) -> float:
+        """PageRank times the number of nodes: 1.0 is an average one. 0.0 for one that is not known."""
+        node = self._node(fingerprint)
+        return 0.0 if node is None else float(self._snapshot.array("ranks", "f")[node])
+
+    def place(self, fingerprint: int) -> int | None:
+        """0 for the most important of all `nodes`; None for one that is not known."""
+        node = self._node(fingerprint)
+        return None if node is None else int(self._snapshot.array("places", "I")[node])
+
+    def in_degree(self, fingerprint: int) -> int:
+        """Other pages that link to it."""
+        node = self._node(fingerprint)
+        return 0 if node is None else int(self._snapshot.array("degrees", "I")[node])
+
+    def anchors(self, fingerprint: int, limit: int = 20) -> list[Anchor]:
+        """Texts of links to it, those of most pages first. Of a page with very many links, some are looked at."""
+        node = self._node(fingerprint)
+        return [] if node is None else self._anchors(node, limit)
+
+    def all_anchors(self, limit: int = 20) -> Iterator[tuple[int, list[Anchor]]]:
+        """(fingerprint, `anchors`) of every page that is linked to with words, by fingerprint. 5 us for each link."""
+        nodes = self._snapshot.array("nodes", "Q")
+        for node in range(len(nodes)):
+            found = self._anchors(node, limit)
+            if found:
+                yield nodes[node], found
+
+    def in_links(self, fingerprint: int, limit: int = 100) -> list[str]:
+        """Access URLs of other pages that link to it, the most important first."""
+        node = self._node(fingerprint)
+        if node is None:
+            return []
+        places = self._snapshot.array("places", "I")
+        pages = sorted(set(self._backlinks(node)[::2]), key=lambda page: places[page])
+        return [self._url(page) for page in pages[:limit]]
+
+    def out_links(self, fingerprint: int) -> list[OutLink]:
+        """Links of a page that was fetched, in their order, as they were on the page."""
+        node = self._node(fingerprint)
+        location = 0 if node is None else self._snapshot.array("locations", "Q")[node]
+        return self._row(location - 1) if location else []
+
+    def top(self, limit: int = 10) -> list[tuple[str, float]]:
+        """The most important pages that were fetched: address, rank."""
+        ranks = self._snapshot.array("ranks", "f")
+        found: list[tuple[str, float]] = []
+        for node in self._snapshot.array("top", "I"):
+            if len(found) >= limit:
+                break
+            if url := self._url(node):
+                found.append((url, ranks[node]))
+        return found
+
+    def _node(self, fingerprint: int) -> int | None:
+        moved = self._snapshot.array("moved_from", "Q")
+        place = bisect_left(moved, fingerprint)
+        if place < len(moved) and moved[place] == fingerprint:
+            fingerprint = self._snapshot.array("moved_to", "Q")[place]
+        nodes = self._snapshot.array("nodes", "Q")
+        node = bisect_left(nodes, fingerprint)
+        return node if node < len(nodes) and nodes[node] == fingerprint else None
+
+    def _backlinks(self, node: int) -> list[int]:
+        """Source, text, source, text ..."""
+        offsets = self._snapshot.array("backlink_offsets", "Q")
+        first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
+        return self._snapshot.array("backlinks", "I")[2 * first : 2 * end].tolist()
+
+    def _anchors(self, node: int, limit: int) -> list[Anchor]:
+        offsets = self._snapshot.array("text_offsets", "Q")
+        found = Counter(self._backlinks(node)[1::2])
+        named = ((self._line("texts", offsets[number]), count) for number, count in found.most_common(limit + 1))
+        return [Anchor(text, count) for text, count in named if text][:limit]
+
+    def _url(self, node: int) -> str:
+        return self._line("urls", self._snapshot.array("url_offsets", "Q")[node])
+
+    def _line(self, name: str, offset: int) -> str:
+        """What stands at an offset; 0 is nothing."""
+        if not offset:
+            return ""
+        view = self._snapshot.array(name)
+        size = 256
+        while b"\n" not in (data := bytes(view[offset : offset + size])) and len(data) == size:
+            size *= 8
+        return data.partition(b"\n")[0].decode("utf-8", "replace")
+
+    def _row(self, location: int) -> list[OutLink]:
+        offset, row = location >> LOCATION_BITS, location & ((1 << LOCATION_BITS) - 1)
+        try:
+            file = os.open(self._journal, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise StorageError(f"{self._journal}: it is missing; the next run of larm crawl says what to do") from error
+        try:
+            block = read_block(file, offset, self.generation, self._journal).block
+        finally:
+            os.close(file)
+        counts, nodes = memoryview(block.counts).cast("I"), memoryview(block.nodes).cast("Q")
+        targets, anchors = memoryview(block.targets).cast("I"), memoryview(block.anchors).cast("I")
+        texts = block.texts.decode("utf-8", "replace").split("\n")
+        first = sum(counts[:row])
+        return [OutLink(nodes[targets[each]], texts[anchors[each]]) for each in range(first, first + counts[row])]
+
+    def __repr__(self) -> str:
+        return f"<GraphReader {self.pages:,} pages, {self.links:,} links>"

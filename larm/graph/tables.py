@@ -1,0 +1,148 @@
+"""What a refresh counts and sorts: distinct numbers, anchor texts, links by their targets. One thread; numpy.
+
+None of them holds in memory what grows with the number of links; `Backlinks` spools to files without a name.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from larm.kit.disk_failure import disk_failure
+
+Numbers = NDArray[np.uint32]
+
+_PENDING = 1_000_000
+"""Numbers that wait to be sorted in."""
+_BUCKET = 1_000_000
+"""Links that are sorted at a time: 12 bytes each, and more for the order."""
+_MOST = 200
+"""Files at a time."""
+_MEMORY = 16_000_000
+"""Bytes that are not worth a file."""
+
+
+class Unique:
+    """Distinct numbers, sorted."""
+
+    def __init__(self) -> None:
+        # only one thread
+        self._all = np.zeros(0, np.uint64)
+        self._pending: list[NDArray[np.uint64]] = []
+        self._waiting = 0
+
+    def add(self, numbers: NDArray[np.uint64]) -> None:
+        """Some more."""
+        self._pending.append(numbers)
+        self._waiting += len(numbers)
+        if self._waiting > max(_PENDING, len(self._all) // 2):
+            self.all()
+
+    def all(self) -> NDArray[np.uint64]:
+        """Those so far."""
+        self._all = np.unique(np.concatenate([self._all, *self._pending]))
+        self._pending, self._waiting = [], 0
+        return self._all
+
+
+class Anchors:
+    """Numbers for texts: two with the same 64 bits of hash are one."""
+
+    def __init__(self) -> None:
+        # only one thread
+        self._unique = Unique()
+        self._hashes = np.zeros(0, np.uint64)
+        self._offsets = np.zeros(0, np.uint64)
+        self._end = 1
+
+    def meet(self, texts: bytes) -> None:
+        """First, all blocks' texts."""
+        self._unique.add(_hashes(texts.split(b"\n")))
+
+    def known(self) -> None:
+        """All have been met: they have numbers now."""
+        self._hashes = self._unique.all()
+        self._offsets = np.zeros(len(self._hashes), np.uint64)
+
+    def numbers(self, texts: bytes) -> Numbers:
+        """Of a block's texts."""
+        return np.searchsorted(self._hashes, _hashes(texts.split(b"\n"))).astype(np.uint32)
+
+    def new_texts(self, texts: bytes) -> bytes:
+        """What is to be written of a block's texts: each line that was not written before."""
+        lines = texts.split(b"\n")
+        numbers = np.searchsorted(self._hashes, _hashes(lines))
+        new = np.flatnonzero(self._offsets[numbers] == 0)
+        kept = [lines[place] for place in new.tolist()]
+        sizes = np.array([len(line) + 1 for line in kept], np.uint64)
+        self._offsets[numbers[new]] = np.uint64(self._end) + np.cumsum(sizes, dtype=np.uint64) - sizes
+        first = b"\n" if self._end == 1 else b""
+        self._end += int(sizes.sum())
+        return first + b"".join([line + b"\n" for line in kept])
+
+    def offsets(self) -> NDArray[np.uint64]:
+        """Where each text was written."""
+        return self._offsets
+
+
+class Backlinks:
+    """Links by the number of their target: spooled to buckets of neighbouring targets, each of which is then sorted."""
+
+    def __init__(self, directory: Path, nodes: int, links: int) -> None:
+        """Files without a name in ``directory``; ``links`` is how many there will be, about. Raises StorageError."""
+        # constant after construction
+        self._directory = directory
+        buckets = min(links // _BUCKET + 1, _MOST)
+        self._width = nodes // buckets + 1
+        # only one thread
+        self._counts = np.zeros(nodes, np.uint64)
+        self._files = [
+            tempfile.SpooledTemporaryFile(_MEMORY // buckets, dir=str(directory))  # noqa: SIM115  closed by close()
+            for _ in range(buckets)
+        ]
+
+    def add(self, targets: Numbers, sources: Numbers, texts: Numbers) -> None:
+        """Some links. Raises StorageError."""
+        order = np.argsort(targets, kind="stable")
+        rows = np.stack((targets[order], sources[order], texts[order]), axis=1)
+        self._counts += np.bincount(targets, minlength=len(self._counts)).astype(np.uint64)
+        ends = np.searchsorted(rows[:, 0], np.arange(1, len(self._files) + 1) * self._width).tolist()
+        try:
+            for file, begin, end in zip(self._files, [0, *ends], ends, strict=False):
+                file.write(rows[begin:end].tobytes())
+        except OSError as error:
+            raise disk_failure(self._directory, error) from error
+
+    def sorted(self) -> Iterator[bytes]:
+        """(source, text) of all links, by target, those of a target in the order in which they were added."""
+        for file in self._files:
+            file.seek(0)
+            rows = np.frombuffer(file.read(), np.uint32).reshape(-1, 3)
+            order = np.argsort(rows[:, 0], kind="stable")
+            yield rows[order, 1:].tobytes()
+
+    def offsets(self) -> NDArray[np.uint64]:
+        """Where the links to each node begin, and where the last ones end."""
+        return np.concatenate((np.zeros(1, np.uint64), np.cumsum(self._counts, dtype=np.uint64)))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self._files:
+            file.close()
+
+
+def places_of(rank: NDArray[np.float64]) -> tuple[NDArray[np.int64], Numbers]:
+    """Nodes from the highest rank to the lowest; and the place of each node in this order."""
+    order = np.argsort(-rank, kind="stable")
+    places = np.zeros(len(rank), np.uint32)
+    places[order] = np.arange(len(rank), dtype=np.uint32)
+    return order, places
+
+
+def _hashes(lines: list[bytes]) -> NDArray[np.uint64]:
+    return np.array([xxhash.xxh3_64_intdigest(line) for line in lines], np.uint64)

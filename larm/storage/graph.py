@@ -1,0 +1,145 @@
+"""GraphStorage: links go into the link graph in ``graph/``, by way of `larm.graph` (YIOOP-21, LARM-115).
+
+The journal of links is what a checkpoint notes: its length. The snapshot that readers see is made of it now and then, in
+commits and for a moment only, and at the end. Made by wiring; everything else happens on its writer thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from larm.errors import StorageError
+from larm.graph.block import BlockBuilder, check_journal
+from larm.graph.files import JOURNAL, SNAPSHOT
+from larm.graph.snapshot import Snapshot
+from larm.kit.append_file import AppendFile
+from larm.kit.disk_failure import disk_failure
+from larm.model.document import Visit
+from larm.seams import Clock
+
+if TYPE_CHECKING:
+    from larm.graph.refresh import Refresh
+
+_BLOCK = 300_000
+"""Bytes of a block: some 300 pages."""
+_GROWN = 1.5
+"""A new snapshot is begun when the journal has grown by so much: all of them together then cost three times the last."""
+_PAUSE = 5.0
+"""Seconds from one snapshot to the next, and before the first: numpy alone takes 0.1 s, which a small crawl has only once."""
+_MOMENT = 0.2
+"""Seconds of a commit that go into the snapshot: a twenty-fifth of the time between two checkpoints."""
+_LAST = 10.0
+"""Seconds after which the last snapshot makes do with the ranks it has; ten million links take about as long."""
+
+
+class GraphStorage:
+    """Writes ``directory/graph``. Implements `larm.seams.Storage`."""
+
+    name = "graph"
+
+    def __init__(self, directory: Path, clock: Clock) -> None:
+        # constant after construction
+        self._directory = directory / "graph"
+        self._clock = clock
+        # only the writer thread
+        self._builder = BlockBuilder()
+        self._journal: AppendFile | None = None  # None before open
+        self._whole = True  # nothing was stored since the last commit
+        self._noted = 0  # length of the journal at the last commit
+        self._seen = 0  # length of the journal of which the last snapshot is
+        self._begun = 0.0
+        self._running: tuple[Refresh, Generator[None, None, None], int] | None = None
+
+    def open(self, position: Mapping[str, Any] | None) -> None:
+        """Cut the journal back to ``position``, or begin a new graph (None). Raises StorageError."""
+        length = 0 if position is None else position.get("journal")
+        if not isinstance(length, int) or length < 0:
+            raise StorageError(f"the checkpoint's position of the graph storage is damaged ({position}); use --fresh")
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            for path in self._directory.glob(f".{SNAPSHOT}.*"):  # of a process that was killed
+                path.unlink()
+        except OSError as error:
+            raise disk_failure(self._directory, error) from error
+        check_journal(self._directory / JOURNAL, length)
+        self._journal = AppendFile(self._directory / JOURNAL, length)
+        self._noted, self._begun = length, self._clock.monotonic()
+        self._seen = self._last_snapshot(length)
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        """Note the links of pages, redirects, and pages that are gone."""
+        self._whole = False
+        builder = self._builder
+        for visit in visits:
+            builder.add(visit)
+            if builder.size > _BLOCK:
+                self._open_journal().append(builder.encode())
+
+    def commit(self) -> Mapping[str, Any]:
+        """Make the journal durable; work a little on the next snapshot."""
+        journal = self._open_journal()
+        journal.append(self._builder.encode())
+        journal.sync()
+        self._noted, self._whole = journal.length, True
+        now = self._clock.monotonic()
+        if self._running is None and self._noted > _GROWN * self._seen and now >= self._begun + _PAUSE:
+            self._begun = now
+            self._begin()
+        self._work(_MOMENT)
+        return {"journal": self._noted}
+
+    def close(self) -> None:
+        """After the last commit: a snapshot of all there is."""
+        journal, self._journal = self._journal, None
+        if journal is None:
+            return
+        journal.close()
+        if self._running is not None and not (self._whole and self._running[2] == self._noted):
+            self._running[1].close()
+            self._running = None
+        if self._whole and self._noted > self._seen:
+            if self._running is None:
+                self._begin()
+            self._work(_LAST, finish=True)
+
+    def _last_snapshot(self, length: int) -> int:
+        """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""
+        path = self._directory / SNAPSHOT
+        try:
+            seen = Snapshot(path).figures["journal"]
+            if seen <= length:
+                return seen
+        except (FileNotFoundError, StorageError, KeyError):
+            pass
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise disk_failure(path, error) from error
+        return 0
+
+    def _begin(self) -> None:
+        from larm.graph.refresh import Refresh  # with numpy: 0.1 s, in which --help or a small crawl is done
+
+        refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT)
+        self._running = refresh, refresh.steps(), self._noted
+
+    def _work(self, seconds: float, *, finish: bool = False) -> None:
+        """Go on with the snapshot that is in the making, for so long; ``finish``: ranks are less precise, if that is short."""
+        if self._running is None:
+            return
+        refresh, steps, length = self._running
+        end = self._clock.monotonic() + seconds
+        for _ in steps:
+            if self._clock.monotonic() >= end:
+                if not finish:
+                    return
+                refresh.precise = math.inf
+        self._running, self._seen = None, length
+
+    def _open_journal(self) -> AppendFile:
+        if self._journal is None:
+            raise StorageError(f"{self._directory}: the graph storage was not opened")
+        return self._journal

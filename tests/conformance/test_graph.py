@@ -1,0 +1,45 @@
+"""Link ranks on a real crawl of 325,557 pages, against its exact PageRank (Laboratory for Web Algorithmics, cnr-2000)."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from pathlib import Path
+
+from larm.graph.reader import open_graph
+from larm.kit.clock import SystemClock
+from larm.storage.graph import GraphStorage
+from tests.graph.score import kendall_tau
+from tests.graph.webs import graph_visits, numbers, parse
+from tests.shared_data import shared
+
+
+def test_the_ranks_of_a_real_crawl(tmp_path: Path) -> None:
+    """Through the storage, page by page, as a crawl does it."""
+    folder = shared("webgraph-cnr2000")
+    starts, targets = numbers(folder / "graph.npz", "indptr"), numbers(folder / "graph.npz", "indices")
+    exact = numbers(folder / "pagerank085.npz", "pagerank")
+    storage = GraphStorage(tmp_path, SystemClock())
+    storage.open(None)
+    visits = graph_visits(starts, targets)
+    while batch := list(islice(visits, 500)):
+        storage.store(batch)
+    storage.commit()
+    storage.close()
+    graph = open_graph(tmp_path / "graph")
+    assert graph is not None
+    assert (graph.pages, graph.links) == (325_557, 3_216_152)
+
+    keys = [parse(f"http://web.test/{number}").fingerprint for number in range(len(exact))]
+    best = sorted(range(len(exact)), key=exact.__getitem__, reverse=True)[:1000]
+    some = random.Random(1).sample(range(len(exact)), 2000)
+    found = sorted(range(len(exact)), key=lambda number: graph.rank(keys[number]), reverse=True)[:1000]
+    for name, pages, bar in (("the best 1000", best, 0.99), ("a sample of all", some, 0.99)):
+        right = [exact[number] for number in pages]
+        ranks = kendall_tau([graph.rank(keys[number]) for number in pages], right)
+        degrees = kendall_tau([graph.in_degree(keys[number]) for number in pages], right)
+        print(f"Kendall's tau on {name}: ranks {ranks:.4f}, in-degree alone {degrees:.4f}")
+        assert ranks >= bar
+    overlap = len(set(best) & set(found))
+    print(f"of the best 1000: {overlap}")
+    assert overlap >= 995

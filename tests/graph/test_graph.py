@@ -1,0 +1,210 @@
+"""The link graph from visits to what a reader says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError
+from larm.graph.block import BlockBuilder
+from larm.graph.files import JOURNAL, SNAPSHOT
+from larm.graph.reader import GraphReader, open_graph
+from larm.model.document import Visit
+from larm.storage.graph import GraphStorage
+from larm.testing.clock import FakeClock
+from tests.graph.webs import address, fingerprint, gone, moved, page, stored
+
+WEB = (
+    page("a", {"b": "about B", "c": "C", "a": "myself"}),
+    page("b", {"c": "see C"}),
+    page("c", {"a": "home"}),
+    page("d", {"c": "C", "e": "nobody was there"}),
+)
+
+
+def graph(directory: Path) -> GraphReader:
+    found = open_graph(directory / "graph")
+    assert found is not None
+    return found
+
+
+def test_who_links_where_and_with_which_words(tmp_path: Path) -> None:
+    stored(tmp_path, *WEB)
+    found = graph(tmp_path)
+    assert (found.pages, found.nodes, found.links, found.dangling) == (4, 5, 7, 0)
+    assert found.in_degree(fingerprint("c")) == 3
+    assert found.in_degree(fingerprint("a")) == 1  # from c; the link to itself does not count
+    assert [(each.text, each.pages) for each in found.anchors(fingerprint("c"))] == [("C", 2), ("see C", 1)]
+    assert sorted(found.in_links(fingerprint("c"))) == [address(name) for name in "abd"]
+    assert [(each.fingerprint, each.text) for each in found.out_links(fingerprint("b"))] == [(fingerprint("c"), "see C")]
+    assert found.out_links(fingerprint("e")) == []
+    assert dict(found.all_anchors()).keys() == {fingerprint(name) for name in "abce"}
+
+
+def test_ranks_are_those_of_the_textbook(tmp_path: Path) -> None:
+    """a -> b, c; b -> c; c -> a; d -> c: solved by hand to four places."""
+    stored(tmp_path, page("a", "bc"), page("b", "c"), page("c", "a"), page("d", "c"))
+    found = graph(tmp_path)
+    ranks = [found.rank(fingerprint(name)) / 4 for name in "abcd"]
+    assert ranks == pytest.approx([0.3725, 0.1958, 0.3941, 0.0375], abs=2e-4)
+    assert [found.place(fingerprint(name)) for name in "cabd"] == [0, 1, 2, 3]
+    assert [url for url, _ in found.top(2)] == [address("c"), address("a")]
+    assert found.rank(fingerprint("unknown")) == 0.0
+    assert found.place(fingerprint("unknown")) is None
+
+
+def test_several_links_to_a_page_count_once_but_all_their_words_are_kept(tmp_path: Path) -> None:
+    index = page("a", {"b": "append"})
+    twice = (*index.links, *page("a", {"b": "extend"}).links)
+    stored(tmp_path, Visit(index.page, twice, index.url, status=200, document=index.document))
+    found = graph(tmp_path)
+    assert found.links == found.in_degree(fingerprint("b")) == 1
+    assert {each.text for each in found.anchors(fingerprint("b"))} == {"append", "extend"}
+
+
+def test_nofollow_and_embedded_links_are_none(tmp_path: Path) -> None:
+    stored(tmp_path, page("a", "b", follow=False))
+    assert graph(tmp_path).nodes == 1
+
+
+def test_a_redirect_is_another_name_of_its_target(tmp_path: Path) -> None:
+    stored(tmp_path, page("a", {"old": "the manual"}), moved("old", "older"), moved("older", "new"), page("new", "a"))
+    found = graph(tmp_path)
+    assert (found.pages, found.nodes) == (2, 2)
+    assert found.rank(fingerprint("old")) == found.rank(fingerprint("new")) > 0
+    assert [each.text for each in found.anchors(fingerprint("new"))] == ["the manual"]
+
+
+def test_redirects_in_a_circle_lead_nowhere(tmp_path: Path) -> None:
+    stored(tmp_path, page("a", "b"), moved("b", "c"), moved("c", "b"), moved("d", "d"))
+    assert graph(tmp_path).pages == 1
+
+
+def test_a_revisit_replaces_a_page_and_takes_out_what_is_gone(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB)
+    stored(tmp_path, page("a", {"e": "news"}), gone("d"), position=position)
+    found = graph(tmp_path)
+    assert [(each.fingerprint, each.text) for each in found.out_links(fingerprint("a"))] == [(fingerprint("e"), "news")]
+    assert found.in_links(fingerprint("e")) == [address("a")]
+    assert (found.pages, found.nodes) == (3, 4)
+    assert found.in_links(fingerprint("b")) == []
+
+
+def test_what_was_written_after_the_checkpoint_is_undone(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB[:2])
+    before = (tmp_path / "graph" / JOURNAL).read_bytes()
+    stored(tmp_path, *WEB[2:], position=position)
+    storage = GraphStorage(tmp_path, FakeClock())
+    storage.open(position)
+    assert open_graph(tmp_path / "graph") is None  # it had seen too much
+    storage.commit()
+    storage.close()
+    assert (tmp_path / "graph" / JOURNAL).read_bytes() == before
+    assert graph(tmp_path).pages == 2
+
+
+def test_a_new_crawl_begins_anew(tmp_path: Path) -> None:
+    stored(tmp_path, *WEB)
+    stored(tmp_path, page("z"), position=None)
+    assert graph(tmp_path).nodes == 1
+
+
+def test_the_snapshot_follows_the_crawl(tmp_path: Path) -> None:
+    """In commits: after five seconds, when the journal has grown by half."""
+    clock = FakeClock()
+    storage = GraphStorage(tmp_path, clock)
+    storage.open(None)
+    seen = []
+    for number in range(8):
+        storage.store([page(f"a.org/{number}", [f"a.org/{number + 1}"])])
+        storage.commit()
+        found = open_graph(tmp_path / "graph")
+        seen.append(found.pages if found else 0)
+        clock.advance(3)
+    storage.close()
+    assert seen == [0, 0, 3, 3, 5, 5, 5, 8]
+    assert graph(tmp_path).pages == 8
+
+
+def test_what_was_stored_without_a_commit_is_in_no_snapshot(tmp_path: Path) -> None:
+    storage = GraphStorage(tmp_path, FakeClock())
+    storage.open(None)
+    storage.store([page("a")])
+    storage.close()
+    assert open_graph(tmp_path / "graph") is None
+
+
+def test_many_blocks_and_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same graph in one piece and in small ones."""
+    visits = [page(f"a.org/{n}", {f"a.org/{n * k % 101}": f"text {k}" for k in (2, 3, 5, 7)}) for n in range(100)]
+    stored(tmp_path / "one", *visits)
+    monkeypatch.setattr("larm.storage.graph._BLOCK", 500)
+    monkeypatch.setattr("larm.graph.tables._BUCKET", 50)
+    monkeypatch.setattr("larm.graph.tables._PENDING", 10)
+    monkeypatch.setattr("larm.graph.tables._MEMORY", 100)
+    monkeypatch.setattr("larm.graph.refresh._PART", 70)
+    stored(tmp_path / "many", *visits)
+    one, many = graph(tmp_path / "one"), graph(tmp_path / "many")
+    assert one.links == many.links
+    for number in range(101):
+        key = fingerprint(f"a.org/{number}")
+        assert one.rank(key) == pytest.approx(many.rank(key), rel=1e-3)
+        assert sorted(one.in_links(key)) == sorted(many.in_links(key))
+        assert sorted(one.anchors(key)) == sorted(many.anchors(key))
+        assert one.out_links(key) == many.out_links(key)
+
+
+def test_odd_texts_survive(tmp_path: Path) -> None:
+    odd = {"b": "two\nlines", "c": "\ud800 half a pair", "d": "日本語" * 60, "e": "x" * 3000}
+    stored(tmp_path, page("a", odd))
+    texts = [graph(tmp_path).anchors(fingerprint(name))[0].text for name in odd]
+    assert texts == ["two lines", "? half a pair", "日本語" * 60, "x" * 3000]
+
+
+def test_an_empty_crawl_has_no_graph(tmp_path: Path) -> None:
+    stored(tmp_path)
+    assert open_graph(tmp_path / "graph") is None
+    assert BlockBuilder().encode() == b""
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_a_damaged_snapshot_is_refused_by_name_and_made_again(tmp_path: Path, damage: str) -> None:
+    position = stored(tmp_path, *WEB)
+    path = tmp_path / "graph" / SNAPSHOT
+    data = bytearray(path.read_bytes())
+    if damage == "flip":
+        data[20] ^= 1
+    path.write_bytes({"cut": data[:-5], "flip": data, "empty": b"", "other": b"x" * 100}[damage])
+    with pytest.raises(StorageError, match="snapshot"):
+        list(graph(tmp_path).all_anchors())
+    stored(tmp_path, page("f", "a"), position=position)
+    assert graph(tmp_path).pages == 5
+
+
+def test_a_damaged_journal_is_refused_by_name_before_anything_is_changed(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB)
+    path = tmp_path / "graph" / JOURNAL
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data + b"written later")
+    with pytest.raises(StorageError, match=JOURNAL):
+        stored(tmp_path, position=position)
+    assert path.read_bytes() == data + b"written later"
+
+
+def test_a_journal_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB)
+    path = tmp_path / "graph" / JOURNAL
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(StorageError, match=JOURNAL):
+        stored(tmp_path, position=position)
+    path.unlink()
+    with pytest.raises(StorageError, match=JOURNAL):
+        stored(tmp_path, position=position)
+
+
+@pytest.mark.parametrize("position", [{}, {"journal": "x"}, {"journal": -1}])
+def test_a_position_that_is_none_is_refused(tmp_path: Path, position: dict[str, object]) -> None:
+    with pytest.raises(StorageError, match="--fresh"):
+        stored(tmp_path, position=position)
