@@ -9,6 +9,7 @@ from tests.processing.pages import document
 
 DEEP = 100_000
 
+_STYLES = b"<p>" + b"".join(b"<b id=%x>" % n for n in range(1_500))
 PAGES = {
     "nested divs": b"<div>x" * DEEP,
     "nested lists": b"<ol><li>" * (DEEP // 2),
@@ -17,7 +18,10 @@ PAGES = {
     "nested anchors in SVG": b"<svg>" + b"<a href=x>" * (DEEP // 2),
     "nested noscript": b"<body>" + b"<noscript>" * DEEP,
     "open anchors": b"<a href=x>y" * DEEP,
-    "formatting opened again and again": b"<p>" + b"".join(b"<b id=%x>" % n for n in range(1_500)) + b"<p>x" * 4_000,
+    "formatting opened again and again": _STYLES + b"<p>x" * 4_000,
+    "formatting hidden behind end tags": _STYLES + b"<p>x" * 4_000 + b"</x>" * 8_000,
+    "formatting hidden behind other end tags": b"".join(b"<b id=%x></i>" % n for n in range(1_500)) + b"<p>x" * 20_000,
+    "formatting closed in a table": b"".join(b"<b id=%x><table><td></b></table>" % n for n in range(1_500)) + b"<p>x" * 20_000,
     "a hundred thousand attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(DEEP)) + b">x",
     "NULs": b"\0" * 1_000_000,
     "long text": b"word " * 1_000_000,
@@ -80,3 +84,17 @@ def test_formatting_that_is_opened_again_by_each_paragraph_ends_the_page() -> No
     body, (warning,) = cut(PAGES["formatting opened again and again"])
     assert 15_000 < len(body) < 20_000
     assert "nested too deep" in warning
+
+
+@pytest.mark.parametrize(
+    "name", ["formatting hidden behind end tags", "formatting hidden behind other end tags", "formatting closed in a table"]
+)
+def test_end_tags_that_close_nothing_hide_nothing(name: str) -> None:
+    _, (warning,) = cut(PAGES[name])
+    assert "nested too deep" in warning
+
+
+def test_formatting_ends_with_the_cell_that_it_is_in() -> None:
+    cells = b"".join(b"<td><b id=%x>x" % n for n in range(9_000))
+    page = b"<table><tr>" + cells + b"</table>" + b"<p>x</p>" * 2_000
+    assert cut(page) == (page, [])
