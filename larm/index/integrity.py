@@ -48,6 +48,11 @@ def check_files(path: Path) -> None:
         name = segment.segment_id.replace("-", "")
         parts = [*_PARTS, *([f"{segment.deletes.opstamp}.del"] if segment.deletes else ())]
         for part in parts:
+            if not (path / f"{name}.{part}").exists():
+                raise StorageError(
+                    f"{meta}: it speaks of {name}.{part}, which is not there: one of the two was damaged; put it back, or start"
+                    " over with --fresh"
+                )
             _check(path / f"{name}.{part}")
 
 

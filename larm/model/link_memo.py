@@ -17,48 +17,63 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _NEEDS_WHOLE_BASE = re.compile(r"(?:https?:)?(?:\?|$)", re.IGNORECASE)
 
 
+Found = Url | str | None
+"""What an href comes to; None: nowhere, a text: why it is malformed."""
+
+
 class LinkMemo:
-    """The Urls that pages lead to, and the hrefs that are troublesome; bounded."""
+    """The Urls that pages lead to and, for each directory of a site, what the hrefs in it come to; bounded."""
 
     def __init__(self, normalizer: URLNormalizer, size: int = 50_000) -> None:
-        """``size`` bounds both tables; a full one starts anew. A Url takes about 400 bytes."""
+        """``size`` bounds each table; a full one starts anew. A Url takes about 400 bytes, an href 150."""
         # constant after construction
         self.normalizer = normalizer
         self._size = size
         # written by any thread, see above
-        self.urls: dict[str, Url] = {}
-        """By access form."""
-        self.odd: dict[tuple[str, str], Url | str | None] = {}
-        """By directory of the page and href: hrefs that a glance can't resolve. None: ignored; a text: why it is malformed."""
+        self._urls: dict[str, Url] = {}  # by access form
+        self._hrefs: dict[str, dict[str, Found]] = {}  # by directory of the page
+        self._held = 0  # hrefs
 
     def at(self, base: str) -> PageLinks:
         """The resolver for one page. ``base`` is its access form, or that of its ``<base>``. Raises BadUrl."""
-        return PageLinks(self, (self.urls.get(base) or self.normalizer.parse(base)).access)
+        return PageLinks(self, (self._urls.get(base) or self.normalizer.parse(base)).access)
+
+    def known(self, access: str) -> Url | None:
+        """The Url with this access form, if some page has led to it."""
+        return self._urls.get(access)
 
     def share(self, url: Url) -> Url:
         """The Url that all pages use for this address."""
         if len(url.access) > _LONG:
             return url
-        if len(self.urls) >= self._size:
-            self.urls = {}
-        return self.urls.setdefault(url.access, url)
+        if len(self._urls) >= self._size:
+            self._urls = {}
+        return self._urls.setdefault(url.access, url)
 
-    def note(self, directory: str, href: str, found: Url | str | None) -> None:
-        """Remember what an odd href came to."""
-        if len(directory) + len(href) > _LONG:
-            return
-        if len(self.odd) >= self._size:
-            self.odd = {}
-        self.odd[directory, href] = found
+    def hrefs(self, directory: str) -> dict[str, Found]:
+        """What the hrefs of its pages come to."""
+        if len(directory) > _LONG:
+            return {}
+        if len(self._hrefs) >= self._size:
+            self._hrefs, self._held = {}, 0
+        return self._hrefs.get(directory) or self._hrefs.setdefault(directory, {})
+
+    def note(self, hrefs: dict[str, Found], href: str, found: Found) -> None:
+        """Remember an href in one of `hrefs`."""
+        if len(href) <= _LONG:
+            self._held += 1
+            if self._held > self._size:
+                self._hrefs, self._held = {}, 0
+            hrefs[href] = found
 
     def __repr__(self) -> str:
-        return f"LinkMemo({len(self.urls)} urls, {len(self.odd)} odd hrefs)"
+        return f"LinkMemo({len(self._urls)} urls, {self._held} hrefs)"
 
 
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path")
+    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "hrefs")
 
     def __init__(self, memo: LinkMemo, base: str) -> None:
         # constant after construction
@@ -67,6 +82,8 @@ class PageLinks:
         self._path = base.partition("?")[0]
         self._directory = self._path[: self._path.rindex("/") + 1]
         self._origin = base[: base.index("/", 8)]
+        self.hrefs = memo.hrefs(self._directory)
+        """What is known already: of the links of API documentation nine in ten. For who asks a hundred times a page."""
 
     def resolve(self, href: str) -> Url | None:
         """Where ``href`` leads; None if it leads nowhere: empty, only a fragment, ``mailto:``, ``javascript:`` ...
@@ -77,22 +94,36 @@ class PageLinks:
             href = href[: href.index("#")]
         if not href:
             return None
-        # Gluing texts together is right exactly if the outcome is an access form. All keys of `urls` are, so a hit is an
-        # answer, and `_miss` asks the normaliser.
+        found = self.hrefs.get(href, self)
+        if found is self:
+            found = self._find(href)
+        if isinstance(found, str):
+            raise BadUrl(found)
+        return found  # type: ignore[return-value]  # `self` stands for nothing found
+
+    def _find(self, href: str) -> Found:
+        # Gluing texts together is right exactly if the outcome is an access form. All that the memo knows are, and else the
+        # normaliser is asked.
+        memo = self._memo
+        glued = self._glue(href)
+        url = memo.known(glued) or ((new := memo.normalizer.canonical(glued)) and memo.share(new)) if glued else None
+        if url is None:
+            return self._find_odd(href)
+        if href[0] != "?":
+            memo.note(self.hrefs, href, url)
+        return url
+
+    def _glue(self, href: str) -> str:
         first = href[0]
         if first == "/":
-            glued = self._origin + href if not href.startswith("//") else self._origin[: self._origin.index("/")] + href
-        elif href.startswith(("http://", "https://")):
-            glued = href
-        elif first == ".":
-            glued = self._climb(href)
-        elif first == "?":
-            glued = self._path + href
-        elif ":" in href:
-            glued = ""
-        else:
-            glued = self._directory + href
-        return self._memo.urls.get(glued) or self._miss(href, glued)
+            return self._origin + href if not href.startswith("//") else self._origin[: self._origin.index("/")] + href
+        if href.startswith(("http://", "https://")):
+            return href
+        if first == ".":
+            return self._climb(href)
+        if first == "?":
+            return self._path + href
+        return "" if ":" in href else self._directory + href
 
     def _climb(self, href: str) -> str:
         """Every link of many documentation sites begins with ``../``."""
@@ -103,21 +134,10 @@ class PageLinks:
                 directory = directory[: directory.rindex("/", 0, -1) + 1]
         return directory + href
 
-    def _miss(self, href: str, glued: str) -> Url | None:
-        memo = self._memo
-        found = memo.odd.get((self._directory, href), self)
-        if found is None or isinstance(found, Url):
-            return found
-        if isinstance(found, str):
-            raise BadUrl(found)
-        if glued and (url := memo.normalizer.canonical(glued)):
-            return memo.share(url)
-        return self._resolve_odd(href)
-
-    def _resolve_odd(self, href: str) -> Url | None:
-        clean = href.strip(WHITE).translate(_REMOVED)
+    def _find_odd(self, href: str) -> Found:
+        clean = _clean(href)
         scheme = _SCHEME.match(clean)
-        found: Url | str | None = None
+        found: Found = None
         if clean and (scheme is None or scheme[1].lower() in ("http", "https")):
             try:
                 found = self._memo.share(self._memo.normalizer.join(self._base, href))
@@ -126,7 +146,10 @@ class PageLinks:
             except BadUrl as error:
                 found = str(error)
         if not _NEEDS_WHOLE_BASE.match(clean):
-            self._memo.note(self._directory, href, found)
-        if isinstance(found, str):
-            raise BadUrl(found)
+            self._memo.note(self.hrefs, href, found)
         return found
+
+
+def _clean(href: str) -> str:
+    """Without what the standard leaves out anyway."""
+    return href.strip(WHITE).translate(_REMOVED)

@@ -121,11 +121,11 @@ class Assembler:
     def _links(
         self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str]
     ) -> tuple[tuple[Link, ...], list[Related]]:
-        resolve, obey, embedded = resolver.resolve, self._nofollow, follow and self._follow_embedded
+        known, obey, embedded = resolver.hrefs, self._nofollow, follow and self._follow_embedded
         found: list[Link] = []
         related: list[Related] = []
         seen: set[tuple[str, int, str]] = set()
-        known: dict[str, Url | None] = {}
+        malformed: set[str] = set()
         for tag, attributes, text in elements:
             kind, goes, words = ORDINARY, follow, ""
             if tag == "a":
@@ -138,14 +138,15 @@ class Assembler:
                 continue
             if "#" in href:  # before the look-up: documentation leads to many places of a page
                 href = href[: href.index("#")]
-            if href in known:
-                url = known[href]
-            else:
+            url = known.get(href)
+            if url.__class__ is not Url:
                 try:
-                    url = known[href] = resolve(href)
+                    url = resolver.resolve(href)
                 except BadUrl as error:
-                    url = known[href] = None
-                    warnings.append(f"malformed link {href[:200]!r}: {error}")
+                    if href not in malformed:
+                        malformed.add(href)
+                        warnings.append(f"malformed link {href[:200]!r}: {error}")
+                    continue
             if url is not None:
                 words = " ".join(text.split())[:MAX_ANCHOR] if text else words
                 if tag == "link":

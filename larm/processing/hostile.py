@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
+from collections.abc import Iterator
 from typing import Final
 
 HARMLESS: Final = 1_000
@@ -29,15 +29,14 @@ _STYLED = re.compile(
     rb"<[bBcCeEfFiInNsStTuU](?:|[iI][gG]|[oO][dD][eE]|[mM]|[oO][nN][tT]|[oO][bB][rR]|[mM][aA][lL]{2}|[tT][rR][iI][kK][eE]"
     rb"|[tT][rR][oO][nN][gG]|[tT])(?=[\s/>])[^>]*"
 )
-# These don't nest, or close each other.
-_FLAT = frozenset(
-    b"a area base br col embed hr img input link meta param source track wbr p li td th tr tbody option dt dd".split()
-)
 _CELLS = frozenset((b"td", b"th", b"caption"))
 _WALLS = _CELLS | {b"table", b"object", b"marquee", b"applet", b"template"}  # the standard calls these markers
-_LEVEL, _STYLE, _NESTING = "does not nest", "formatting", "any other"
-_KINDS = dict.fromkeys(_FLAT, _LEVEL) | dict.fromkeys(_FORMATTING, _STYLE)
-_TAG = re.compile(rb"<(/?)([a-z][^\s/>]*)")
+# All tags but those that don't nest, or close each other.
+_NESTING = re.compile(
+    rb"<(/?)(?!(?:a|area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|p|li|tr|tbody|option|dt|dd)[\s/>])"
+    rb"([a-z][^\s/>]*)",
+    re.IGNORECASE,
+)
 _HUGE = 40_000  # bytes of a tag that may have too many attributes
 _HUGE_TAG = re.compile(rb"<[a-z][^>]{%d,}" % _HUGE, re.IGNORECASE)
 _QUOTED = re.compile(rb"=\s*(?:\"[^\"]*\"|'[^']*')")
@@ -79,29 +78,46 @@ def _harmful(body: bytes, variety: int) -> int | None:
 
     ``variety``: formatting elements that can be opened again at once.
     """
-    depth = work = copies = 0
+    depth = work = copies = last = 0
+    copying = True  # one formatting element behind the other opens nothing again
+    opened: Counter[bytes] = Counter()
     styles = _OpenStyles()
-    tags = _TAG.findall(body.lower())
-    for number, (end, name) in enumerate(tags):
-        kind = _KINDS.get(name, _NESTING)
-        if end:
-            if kind is not _LEVEL and depth:
-                depth -= 1
-            if kind is _STYLE:
-                styles.close(name)
-        else:
-            work += depth
-            if kind is not _LEVEL:
-                depth += 1
-            if kind is _STYLE:
+    for at, ends, name in _nesting(body):
+        started = body.count(b"<", last, at) - body.count(b"</", last, at)  # the last one, and those that don't nest
+        work += started * depth
+        copies += (started - (not copying)) * min(variety, styles.total)
+        if work > MAX_WORK or copies > MAX_COPIES:
+            excess = max((work - MAX_WORK) // max(depth, 1), (copies - MAX_COPIES) // max(min(variety, styles.total), 1))
+            return _back(body, last, at, excess)
+        last, copying = at, ends or name not in _FORMATTING
+        if not ends:
+            depth += name not in _CELLS
+            opened[name] += 1
+            if name in _FORMATTING:
                 styles.open(name)
-            elif styles.total:
-                copies += min(variety, styles.total)
-            if work > MAX_WORK or copies > MAX_COPIES:
-                return next(islice(_TAG.finditer(body.lower()), number, None)).start()
+        elif opened[name]:  # else it closes nothing
+            depth -= name not in _CELLS
+            opened[name] -= 1
+            if name in _FORMATTING:
+                styles.close(name)
         if name in _WALLS:
-            styles.wall(name, opens=not end)
+            styles.wall(name, opens=not ends)
     return None
+
+
+def _back(body: bytes, first: int, end: int, tags: int) -> int:
+    """The place so many start tags before ``end``, at least ``first``."""
+    while tags >= 0 and end > first:
+        end = body.rfind(b"<", first, end)
+        tags -= body[end + 1 : end + 2] != b"/"
+    return max(end, first)
+
+
+def _nesting(body: bytes) -> Iterator[tuple[int, bool, bytes]]:
+    """(place, is it an end tag, name) of the tags that nest, and the end of the page."""
+    for tag in _NESTING.finditer(body):
+        yield tag.start(), bool(tag[1]), tag[2].lower()
+    yield len(body), True, b""
 
 
 class _OpenStyles:

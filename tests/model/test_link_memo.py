@@ -114,8 +114,15 @@ def test_a_full_memo_starts_anew() -> None:
         assert page.resolve(f"/{number}") is not None
         assert page.resolve(f"/ {number}") is not None
         assert page.resolve(f"mailto:{number}") is None
-        assert len(memo.urls) <= 10
-        assert len(memo.odd) <= 10
+        assert len(memo._urls) <= 10
+        assert sum(map(len, memo._hrefs.values())) <= 10
+
+
+def test_directories_without_links_are_bounded_too() -> None:
+    memo = LinkMemo(NORMALIZER, size=10)
+    for number in range(35):
+        memo.at(f"http://a.org/{number}/x")
+        assert len(memo._hrefs) <= 10
 
 
 def test_what_is_long_is_not_kept() -> None:
@@ -125,7 +132,7 @@ def test_what_is_long_is_not_kept() -> None:
     page = memo.at("http://a.org/" + "d" * 1_000 + "/")
     for href in ("data:," + "x" * 5_000, "mailto:a", "/ " + "x" * 5_000, "/" + "x" * 5_000, "y", "//" + "h" * 5_000 + "/ "):
         assert remembered(memo, page._base, href) == direct(page._base, href)
-    assert (len(memo.odd), len(memo.urls)) == (0, 0)
+    assert (len(memo._hrefs), len(memo._urls)) == (0, 0)
     assert len(normalizer._keys) == 1
 
 

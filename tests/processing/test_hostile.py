@@ -22,6 +22,7 @@ PAGES = {
     "formatting hidden behind end tags": _STYLES + b"<p>x" * 4_000 + b"</x>" * 8_000,
     "formatting hidden behind other end tags": b"".join(b"<b id=%x></i>" % n for n in range(1_500)) + b"<p>x" * 20_000,
     "formatting closed in a table": b"".join(b"<b id=%x><table><td></b></table>" % n for n in range(1_500)) + b"<p>x" * 20_000,
+    "nesting hidden behind other end tags": b"<div></x>" * DEEP,
     "a hundred thousand attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(DEEP)) + b">x",
     "NULs": b"\0" * 1_000_000,
     "long text": b"word " * 1_000_000,
@@ -87,7 +88,13 @@ def test_formatting_that_is_opened_again_by_each_paragraph_ends_the_page() -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["formatting hidden behind end tags", "formatting hidden behind other end tags", "formatting closed in a table"]
+    "name",
+    [
+        "formatting hidden behind end tags",
+        "formatting hidden behind other end tags",
+        "formatting closed in a table",
+        "nesting hidden behind other end tags",
+    ],
 )
 def test_end_tags_that_close_nothing_hide_nothing(name: str) -> None:
     _, (warning,) = cut(PAGES[name])
