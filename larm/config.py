@@ -53,6 +53,14 @@ class Urls(_Section, frozen=True):
     host_resolver: str = ""  # file of rules (LARM-39), relative to the crawl's directory
 
 
+class Files(_Section, frozen=True):
+    """Folders of this machine, where a start URL is one."""
+
+    hidden: bool = False  # names that begin with a dot: settings, caches, version control
+    include: tuple[str, ...] = ()  # shell patterns for files; empty: all
+    exclude: tuple[str, ...] = ()  # shell patterns for files and folders
+
+
 class LengthFilter(_Section, frozen=True):
     """URLs that are too long."""
 
@@ -79,7 +87,7 @@ class VisitedFilter(_Section, frozen=True):
 class Filters(_Section, frozen=True):
     """The chain of the message handler: names of built-in filters, or ``package.module:Class`` of your own."""
 
-    order: tuple[str, ...] = ("length", "known_paths", "scope", "visited", "robots")
+    order: tuple[str, ...] = ("length", "known_paths", "files", "scope", "visited", "robots")
     length: LengthFilter = LengthFilter()
     known_paths: KnownPathsFilter = KnownPathsFilter()
     visited: VisitedFilter = VisitedFilter()
@@ -183,6 +191,7 @@ class Config(_Section, frozen=True):
     agent: Agent = Agent()
     crawl: Crawl = Crawl()
     urls: Urls = Urls()
+    files: Files = Files()
     filters: Filters = Filters()
     robots: Robots = Robots()
     frontier: Frontier = Frontier()

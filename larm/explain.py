@@ -16,6 +16,7 @@ from larm.filters.chain import verdict
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.kit.caching_queue import QueueState
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.seams import Filter
@@ -43,7 +44,9 @@ def _host(host: Host, url: Url, settings: Config) -> list[Row]:
     scheme = url.access.partition(":")[0]
     origin = host.robots.get(scheme)
     rows: list[Row] = []
-    if origin is None:
+    if url.host == FILES:
+        rows.append(("robots.txt", "there is none for files"))
+    elif origin is None:
         rows.append(("robots.txt", "not asked for yet"))
     elif origin.rules is None:
         rows.append(("robots.txt", f"not known yet, {len(host.parked)} URLs wait for it"))

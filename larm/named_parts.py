@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 from larm import config
 from larm.config import Config
 from larm.errors import ConfigError
+from larm.filters.files import FilesFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
+from larm.model.file_rules import FileRules
 from larm.recrawl.page_book import PageBook
 from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage
 from larm.state import resolver_of
@@ -33,11 +35,14 @@ class FilterParts(NamedTuple):
     scope: Filter
     seen: SeenSet
     desk: RobotsGate
+    files: FileRules | None = None
+    """None: no start URL is a file."""
 
 
 _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "length": lambda settings, _: LengthFilter(settings.length.max),
     "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
+    "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
     "scope": lambda _, parts: parts.scope,
     "visited": lambda _, parts: VisitedFilter(parts.seen),
     "robots": lambda _, parts: RobotsFilter(parts.desk),
@@ -54,7 +59,8 @@ _TEXTLESS = frozenset({"log", "graph"})
 
 def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     """The chain, in its order. Raises ConfigError."""
-    order = [name for name in settings.filters.order if name != "robots" or settings.robots.obey]
+    left_out = {"robots": not settings.robots.obey, "files": parts.files is None}
+    order = [name for name in settings.filters.order if not left_out.get(name)]
     return [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS

@@ -20,7 +20,9 @@ from larm.fetcher_record import FetcherRecord
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
 from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.file_fetcher import FileFetcher
 from larm.fetching.pool import FetcherPool
+from larm.fetching.router import Router
 from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
@@ -41,6 +43,8 @@ from larm.kit.log_book import LogBook
 from larm.kit.tally import Tally
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
+from larm.model.file_rules import FileRules
+from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.url import BadUrl, Url, URLNormalizer
@@ -50,7 +54,8 @@ from larm.probe import Probe
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
-from larm.seams import Clock, Filter
+from larm.seams import Clock, Fetcher, Filter
+from larm.start_folders import file_rules
 from larm.state import LOGS, PAGES, QUEUES, State, Undo, check_databases, close_all, forget, open_state, recover, resolver_of
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
@@ -111,9 +116,11 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     bell: Bell[str | LarmError] = Bell()
     ticker = Ticker(settings.monitor.tick)
     tally = Tally(lambda: bell.ring("finished"))
-    normalizer = URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path)
+    normalizer = _normalizer(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
     mission = _mission(settings, normalizer, header)
-    pool = _pool(settings, mission.urls, clock, undo)
+    start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
+    folders = file_rules(settings.files, directory, start_urls)
+    pool = _pool(settings, mission.urls, folders, clock, undo)
 
     moved = header.clock_moved if header else 0.0
     book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved)
@@ -121,7 +128,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
     chain = FilterChain(
-        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk)),
+        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, folders)),
         _open_filter_log(logs, clock),
         counters.add,
     )
@@ -173,7 +180,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         lines=lines,
         scope=scope,
         restrict_to=settings.crawl.restrict_to,
-        start_urls=sorted({url.access for url in mission.urls} | set(header.start_urls if header else ())),
+        start_urls=start_urls,
         cycle=cycle,
         clock=clock,
     )
@@ -222,12 +229,18 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     )
 
 
-def _pool(settings: Config, urls: Sequence[Url], clock: Clock, undo: Undo) -> FetcherPool:
-    rule = AddressRule({url.hostname for url in urls}, settings.crawl.allow_private)
+def _normalizer(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
+    files = any(start.lower().startswith(FILES) for start in starts)
+    return URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path, files=files)
+
+
+def _pool(settings: Config, urls: Sequence[Url], folders: FileRules | None, clock: Clock, undo: Undo) -> FetcherPool:
+    rule = AddressRule({url.hostname for url in urls if url.host != FILES}, settings.crawl.allow_private)
     agent = user_agent(settings.agent, __version__)
-    fetchers = []
+    fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
-        fetchers.append(CurlFetcher(settings.fetch, settings.robots, agent, rule, clock))
+        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock)
+        fetchers.append(Router(web, FileFetcher(settings.fetch, folders, clock)) if folders else web)
         undo.append(fetchers[-1].close)
     return FetcherPool(fetchers)
 
@@ -264,10 +277,10 @@ def _notes(settings: Config, header: Header | None, mission: _Mission, *, scoped
         state = "is finished and is now revisited" if mission.again else "is continued"
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
     if scoped:
-        hosts = sorted(mission.hosts)
+        hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
         some = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
         notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
-    if not settings.agent.contact:
+    if not settings.agent.contact and mission.hosts != {FILES}:
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
     if not settings.robots.obey or "robots" not in settings.filters.order:
         notes.append("robots.txt is not obeyed")
@@ -276,9 +289,8 @@ def _notes(settings: Config, header: Header | None, mission: _Mission, *, scoped
 
 def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str, str]]:
     """(topic, sentence) rows for `larm why`. Raises UsageError for what is no URL, or no crawl; StorageError."""
-    normalizer = URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path)
     try:
-        url = normalizer.parse(text)
+        url = _normalizer(settings, directory, [text]).parse(text)
     except BadUrl as error:
         raise UsageError(f"{text}: {error}") from error
     if not (directory / QUEUES).is_dir():
@@ -295,6 +307,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
         restrict_to = settings.crawl.restrict_to or (state.header.restrict_to if state.header else "")
         if restrict_to:
             scope = ScopeFilter(restrict_to)
-        return explain(url, filters(settings, FilterParts(scope, state.seen, desk)), book, settings, directory)
+        folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
+        parts = FilterParts(scope, state.seen, desk, folders)
+        return explain(url, filters(settings, parts), book, settings, directory)
     finally:
         close_all(undo)

@@ -55,7 +55,7 @@ def test_defaults() -> None:
     assert settings.frontier.per_host == 1
     assert settings.frontier.health == 5
     assert settings.filters.length.max == 500
-    assert settings.filters.order == ("length", "known_paths", "scope", "visited", "robots")
+    assert settings.filters.order == ("length", "known_paths", "files", "scope", "visited", "robots")
     assert (settings.frontier.message_block, settings.frontier.host_block) == (5_000, 100)
     assert settings.fetch.timeout == 75
     assert settings.monitor.tick == 5

@@ -43,7 +43,11 @@ _NO_START = (
 
 @click.command(cls=LarmCommand)
 @click.option(
-    "-start", "--start", multiple=True, metavar="URL|@FILE", help="Where to begin; may be repeated. @FILE: a URL a line."
+    "-start",
+    "--start",
+    multiple=True,
+    metavar="URL|PATH|@FILE",
+    help="Where to begin: a URL, a folder such as ./docs, or @FILE with one a line. May be repeated.",
 )
 @click.option(
     "-restrictto", "--restrictto", metavar="REGEX", help="Must match a whole URL. Default: the hosts of the start URLs."
@@ -119,7 +123,7 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
     from larm.model.url import URLNormalizer
 
     base, source = (Path(), "-start") if from_command_line else (directory, "crawl.start:")
-    starts = read_starts(config.crawl.start, URLNormalizer().parse, base, source)
+    starts = read_starts(config.crawl.start, URLNormalizer(files=True).parse, base, source)
     for mistake in starts.mistakes:
         complain(mistake)
     if not starts.urls:

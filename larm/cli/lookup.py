@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.start import address
 from larm.cli.terminal import complain
 from larm.errors import UsageError
 from larm.model.url import BadUrl, URLNormalizer
@@ -23,7 +24,7 @@ def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: P
     from larm.monitor.printable import printable
     from larm.wiring import explain_url
 
-    _check(url)
+    url = _check(url)
     config = effective(directory, file, overrides)
     rows = explain_url(config, existing(directory), url)
     width = max((len(topic) for topic, _ in rows), default=0)
@@ -55,6 +56,6 @@ def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
 def _check(url: str) -> str:
     """The access form. Raises UsageError."""
     try:
-        return URLNormalizer().parse(url).access
+        return URLNormalizer(files=True).parse(address(url)).access
     except BadUrl as error:
         raise UsageError(f"{url}: {error}") from error

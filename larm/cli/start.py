@@ -1,7 +1,11 @@
-"""Start URLs: ``-start URL`` and ``-start @FILE`` (LARM-1, LARM-2). Called by ``larm crawl`` before anything else is built."""
+"""Start URLs: ``-start URL``, ``-start ./folder`` and ``-start @FILE`` (LARM-1, LARM-2, LARM-111).
+
+Called by ``larm crawl`` before anything else is built.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -10,12 +14,16 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import UsageError
+from larm.model.file_url import file_url
 from larm.model.url import BadUrl
 
 Parse = Callable[[str], object]
 """Raises BadUrl where the text is no URL that larm can fetch."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")  # not str.splitlines: it would count form feeds
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
+_PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
 _MOST_MISTAKES = 20
 """Malformed lines of a file that are shown one by one; a wrong file should not scroll the rest away."""
 
@@ -24,11 +32,11 @@ class Starts(msgspec.Struct):
     """What the start options come to."""
 
     urls: list[str] = []
-    """In order, as written."""
+    """In order, as written; paths as file: URLs."""
     mistakes: list[str] = []
     """Malformed lines, each with its file and line number; they are skipped."""
     notes: list[str] = []
-    """How many lines of each file were accepted."""
+    """How many lines of each file were accepted, and what may be taken for something else."""
 
 
 def read_starts(values: Iterable[str], parse: Parse, base: Path = Path(), source: str = "-start") -> Starts:
@@ -42,11 +50,36 @@ def read_starts(values: Iterable[str], parse: Parse, base: Path = Path(), source
             _read_file(value[1:], parse, base, source, starts)
         else:
             try:
-                parse(value)
+                text = address(value, base)
+                parse(text)
             except BadUrl as error:
                 raise UsageError(f"{source} {value}: {error}") from error
-            starts.urls.append(value)
+            if text == value and not _SCHEME.match(value) and (base / value).exists():
+                starts.notes.append(f"{value} is taken for http://{value}; for what has this name here write ./{value}")
+            starts.urls.append(text)
     return starts
+
+
+def address(text: str, base: Path = Path()) -> str:
+    """The file: URL of what is a path, relative to ``base``; any other text as it is. Raises BadUrl for a path to nothing.
+
+    ``/a``, ``./a``, ``../a`` and ``~/a`` are paths. So is ``a/b`` if it is there, unless it looks like a host: ``a.org/b``.
+    """
+    if _SCHEME.match(text):
+        return text
+    explicit = _PATH.match(text) is not None
+    if not explicit and (not text or text.startswith("//") or _HOST.match(text)):
+        return text
+    try:
+        path = os.path.abspath(base / os.path.expanduser(text))
+        folder, found = os.path.isdir(path), os.path.exists(path)
+    except ValueError:  # NUL
+        return text
+    if not found:
+        if explicit:
+            raise BadUrl("no such file or folder")
+        return text
+    return file_url(os.path.join(path, "") if folder else path)
 
 
 def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts) -> None:
@@ -56,6 +89,7 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
         if not text or text.startswith("#"):
             continue
         try:
+            text = address(text, base)
             parse(text)
         except BadUrl as error:
             rejected += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.config import KnownPathsFilter as Settings
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.seams import Drop
@@ -54,5 +55,5 @@ class KnownPathsFilter:
 
 def _file(url: Url) -> str:
     """Path and query of the normalised form, in lower case."""
-    slash = url.normalised.find("/", 8)  # behind http:// or https://
+    slash = url.normalised.find("/", 7 if url.host == FILES else 8)  # behind file://, http:// or https://
     return url.normalised[slash:].lower() if slash > 0 else "/"

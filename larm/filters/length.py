@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.seams import Drop
 
@@ -20,13 +21,18 @@ class LengthFilter:
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
         maximum = self._maximum
-        long = [message for message in batch if len(message.url.access) > maximum]
+        long = {number for number, message in enumerate(batch) if len(message.url.access) > maximum and self._judges(message)}
         if not long:
             return list(batch)
-        drop(long, f"longer than {maximum} characters")
-        return [message for message in batch if len(message.url.access) <= maximum]
+        drop([batch[number] for number in sorted(long)], f"longer than {maximum} characters")
+        return [message for number, message in enumerate(batch) if number not in long]
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
-        length = len(message.url.access)
+        length = len(message.url.access) if self._judges(message) else 0
         return f"{length} characters, filters.length.max is {self._maximum}" if length > self._maximum else None
+
+    @staticmethod
+    def _judges(message: URLMessage) -> bool:
+        """Nobody makes up endless names of files, and one in another alphabet is three to nine times as long when escaped."""
+        return message.url.host != FILES

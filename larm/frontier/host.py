@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import msgspec
 
+from larm.config import Frontier as Settings
 from larm.frontier.robots import RobotsRules
 from larm.kit.caching_queue import CachingQueue
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 
 NEVER = float("inf")
+_ANY = 1_000_000  # there are not so many transfers
 
 
 class OriginRobots(msgspec.Struct, frozen=True):
@@ -76,6 +79,16 @@ class Host:
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0
+
+    def delay(self, settings: Settings) -> float:
+        """Seconds between two requests; a disk needs no rest."""
+        return 0.0 if self.key == FILES else settings.delay
+
+    def most_requests(self, settings: Settings) -> int:
+        """At a time. On trial it is one URL (LARM-65); a disk may be asked by all threads."""
+        if self.dormancies:
+            return 1
+        return _ANY if self.key == FILES else settings.per_host
 
     @property
     def waiting(self) -> int:

@@ -214,7 +214,7 @@ class HostBook:
         if row is None:
             host = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
             if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
-                host.next_start = next_start(self._began, self._settings.delay, None, 0.0, 0.0)
+                host.next_start = next_start(self._began, host.delay(self._settings), None, 0.0, 0.0)
             self._known += 1
             self.changed_locked(host)
         else:
@@ -237,7 +237,8 @@ class HostBook:
         now = self._clock.monotonic()
         fill_host(host, saved, now + self._shift, now)
         # the last process may have asked it after its last checkpoint
-        host.next_start = max(host.next_start, next_start(self._began, self._settings.delay, host.crawl_delay, 0.0, 0.0))
+        first = next_start(self._began, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
+        host.next_start = max(host.next_start, first)
         return host
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:

@@ -59,6 +59,7 @@ TABLE: dict[FailReason | int | str, Row] = {
     FailReason.CONTENT: Row(),  # the server will pack it wrongly again
     FailReason.PRIVATE: Row(),
     FailReason.URL: Row(),
+    FailReason.FILE: Row(),
     408: Row(retry=True),
     425: Row(retry=True),
     429: Row(retry=True, blocks_host=True),

@@ -173,7 +173,7 @@ class HostQueues:
                     host.queue.put_front([lease.message])
                     self._queued += 1
                     dormant += host.dormant
-                host.next_start = max(host.next_start, now + self._settings.delay)
+                host.next_start = max(host.next_start, now + host.delay(self._settings))
                 self._schedule_locked(host, now)
             self._given_up_urls += dormant
         if dormant:
@@ -250,7 +250,7 @@ class HostQueues:
             self._queued -= 1
         number = next(self._numbers)
         host.running[number] = (message, robots)
-        host.next_start = max(host.next_start, next_start(now, self._settings.delay, host.crawl_delay, 0.0, 0.0))
+        host.next_start = max(host.next_start, next_start(now, host.delay(self._settings), host.crawl_delay, 0.0, 0.0))
         self._in_flight += 1
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
@@ -265,7 +265,7 @@ class HostQueues:
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up."""
         settings = self._settings
-        polite = next_start(now, settings.delay, host.crawl_delay, settings.delay_factor, seconds)
+        polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
         self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
@@ -308,9 +308,8 @@ class HostQueues:
         ``quiet``: nobody needs to be woken because it is ready.
         """
         at = host.ready_at()
-        limit = 1 if host.dormancies else self._settings.per_host  # on trial: one URL (LARM-65)
         place = self._places.get(host.key)
-        if at == NEVER or (place is not None and at >= place[0]) or len(host.running) >= limit:
+        if at == NEVER or (place is not None and at >= place[0]) or len(host.running) >= host.most_requests(self._settings):
             return
         if at <= now:
             self._enter_ring_locked(host.key)

@@ -21,6 +21,7 @@ from larm.frontier.politeness import next_start
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots import RobotsRules
 from larm.kit.tally import Tally
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.seams import Clock, Drop
@@ -58,6 +59,9 @@ class RobotsDesk:
         self._book.warm(message.url.host for message in batch)
         with self._book.lock:
             for key, group in groupby(batch, lambda message: message.url.host):
+                if key == FILES:  # a disk has no robots.txt
+                    passing += group
+                    continue
                 host = self._book.get_locked(key)
                 parked: list[URLMessage] = []
                 for message in group:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 
+from larm.model.file_url import FILES
 from larm.model.url import WHITE, BadUrl, OtherScheme, Url, URLNormalizer
 
 _LONG = 1_000  # characters; what is longer (data: mostly) isn't worth its memory
 _REMOVED = {ord(character): None for character in "\t\n\r"}  # anywhere in a URL, says the standard
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_OF_THE_WEB = ("http", "https")
+_OF_FILES = ("http", "https", "file")
 _NEEDS_WHOLE_BASE = re.compile(r"(?:https?:)?(?:\?|$)", re.IGNORECASE)
 
 
@@ -81,7 +84,7 @@ class PageLinks:
         self._base = base
         self._path = base.partition("?")[0]
         self._directory = self._path[: self._path.rindex("/") + 1]
-        self._origin = base[: base.index("/", 8)]
+        self._origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
         self.hrefs = memo.hrefs(self._directory)
         """What is known already: of the links of API documentation nine in ten. For who asks a hundred times a page."""
 
@@ -138,10 +141,11 @@ class PageLinks:
         clean = _clean(href)
         scheme = _SCHEME.match(clean)
         found: Found = None
-        if clean and (scheme is None or scheme[1].lower() in ("http", "https")):
+        fetched = _OF_FILES if self._base.startswith(FILES) else _OF_THE_WEB
+        if clean and (scheme is None or scheme[1].lower() in fetched):
             try:
                 found = self._memo.share(self._memo.normalizer.join(self._base, href))
-            except OtherScheme:  # can't happen with an http base, but means the same
+            except OtherScheme:  # a file on another host, or where this crawl has none
                 found = None
             except BadUrl as error:
                 found = str(error)

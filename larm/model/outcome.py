@@ -22,6 +22,7 @@ class FailReason(enum.StrEnum):
     CONTENT = "content"  # broken gzip, br, zstd, deflate
     PRIVATE = "private"  # an address that this crawl may not reach
     URL = "url"  # libcurl refuses the URL
+    FILE = "file"  # a file that can't be read, or is none
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):

@@ -15,6 +15,7 @@ import msgspec
 import xxhash
 
 from larm.model.domain import site_of
+from larm.model.file_url import FILES, PLAIN, BadPath, one_spelling
 from larm.model.host_resolver import HostResolver
 from larm.model.normalise import normal_file
 
@@ -24,7 +25,7 @@ class BadUrl(ValueError):  # noqa: N818
 
 
 class OtherScheme(BadUrl):
-    """A URL, but neither http nor https: ``mailto:``, ``javascript:`` and the like."""
+    """A URL, but neither http nor https (nor, where that is wanted, file): ``mailto:``, ``javascript:`` and the like."""
 
 
 class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -41,17 +42,17 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def origin(self) -> str:
-        """``http://host:port`` of the access form: where this URL's robots.txt is."""
-        return self.access[: self.access.index("/", 8)]
+        """``http://host:port`` of the access form: where this URL's robots.txt is. ``file://`` of a file."""
+        return self.access[: self._root]
 
     @property
     def path_query(self) -> str:
         """``/path?query`` of the access form, at least ``/``: what is matched against robots.txt."""
-        return self.access[self.access.index("/", 8) :]
+        return self.access[self._root :]
 
     @property
     def hostname(self) -> str:
-        """Host of the access form without port; an IPv6 address without its brackets."""
+        """Host of the access form without port; an IPv6 address without its brackets. Empty for a file."""
         authority = self.origin.partition("://")[2]
         if authority.startswith("["):
             return authority[1 : authority.index("]")]
@@ -61,6 +62,11 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def site(self) -> str:
         """The registered domain of the host, by the public suffix list; the host where it has none (an IP address)."""
         return site_of(self.hostname)
+
+    @property
+    def _root(self) -> int:
+        """Where the path begins."""
+        return 7 if self.host == FILES else self.access.index("/", 8)
 
 
 MAX_CHARACTERS = 100_000
@@ -82,10 +88,15 @@ WHITE = "".join(map(chr, range(33)))
 
 
 class URLNormalizer:
-    """Makes Urls from text. One for the whole crawl, shared by all threads."""
+    """Makes Urls from text. One for the whole crawl, shared by all threads.
 
-    def __init__(self, resolver: HostResolver | None = None, lowercase_path: bool = False) -> None:
+    ``files``: a start URL is a file. Without it there are no file: URLs; with it, only those that a person names (`parse`) and
+    links of files to files: never a link or a redirect on the web.
+    """
+
+    def __init__(self, resolver: HostResolver | None = None, lowercase_path: bool = False, *, files: bool = False) -> None:
         # constant after construction
+        self._files = files
         self._resolver = resolver or HostResolver()
         self._lowercase_path = lowercase_path
         # written by any thread; what a race costs is time
@@ -93,30 +104,37 @@ class URLNormalizer:
 
     def parse(self, text: str) -> Url:
         """The Url of an absolute URL. People type ``example.com/x`` or ``localhost:8080`` and mean http. Raises BadUrl."""
-        return self.canonical(text) or self._url(_parse(_with_scheme(text)))
+        return self.canonical(text) or self._url(_parse(_with_scheme(text)), self._files)
 
     def join(self, base: str, href: str) -> Url:
         """Where a link with ``href`` on the page ``base`` (an access form) leads. Raises BadUrl, OtherScheme."""
-        return self._url(_parse(href, base))
+        return self._url(_parse(href, base), self._files and base.startswith(FILES))
 
     def canonical(self, text: str) -> Url | None:
         """The Url of ``text`` if it is, to the letter, an access form as most are; None says nothing. The fast way."""
         match = _PLAIN.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
-        return None if match is None else self._make(text, match)
+        if match is not None:
+            return self._make(text, match)
+        return _file(text) if self._files and len(text) <= MAX_CHARACTERS and PLAIN.fullmatch(text) else None
 
     def normalise(self, access: str) -> str:
-        """The normalised form; text that is no http or https URL comes back unchanged (LARM-34).
+        """The normalised form; text that is no URL for this crawl comes back unchanged (LARM-34).
 
         Idempotent (LARM-35), as long as the host resolver is so for this host.
         """
         try:
-            return (self.canonical(access) or self._url(_parse(access))).normalised
+            return (self.canonical(access) or self._url(_parse(access), self._files)).normalised
         except BadUrl:
             return access
 
-    def _url(self, href: str) -> Url:
+    def _url(self, href: str, files: bool) -> Url:
         match = _SERIALISED.match(href)
         if match is None:
+            if files and href.startswith(FILES):
+                try:
+                    return _file(one_spelling(href))
+                except BadPath as error:
+                    raise OtherScheme(str(error)) from error
             raise OtherScheme(f"scheme {href.partition(':')[0][:20]}: larm fetches only http and https")
         return self._make("", match)
 
@@ -141,6 +159,10 @@ class URLNormalizer:
         if len(self._keys) >= _HOSTS:
             self._keys.clear()
         return self._keys.setdefault(authority, key)
+
+
+def _file(access: str) -> Url:
+    return Url(access, access, FILES, xxhash.xxh3_64_intdigest(access.encode()) >> 1)
 
 
 def _parse(text: str, base: str | None = None) -> str:

@@ -17,6 +17,7 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
+from larm.processing.folder import FolderProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
 from larm.processing.mime import mime_of
@@ -106,5 +107,6 @@ def processors(
         "text/html": html,
         "application/xhtml+xml": html,
         "text/plain": TextProcessor(),
+        "inode/directory": FolderProcessor(links),
     }
     return ByMime(standard | {mime.lower(): processor for mime, processor in (own or {}).items()}, count, headers, wall)

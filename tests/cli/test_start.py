@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.cli.start import read_starts
+from larm.cli.start import address, read_starts
 from larm.errors import UsageError
-from larm.model.url import URLNormalizer
+from larm.model.url import BadUrl, URLNormalizer
 from tests.cli.conftest import FakeWiring, Larm
 
 SEEDS = "\ufeffhttp://a.org/\r\n\r\n# a comment\nhttp://bad host/\n  http://b.org/x#y  \nmailto:x@a.org\n"
@@ -91,3 +91,78 @@ def test_any_bytes_are_lines_that_are_accepted_or_rejected(data: bytes, tmp_path
 def test_a_bad_url_of_config_yaml_is_blamed_on_it() -> None:
     with pytest.raises(UsageError, match=r"^crawl\.start: http://a b/: not a URL"):
         read_starts(["http://a b/"], parse, source="crawl.start:")
+
+
+# -- folders (LARM-111)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    for name in ("docs", "docs/sub", "example.org", "a b"):
+        (tmp_path / name).mkdir()
+    for name in ("docs/x.html", "README.md", "python3.11"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("./docs", "/docs/"),
+        ("./docs/", "/docs/"),
+        ("docs/../docs/sub", "/docs/sub/"),
+        (".", "/"),
+        ("docs", "/docs/"),
+        ("docs/x.html", "/docs/x.html"),
+        ("./docs/x.html", "/docs/x.html"),
+        ("./example.org", "/example.org/"),
+        ("./a b", "/a%20b/"),
+        ("python3.11", "/python3.11"),
+    ],
+)
+def test_a_path_is_an_address(here: Path, text: str, path: str) -> None:
+    assert address(text, here) == f"file://{here}{path}"
+    assert address(f"{here}{path.replace('%20', ' ')}", Path("elsewhere")) == f"file://{here}{path}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "example.org",
+        "example.org/x",
+        "README.md",
+        "localhost:8080",
+        "http://docs/",
+        "//docs",
+        "none",
+        "",
+        "file:///x",
+        "mailto:x",
+        "\0",
+    ],
+)
+def test_what_is_no_path(here: Path, text: str) -> None:
+    assert address(text, here) == text
+
+
+@pytest.mark.parametrize("text", ["./none", "/none/at/all", "../none-at-all", "~/none-at-all"])
+def test_a_path_to_nothing(here: Path, text: str) -> None:
+    with pytest.raises(BadUrl, match="no such file or folder"):
+        address(text, here)
+
+
+def test_a_name_that_may_be_a_host_or_a_file(here: Path) -> None:
+    starts = read_starts(["README.md", "docs"], URLNormalizer(files=True).parse, here)
+    assert starts.urls == ["README.md", f"file://{here}/docs/"]
+    assert starts.notes == ["README.md is taken for http://README.md; for what has this name here write ./README.md"]
+
+
+def test_paths_in_a_file_and_in_config_yaml(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    """Those of config.yaml are relative to the crawl's directory."""
+    (tmp_path / "d" / "docs").mkdir(parents=True)
+    (tmp_path / "d" / "config.yaml").write_text("crawl: {start: [./docs, '@seeds.txt']}")
+    (tmp_path / "d" / "seeds.txt").write_text("../d\n./none\n")
+    said = larm("crawl", "--dir", "d")
+    assert said.status == 0
+    assert wiring.config.crawl.start == (f"file://{tmp_path}/d/docs/", f"file://{tmp_path}/d/")
+    assert "seeds.txt:2: skipped: no such file or folder: ./none" in said.err

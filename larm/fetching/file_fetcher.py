@@ -1,0 +1,149 @@
+"""FileFetcher: the `Fetcher` of the seams for file: URLs (LARM-111). What the disk says becomes what a server would answer.
+
+Made by the wiring where a start URL is a file, one for each fetcher thread, driven by that thread alone. Reading is done in
+`wait`, some files at a time: a disk has no use for many requests in the air.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import deque
+from collections.abc import Callable
+from email.utils import formatdate
+
+from larm.config import Fetch
+from larm.fetching.classify import one_line
+from larm.fetching.disk import LinkMet, NotPlain, Opened, names_in, open_below, read_bytes
+from larm.fetching.file_types import FOLDER, type_of
+from larm.model.file_rules import FileRules, Root
+from larm.model.file_url import file_path, file_url
+from larm.model.lease import Lease
+from larm.model.message import Known
+from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
+from larm.seams import Clock
+
+_AT_A_TIME = 4_000_000  # bytes read in one `wait`; more files can't be had faster, but would all have to wait for each other
+_SETTLED = 2.0  # seconds: a file that was changed less long ago may change again without its times telling
+_MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
+
+class FileFetcher:
+    """Implements `larm.seams.Fetcher`, but for `wake`: it never waits."""
+
+    def __init__(self, settings: Fetch, rules: FileRules, clock: Clock) -> None:
+        # constant after construction
+        self._size = int(settings.page_size)
+        self._rules = rules
+        self._clock = clock
+        # only the fetcher thread
+        self._waiting: deque[Lease] = deque()
+
+    def start(self, lease: Lease) -> None:
+        """See `larm.seams.Fetcher`."""
+        self._waiting.append(lease)
+
+    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:  # noqa: ARG002
+        """See `larm.seams.Fetcher`."""
+        ended: list[tuple[Lease, Outcome]] = []
+        read = 0
+        while self._waiting and read < _AT_A_TIME:
+            lease = self._waiting.popleft()
+            outcome = self._read(lease)
+            read += outcome.timing.received
+            ended.append((lease, outcome))
+        return ended
+
+    def wake(self) -> None:
+        """See `larm.seams.Fetcher`."""
+
+    @property
+    def in_flight(self) -> int:
+        """See `larm.seams.Fetcher`."""
+        return len(self._waiting)
+
+    def abandon(self) -> list[Lease]:
+        """See `larm.seams.Fetcher`."""
+        leases = list(self._waiting)
+        self._waiting.clear()
+        return leases
+
+    def close(self) -> None:
+        """See `larm.seams.Fetcher`."""
+        self._waiting.clear()
+
+    def _read(self, lease: Lease) -> Outcome:
+        began = self._clock.monotonic()
+
+        def timing(received: int = 0) -> Timing:
+            return Timing(self._clock.monotonic() - began, received)
+
+        path = file_path(lease.message.url.access)
+        root, refusal = self._rules.root_of(path), self._rules.refusal(path)
+        if root is None or refusal is not None:
+            return Failed(FailReason.PRIVATE, refusal or "", timing())
+        below = root.below(path)
+        try:
+            if below is not None:
+                with open_below(root.path, below) as opened:
+                    if opened.folder or path.endswith(os.sep):
+                        return self._folder(root, path, opened, timing)
+                    return self._file(path, opened, lease.message.known, timing)
+        except LinkMet:
+            pass
+        except NotPlain as error:
+            return Failed(FailReason.FILE, str(error), timing())
+        except OSError as error:
+            return _failed(error, timing())
+        return self._elsewhere(path, timing)
+
+    def _file(self, path: str, opened: Opened, known: Known | None, timing: Callable[..., Timing]) -> Outcome:
+        status = opened.status
+        headers = {"last-modified": formatdate(status.st_mtime, usegmt=True)}
+        changed = max(status.st_mtime, status.st_ctime)
+        if self._clock.wall() - changed > _SETTLED:
+            headers["etag"] = f'"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}"'
+            if known is not None and known.etag == headers["etag"]:
+                return NotModified(headers, timing())
+        body = read_bytes(opened.descriptor, self._size + 1)
+        if said := type_of(os.path.basename(path), body):
+            headers["content-type"] = said
+        return Fetched(200, headers, body[: self._size], timing(len(body)), len(body) > self._size)
+
+    def _folder(self, root: Root, path: str, opened: Opened, timing: Callable[..., Timing]) -> Outcome:
+        if not opened.folder:
+            return Refused(404, {}, timing())
+        if not path.endswith(os.sep):
+            return Moved(302, file_url(path + os.sep), timing())
+        if not root.listed:
+            return Failed(FailReason.PRIVATE, "no start folder: only files that a page names are read here", timing())
+        inner = f"{below}{os.sep}" if (below := root.below(path)) else ""
+
+        def wanted(name: str, folder: bool) -> bool:
+            return self._rules.unwanted(inner + name, folder=folder) is None
+
+        names, complete = names_in(opened.descriptor, wanted, self._size)
+        here = file_url(path).removeprefix("file://")
+        body = "".join([f"{here}{file_url(name).removeprefix('file://')}\n" for name in names]).encode("ascii")
+        return Fetched(200, {"content-type": FOLDER}, body, timing(len(body)), not complete)
+
+    def _elsewhere(self, path: str, timing: Callable[..., Timing]) -> Outcome:
+        """A symbolic link is another name of what has an address already, as a redirect is; so a loop of them ends, too."""
+        try:
+            real = os.path.realpath(path, strict=True)
+            folder = os.path.isdir(real)
+        except OSError as error:
+            return _failed(error, timing())
+        real = os.path.join(real, "") if folder else real
+        refusal = self._rules.refusal(real)
+        if refusal is not None:
+            return Failed(FailReason.PRIVATE, one_line(f"a symbolic link to {real}: {refusal}"), timing())
+        if real == path:
+            return Failed(FailReason.FILE, "it changed while it was looked at", timing())
+        return Moved(302, file_url(real), timing())
+
+
+def _failed(error: OSError, timing: Timing) -> Outcome:
+    if error.errno in _MISSING:
+        return Refused(404, {}, timing)
+    return Failed(FailReason.FILE, one_line(error.strerror or str(error)), timing)

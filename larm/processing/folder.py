@@ -1,0 +1,33 @@
+"""FolderProcessor: a folder's listing, made by the file fetcher, is a page of links (LARM-111). Fetcher threads; no state."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from larm.model.document import Document, Link
+from larm.model.link_memo import LinkMemo
+from larm.model.message import ORDINARY, URLMessage
+from larm.model.outcome import Fetched
+from larm.model.url import BadUrl
+from larm.processing.readable import anchor
+
+
+class FolderProcessor:
+    """For inode/directory: the path of an entry on each line, written as in URLs. Nobody searches for listings."""
+
+    def __init__(self, links: LinkMemo) -> None:
+        # constant after construction
+        self._memo = links
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`."""
+        resolver = self._memo.at(message.url.access)
+        links: list[Link] = []
+        for line in fetched.body.decode("utf-8", "replace").splitlines():
+            try:
+                url = resolver.resolve(line)
+            except BadUrl:
+                continue
+            if url is not None:
+                links.append(Link(url, ORDINARY, anchor(unquote(line.rstrip("/").rpartition("/")[2]))))
+        return Document(mime, title=unquote(message.url.path_query), links=tuple(links), index=False)
