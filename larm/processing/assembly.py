@@ -52,10 +52,11 @@ class Assembler:
         self._follow_embedded = settings.follow_embedded
         self._nofollow = settings.nofollow
 
-    def document(self, message: URLMessage, fetched: Fetched, mime: str, page: Page) -> Document:
+    def document(self, message: URLMessage, fetched: Fetched, mime: str, page: Page, *, index: bool = True) -> Document:
         """The Document of a page, as far as the page itself says; malformed links are warnings in it.
 
-        What the headers add, `larm.processing.headers` does for documents of all types.
+        ``index``: False for what is no page for readers. What the headers add, `larm.processing.headers` does for documents
+        of all types.
         """
         about, elements, warnings = page.about, page.elements, list(page.warnings)
         base, robots, extra = self._about(about) if about else ("", Robots(), ())
@@ -75,11 +76,11 @@ class Assembler:
             headings=tuple(page.headings),
             description=facts.description(metas) if metas else "",
             language=language.declared(page.language),
-            modified=facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")),
+            modified=page.modified or facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")),
             words=page.words,
             links=links,
             charset=page.charset,
-            index=robots.indexed,
+            index=index and robots.indexed,
             follow=follow,
             archive=robots.archive,
             snippet=robots.snippet,

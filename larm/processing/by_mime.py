@@ -18,16 +18,22 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.folder import FolderProcessor
+from larm.processing.gzipped import GZIP, GzipProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
 from larm.processing.mime import mime_of
 from larm.processing.text import TextProcessor
+from larm.processing.xml import XmlProcessor
 from larm.seams import Processor
 
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
 Count = Callable[[str, int], None]
+
+
+ANY_XML = "*/*+xml"
+"""Stands for the types that end in ``+xml`` and have no processor of their own (RFC 6839)."""
 
 
 def _ignore(name: str, n: int) -> None:
@@ -65,7 +71,7 @@ class ByMime:
 
     def _document(self, message: URLMessage, fetched: Fetched) -> Document:
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
-        processor = self._processors.get(mime) or self._processors.get(mime.partition("/")[0] + "/*")
+        processor = self._processors.get(mime) or self._of_family(mime)
         if processor is None:
             return Document(mime)
         try:
@@ -74,6 +80,10 @@ class ByMime:
             self._count("processing/error", 1)
             what = f"{type(error).__name__}: {error}".splitlines()[0]
             return Document(mime, index=False, warnings=(f"{message.url.access}: {type(processor).__name__}: {what}",))
+
+    def _of_family(self, mime: str) -> Processor | None:
+        found = self._processors.get(mime.partition("/")[0] + "/*")
+        return found or (self._processors.get(ANY_XML) if mime.endswith("+xml") else None)
 
     def __repr__(self) -> str:
         return f"ByMime({', '.join(sorted(self._processors))})"
@@ -103,10 +113,16 @@ def processors(
 
         html = Html5libProcessor(assembler)
     headers = HeaderReader(assembler, settings, agent.lower())
+    xml = XmlProcessor(assembler, links, html, strict_sitemaps=settings.strict_sitemaps)
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,
-        "text/plain": TextProcessor(),
+        "text/plain": TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps),
         "inode/directory": FolderProcessor(links),
+        "text/xml": xml,
+        "application/xml": xml,
+        ANY_XML: xml,
     }
-    return ByMime(standard | {mime.lower(): processor for mime, processor in (own or {}).items()}, count, headers, wall)
+    ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
+    within = ByMime(standard | ours, count)
+    return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process)) | ours, count, headers, wall)

@@ -1,6 +1,7 @@
 """The MIME type of an answer: what its Content-Type says or, where that says nothing, what its first bytes look like.
 
-After WHATWG MIME Sniffing. A wrong type is believed, as browsers do: HTML sent as text/plain is text. Pure; any thread.
+After WHATWG MIME Sniffing. A wrong type is believed, as browsers do: HTML sent as text/plain is text. Believed are not: types
+that mean "I don't know"; text that is a feed or a sitemap, or PDF; zip files that are documents. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -9,11 +10,16 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from larm.processing.readable import names
+
 UNKNOWN: Final = "application/octet-stream"
 """The type of bytes that are no text and look like nothing we know."""
 
 _ESSENCE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE)
-_SAYS_NOTHING = frozenset({"application/octet-stream", "unknown/unknown", "application/unknown", "*/*", "content/unknown"})
+_SAYS_NOTHING = names(
+    "application/octet-stream binary/octet-stream unknown/unknown application/unknown */* content/unknown"
+    " application/force-download application/x-force-download application/download application/x-download"
+)
 _SNIFFED = 1_445  # bytes, as in the standard
 _HTML = re.compile(
     rb"[\t\n\f\r ]*(?:<!--|"
@@ -36,13 +42,46 @@ _MARKS = (
     (b"OggS\0", "application/ogg"),
     (b"ID3", "audio/mpeg"),
 )
+_TEXTS = frozenset(("text/html", "text/plain"))
+_GZIP = b"\x1f\x8b\x08"
+_ZIPS = frozenset(("application/zip", "application/x-zip-compressed", "application/x-zip"))
+_MAYBE_XML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+<(?:\?xml|!--|[a-z][\w.-]*+:|rss|feed|urlset|sitemapindex)|%PDF-", re.IGNORECASE
+)
+_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:(?:<\?[^>]*+>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?>)\s*+)*+<(?:[a-z][\w.-]*+:)?([a-z][\w.-]*+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ROOT_WITHIN = 4_096  # bytes of comments and the like before the first element
+_BY_ROOT = {
+    b"rss": "application/rss+xml",
+    b"rdf": "application/rdf+xml",
+    b"feed": "application/atom+xml",
+    b"urlset": "application/xml",
+    b"sitemapindex": "application/xml",
+}
+_OFFICE = (  # what only such a file has within it
+    (b"word/document", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (b"xl/workbook", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (b"ppt/presentation", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+)
+_OPEN_DOCUMENT = re.compile(rb"mimetype(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation))")
+_PDF_WITHIN = 1_024  # bytes of something else that readers of PDF tolerate (ISO 32000-1, annex H)
+_ZIP_ENDS = 65_536  # bytes at either end of a zip file that have the names of its first and of all its members
 _BOMS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def mime_of(content_type: str, body: bytes) -> str:
     """The essence, lower case, such as ``text/html``; never empty."""
-    return _essence(content_type) or sniff(body)
+    essence = _essence(content_type)
+    if essence in _TEXTS:
+        return (_mislabelled(body) or essence) if _MAYBE_XML.match(body) else essence
+    if essence in _ZIPS:
+        return _of_zip(body)
+    if essence.endswith("xml") and body.startswith(_GZIP):
+        return "application/gzip"
+    return essence or sniff(body)
 
 
 def is_binary(body: bytes) -> bool:
@@ -52,17 +91,44 @@ def is_binary(body: bytes) -> bool:
 
 def sniff(body: bytes) -> str:
     """The type that the first bytes look like."""
-    text = body[3:] if body.startswith(_BOMS[0]) else body
+    return _mislabelled(body) or _markup(body[3:] if body.startswith(_BOMS[0]) else body) or _marked(body)
+
+
+def _markup(text: bytes) -> str:
     if _HTML.match(text) or _XHTML.match(text[:_SNIFFED]):
         return "text/html"
-    if text.lstrip()[:5] == b"<?xml":
-        return "text/xml"
+    return "text/xml" if text[:_SNIFFED].lstrip()[:5] == b"<?xml" else ""
+
+
+def _marked(body: bytes) -> str:
     for mark, mime in _MARKS:
         if body.startswith(mark):
-            return mime
+            return _of_zip(body) if mime == "application/zip" else mime
+    if b"%PDF-" in body[:_PDF_WITHIN]:
+        return "application/pdf"
     if body[:4] == b"RIFF" and body[8:14] == b"WEBPVP":
         return "image/webp"
     return UNKNOWN if is_binary(body) else "text/plain"
+
+
+def _mislabelled(body: bytes) -> str:
+    """The type of what servers like to send as HTML or text: feeds, sitemaps, PDF; empty for anything else."""
+    if body.startswith(b"%PDF-"):
+        return "application/pdf"
+    root = _ROOT.match(body[:_ROOT_WITHIN])
+    return _BY_ROOT.get(root[1].lower(), "") if root else ""
+
+
+def _of_zip(body: bytes) -> str:
+    """The type of a zip file, which may be a document."""
+    if match := _OPEN_DOCUMENT.match(body, 30):  # the first member, stored as it is
+        return match[1].decode()
+    head, tail = body[:_ZIP_ENDS], body[-_ZIP_ENDS:]
+    if b"[Content_Types].xml" in head or b"[Content_Types].xml" in tail:
+        for name, mime in _OFFICE:
+            if name in head or name in tail:
+                return mime
+    return "application/zip"
 
 
 @lru_cache(maxsize=1_000)

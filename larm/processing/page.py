@@ -47,6 +47,8 @@ class Page(NamedTuple):
     linked_data: Sequence[str] = ()
     """Texts of the JSON-LD scripts."""
     warnings: Sequence[str] = ()
+    modified: int = 0
+    """Unix seconds, what the document itself says of its last change; 0: nothing."""
 
 
 _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag

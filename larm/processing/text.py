@@ -1,16 +1,25 @@
-"""TextProcessor: plain text. It has no title and no links. Called on the fetcher threads; keeps no state."""
+"""TextProcessor: plain text. It has no title, and no links unless it is a sitemap. Called on the fetcher threads; no state."""
 
 from __future__ import annotations
 
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
+from larm.processing.assembly import Assembler
 from larm.processing.charset import text_of
 from larm.processing.mime import is_binary
+from larm.processing.page import Page
+from larm.processing.sitemap import is_text_sitemap, read_text
+from larm.processing.xml import sitemap_page
 
 
 class TextProcessor:
     """For text/plain."""
+
+    def __init__(self, assembler: Assembler, *, strict_sitemaps: bool = False) -> None:
+        # constant after construction
+        self._assembler = assembler
+        self._strict_sitemaps = strict_sitemaps
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`. Bytes that are no text are stored and not read."""
@@ -18,4 +27,8 @@ class TextProcessor:
         if is_binary(body):
             return Document(mime, warnings=(f"{message.url.access}: sent as {mime}, but it is binary",))
         text, charset = text_of(body, fetched.headers.get("content-type", ""))
-        return Document(mime, raw_text=text.replace("\r\n", "\n").replace("\0", "").strip(), charset=charset)
+        if is_text_sitemap(text):
+            page = sitemap_page(read_text(text), message.url.access, self._strict_sitemaps)
+            return self._assembler.document(message, fetched, mime, page._replace(charset=charset), index=False)
+        text = text.replace("\r\n", "\n").replace("\0", "").strip()
+        return self._assembler.document(message, fetched, mime, Page("", text, "", (), (), (), charset))

@@ -66,4 +66,7 @@ def test_a_processor_that_raises_costs_one_page() -> None:
 
 
 def test_repr_names_the_types() -> None:
-    assert repr(by_mime()) == "ByMime(application/xhtml+xml, inode/directory, text/html, text/plain)"
+    assert repr(by_mime()) == (
+        "ByMime(*/*+xml, application/gzip, application/x-gzip, application/xhtml+xml, application/xml,"
+        " inode/directory, text/html, text/plain, text/xml)"
+    )

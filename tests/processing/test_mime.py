@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
-from larm.processing.mime import is_binary, mime_of
+from larm.processing.mime import _OFFICE, is_binary, mime_of
 
 
 @pytest.mark.parametrize(
@@ -22,7 +25,8 @@ from larm.processing.mime import is_binary, mime_of
         ("text/html, image/png", b"", "image/png"),
         ("image/png, nonsense", b"", "image/png"),
         ("", b"<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x'>", "text/html"),
-        ("", b"<?xml version='1.0'?><rss>", "text/xml"),
+        ("", b"<?xml version='1.0'?><rss>", "application/rss+xml"),
+        ("", b"<?xml version='1.0'?><other>", "text/xml"),
         ("", b"\x89PNG\r\n\x1a\n", "image/png"),
         ("", b"words", "text/plain"),
         ("", b"", "text/plain"),
@@ -37,3 +41,37 @@ def test_binary() -> None:
     assert is_binary(b"\x1f\x8b\x08\0")
     assert not is_binary("ä\n\t".encode())
     assert not is_binary("x".encode("utf-16"))
+
+
+def zipped(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name in names:
+            file.writestr(name, "application/vnd.oasis.opendocument.text" if name == "mimetype" else "x")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "mime"),
+    [
+        ("text/html", b"<!-- x --><rss version='2.0'>", "application/rss+xml"),
+        ("text/html", b"<?xml version='1.0'?><!DOCTYPE rss [<!ENTITY x 'y'>]><rss>", "application/rss+xml"),
+        ("text/plain", b"\xef\xbb\xbf <feed xmlns='x'>", "application/atom+xml"),
+        ("text/html", b"<rdf:RDF>", "application/rdf+xml"),
+        ("text/plain", b"<?xml version='1.0'?><sm:urlset>", "application/xml"),
+        ("text/html", b"<?xml version='1.0'?><html>", "text/html"),
+        ("text/html", b"<!-- rss --><html>", "text/html"),
+        ("text/plain", b"<?xml version='1.0'?><note>", "text/plain"),
+        ("", b"<urlset>", "application/xml"),
+        ("text/html", b"%PDF-1.4", "application/pdf"),
+        ("", b"junk\n%PDF-1.4", "application/pdf"),
+        ("binary/octet-stream", b"%PDF-1.4", "application/pdf"),
+        ("application/xml", b"\x1f\x8b\x08", "application/gzip"),
+        ("application/zip", zipped("a.txt"), "application/zip"),
+        ("", zipped("[Content_Types].xml", "word/document.xml"), _OFFICE[0][1]),
+        ("application/zip", zipped("xl/workbook.xml", "[Content_Types].xml"), _OFFICE[1][1]),
+        ("", zipped("mimetype", "content.xml"), "application/vnd.oasis.opendocument.text"),
+    ],
+)
+def test_what_is_not_believed(content_type: str, body: bytes, mime: str) -> None:
+    assert mime_of(content_type, body) == mime

@@ -1,0 +1,41 @@
+"""The text and the links of a piece of HTML: entries of feeds contain such. Pure; any thread."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from larm.processing.hostile import cut
+from larm.processing.readable import BLOCK, HIDDEN, anchor
+
+
+class Fragment(NamedTuple):
+    """What a reader sees of it."""
+
+    text: str
+    links: list[tuple[str, str]]
+    """(href as it stands there, anchor)."""
+
+
+def fragment(html: str) -> Fragment:
+    """Of HTML that stands somewhere within a page. Text without any markup is itself."""
+    if "<" not in html and "&" not in html:
+        return Fragment(html, [])
+    body, _ = cut(html.encode("utf-8", "replace"))
+    root = LexborHTMLParser(body).root
+    words: list[str] = []
+    links: list[tuple[str, str]] = []
+    nodes = root.traverse(include_text=True) if root is not None else iter(())
+    for node in nodes:
+        tag = node.tag
+        if tag == "-text":
+            words.append(node.text_content or "")
+        elif tag in BLOCK:
+            words.append("\n")
+        elif tag in HIDDEN:
+            if node.first_child is not None:
+                next(nodes)
+        elif tag == "a" and (href := node.attributes.get("href")):
+            links.append((href, anchor(node.text())))
+    return Fragment("".join(words), links)

@@ -1,0 +1,143 @@
+"""Sitemaps (sitemaps.org 0.9): XML, index, text; each entry with its lastmod. Pure; any thread.
+
+Feeds that serve as sitemaps are read by ``feed.py``, gzip is undone by ``gzipped.py``. The rule that a sitemap may speak only
+for URLs below its own directory is an option and off in a crawl: robots.txt may name sitemaps anywhere, and what leads out
+of the scope is dropped by the filters like any link.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from larm.processing.dates import seconds_of
+from larm.processing.xml_tokens import START, TEXT, XmlTokens
+
+SITEMAP, INDEX = "urlset", "sitemapindex"
+ROOTS: Final = (SITEMAP, INDEX)
+"""Elements that make a sitemap of an XML document."""
+MAX_ENTRIES: Final = 50_000
+"""In one sitemap, says the protocol."""
+NAMESPACES: Final = frozenset(
+    f"{scheme}://www.{site}/schemas/sitemap/0.{version}"
+    for scheme in ("http", "https")
+    for site in ("sitemaps.org", "google.com")
+    for version in ("9", "90", "84")
+)
+"""The protocol's own, and those that were in use before it (0.84 of Google)."""
+
+_WHITE = " \t\r\n\f\v\u00a0\u200b\ufeff\u2028\u2029" + "".join(map(chr, range(0x2000, 0x200B)))
+_PARTS = {SITEMAP: "url", INDEX: "sitemap"}
+_LINE = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_NO_SCHEME = re.compile(r"(?:www\.)[^\s/:]+\.[a-z]{2,}(?:[/?#:]|$)", re.IGNORECASE)
+
+
+class Entry(NamedTuple):
+    """One line of a sitemap."""
+
+    loc: str
+    """As it stands there, without white space around it."""
+    modified: int = 0
+    """Unix seconds of its lastmod; 0: there is none that can be read."""
+
+
+class Sitemap(NamedTuple):
+    """What a sitemap holds."""
+
+    entries: list[Entry]
+    lists_sitemaps: bool = False
+    """It is an index: its entries are sitemaps."""
+    error: str = ""
+    """Why it is not believed: then there are no entries, unless ``partial`` was asked for."""
+    cut: bool = False
+    """It ends too early."""
+
+
+def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False) -> Sitemap:
+    """Of an XML document with one of `ROOTS`.
+
+    A sitemap that is not well-formed is refused as a whole, as search engines do; one that was cut off counts as far as it
+    goes. ``partial``: whatever can be read counts. ``strict_namespace``: only elements of a namespace of the protocol do.
+    """
+    reader = _Reader()
+    tokens = XmlTokens(text)
+    for kind, name, rest in tokens:
+        if kind == TEXT:
+            reader.pieces.append(rest)
+        elif kind == START:
+            reader.begin(name, tokens.attributes(rest) if not reader.root else {})
+        else:
+            reader.end(name)
+    error = f"not well-formed: {'; '.join(tokens.faults)}" if tokens.faults else ""
+    foreign = strict_namespace and reader.namespace not in NAMESPACES
+    if foreign:
+        error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
+    entries = [] if error and (foreign or not partial) else reader.entries[:MAX_ENTRIES]
+    return Sitemap(entries, reader.root == INDEX, error, tokens.cut)
+
+
+class _Reader:
+    """Takes what matters from the stream of tags: ``loc`` and ``lastmod`` two levels below the root, with its prefix."""
+
+    def __init__(self) -> None:
+        self.root = ""
+        self.namespace = ""
+        self.entries: list[Entry] = []
+        self.pieces: list[str] = []  # of the element that was opened last
+        self._prefix = ""
+        self._depth = 0
+        self._parts = ""  # the element around a loc
+        self._loc = self._date = ""
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.root:
+            self._prefix, colon, self.root = name.rpartition(":")
+            self.namespace = attributes.get(f"xmlns:{self._prefix}" if colon else "xmlns", "").strip()
+            self._prefix += colon
+            self._parts = self._prefix + _PARTS.get(self.root, "url")
+        self._depth += 1
+        self.pieces = []
+
+    def end(self, name: str) -> None:
+        self._depth -= 1
+        text, self.pieces = self.pieces, []
+        if self._depth == 2 and name == f"{self._prefix}loc":
+            self._flush()  # a second one in an element means that the first element was not closed
+            self._loc = "".join(text).strip(_WHITE)
+        elif self._depth == 2 and name == f"{self._prefix}lastmod":
+            self._date = "".join(text)
+        elif self._depth == 1 and name == self._parts:
+            if self.root == INDEX and not self._loc:  # <sitemap>https://...</sitemap>
+                self._loc = "".join(text).strip(_WHITE)
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._loc:
+            self.entries.append(Entry(self._loc, seconds_of(self._date)))
+        self._loc = self._date = ""
+
+
+def read_text(text: str) -> Sitemap:
+    """Of a text with a URL a line."""
+    lines = (line.strip(_WHITE) for line in text.splitlines())
+    return Sitemap([Entry(line) for line in lines if _LINE.fullmatch(line)][:MAX_ENTRIES])
+
+
+def is_text_sitemap(text: str) -> bool:
+    """Whether a text is nothing but URLs, one a line."""
+    lines = [line for line in text.lstrip(_WHITE)[:100_000].splitlines() if line.strip(_WHITE)]
+    if len(text) > 100_000:
+        del lines[-1:]  # half a line
+    return bool(lines) and all(_LINE.fullmatch(line.strip(_WHITE)) for line in lines)
+
+
+def completed(loc: str) -> str:
+    """A loc for a URL parser: some leave the scheme out (``www.example.org/``)."""
+    return f"http://{loc}" if _NO_SCHEME.match(loc) else loc
+
+
+def speaks_for(sitemap: str, address: str) -> bool:
+    """Whether a sitemap may, by the protocol, list an address: one below its own directory, on its own host."""
+    directory = sitemap.partition("?")[0]
+    directory = directory[: directory.rindex("/", 8) + 1] if "/" in directory[8:] else f"{directory}/"
+    return f"{address}/".startswith(directory) if address.count("/") == 2 else address.startswith(directory)

@@ -1,0 +1,153 @@
+"""XmlProcessor: XML of any kind; its first element says whether it is a feed, a sitemap, XHTML or something else.
+
+Called on the fetcher threads, which share one; it keeps no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from larm.model.document import Document
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.model.url import BadUrl
+from larm.processing import feed, sitemap
+from larm.processing.assembly import Assembler
+from larm.processing.charset import text_of
+from larm.processing.page import MAX_LINKS, Element, Page
+from larm.processing.readable import anchor, names
+from larm.processing.xml_tokens import START, TEXT, XmlTokens, root_of
+from larm.seams import Processor
+
+Join = Callable[[str, str], str]
+"""The address of a link, given a base and what stands in the document; the latter, where that is no URL."""
+
+_PAGES = names(
+    "alternate guid related via replies next prev previous first last up next-archive prev-archive current mentioned"
+    " link comments commentrss"
+)
+"""Relations of links in feeds that lead to what a reader reads; of others only the address is recorded."""
+_ADDRESSES = ("href", "xlink:href", "url", "xmlurl", "htmlurl")
+"""Attributes that hold an address, in documents of all kinds."""
+
+
+class XmlProcessor:
+    """For text/xml, application/xml and every other type that ends in ``+xml``."""
+
+    def __init__(self, assembler: Assembler, links: LinkMemo, xhtml: Processor, *, strict_sitemaps: bool = False) -> None:
+        """``xhtml``: reads XHTML that is sent as XML; ``strict_sitemaps``: see `Processing`."""
+        # constant after construction
+        self._assembler = assembler
+        self._links = links
+        self._xhtml = xhtml
+        self._strict_sitemaps = strict_sitemaps
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`."""
+        text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
+        text = text.lstrip("\ufeff \t\r\n\0")
+        root = root_of(text)
+        if root == "html":
+            return self._xhtml.process(message, fetched, "application/xhtml+xml")
+        index = True
+        if root in sitemap.ROOTS:
+            page, index = self._sitemap(message.url.access, text), False
+        elif root in feed.ROOTS and (found := feed.read_feed(text)):
+            page = self._feed(message.url.access, fetched.headers.get("content-location", ""), found)
+        elif not root and sitemap.is_text_sitemap(text):
+            page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
+        else:
+            page = any_xml(text)
+        return self._assembler.document(message, fetched, mime, page._replace(charset=charset), index=index)
+
+    def _sitemap(self, address: str, text: str) -> Page:
+        return sitemap_page(sitemap.read_xml(text), address, self._strict_sitemaps)
+
+    def _feed(self, address: str, content_location: str, found: feed.Feed) -> Page:
+        join = self._links.normalizer.join
+
+        def resolved(base: str, href: str) -> str:
+            try:
+                return join(base, href).access
+            except BadUrl:
+                return href
+
+        base = resolved(address, content_location) if content_location else address
+        return feed_page(found, resolved, base)
+
+
+def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
+    """The links of a sitemap; ``strict``: only those that it may speak for."""
+    warnings = [f"sitemap: {found.error}"] if found.error else []
+    if found.cut:
+        warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
+    addresses = [sitemap.completed(entry.loc) for entry in found.entries]
+    if strict and not found.lists_sitemaps:
+        addresses = [each for each in addresses if sitemap.speaks_for(address, each)]
+    return Page("", "", "", (), [("a", {"href": each}, "") for each in addresses], (), "", warnings=warnings)
+
+
+def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
+    """A feed as a page: its title, the texts of its entries, and links with the titles of entries as anchors."""
+    elements: list[Element] = []
+    words: list[str] = []
+    for entry in (found.about, *found.entries):
+        elements += _of_entry(entry, join, base)
+        words += (entry.title, entry.text) if entry is not found.about else (entry.text,)
+    warnings = [f"feed: not well-formed: {'; '.join(found.warnings)}"] if found.warnings else []
+    modified = max((entry.modified for entry in (found.about, *found.entries)), default=0)
+    text = "\n".join(word for word in words if word)
+    return Page(
+        found.about.title,
+        text,
+        "",
+        (),
+        elements[:MAX_LINKS],
+        (),
+        "",
+        language=found.language,
+        warnings=warnings,
+        modified=modified,
+    )
+
+
+def _of_entry(entry: feed.Entry, join: Join, base: str) -> Iterator[Element]:
+    main = entry.link
+    for link in (*entry.links, *entry.mentioned, *entry.source):
+        if not link.href:
+            continue
+        address = base
+        for each in link.bases:
+            address = join(address, each)
+        address = join(address, link.href)
+        words = entry.title if link is main else link.title
+        if link.rel in _PAGES:
+            yield "a", {"href": address}, words
+        else:
+            yield "img", {"src": address, "alt": words}, ""
+
+
+def any_xml(text: str) -> Page:
+    """Of a document whose language we don't know: its characters, what is called a title, what looks like links."""
+    tokens = XmlTokens(text)
+    title, within = "", 0  # elements open from the title on
+    words: list[str] = []
+    elements: list[Element] = []
+    for kind, name, rest in tokens:
+        if kind == TEXT:
+            words.append(rest)
+            if within:
+                title = anchor(f"{title} {rest}")
+        elif kind == START:
+            words.append(" ")
+            if within or (not title and name.rpartition(":")[2] == "title"):
+                within += 1
+            if rest and len(elements) < MAX_LINKS:
+                attributes = tokens.attributes(rest)
+                elements += (("a", {"href": attributes[key]}, "") for key in _ADDRESSES if key in attributes)
+        else:
+            words.append(" ")
+            within -= within > 0
+    warnings = [f"XML: not well-formed: {'; '.join(tokens.faults)}"] if tokens.faults else []
+    return Page(title, "".join(words).strip(), "", (), elements, (), "", warnings=warnings)

@@ -1,0 +1,169 @@
+"""Feeds, sitemaps and other XML, as a crawl reads them."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+
+from larm.processing.gzipped import unpack
+from larm.processing.sitemap import MAX_ENTRIES, is_text_sitemap, read_text, read_xml, speaks_for
+from tests.processing.pages import PAGE, document, links
+
+RSS = """<?xml version="1.0"?>
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
+<title>News &amp; more</title><link>http://a.localhost/</link><description>Of the day</description>
+<item><title>One</title><link>/one</link><description>&lt;p&gt;First &lt;a href="/in"&gt;inner&lt;/a&gt;&lt;/p&gt;</description>
+<pubDate>Fri, 02 Jan 1970 00:00:00 GMT</pubDate><enclosure url="/sound.mp3" type="audio/mpeg" length="5"/></item>
+<item><title>Two</title><guid>http://a.localhost/two</guid><content:encoded><![CDATA[<b>Second</b>]]></content:encoded></item>
+</channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/base/"><title>Atom</title>
+<link rel="self" href="/feed.atom"/><link href="/home"/><updated>1970-01-02T00:00:00Z</updated>
+<entry xml:base="sub/"><title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">An <b>entry</b></div></title>
+<link rel="alternate" type="image/png" href="p.png"/><link rel="alternate" type="text/html" href="page"/>
+<content type="text/html">Said &lt;em&gt;so&lt;/em&gt;</content></entry></feed>"""
+SITEMAP = (
+    "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:image='http://www.google.com/schemas/sitemap-image/1.1'>"
+    "<url><loc> http://a.localhost/dir/1 </loc><lastmod>1970-01-02</lastmod><image:image><image:loc>http://i/</image:loc>"
+    "</image:image></url><url><loc>http://a.localhost/2</loc></url></urlset>"
+)
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/rss+xml", "text/xml", "text/html", "text/plain", "", "application/x+xml"]
+)
+def test_rss(content_type: str) -> None:
+    found = document(RSS, content_type=content_type)
+    assert (found.title, found.index, found.modified, found.warnings) == ("News & more", True, 86_400, ())
+    assert found.text == "Of the day One First inner Two Second"
+    assert links(RSS, content_type=content_type) == [
+        ("/", 0, "News & more", True),
+        ("/one", 0, "One", True),
+        ("/sound.mp3", 0, "", False),
+        ("/in", 0, "inner", True),
+        ("/two", 0, "Two", True),
+    ]
+
+
+def test_atom_with_bases_and_several_alternates() -> None:
+    found = document(ATOM, content_type="application/atom+xml")
+    assert (found.title, found.text, found.modified) == ("Atom", "An entry Said so", 86_400)
+    assert links(ATOM, content_type="application/atom+xml") == [
+        ("/feed.atom", 0, "", False),
+        ("/home", 0, "Atom", True),
+        ("/base/sub/page", 0, "An entry", True),
+        ("/base/sub/p.png", 0, "", True),
+    ]
+
+
+def test_rdf_and_cdf() -> None:
+    rdf = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><title>C</title>'
+        "<link>/c</link></channel><item><title>I</title><link>/i</link></item></rdf:RDF>"
+    )
+    assert links(rdf, content_type="text/xml") == [("/c", 0, "C", True), ("/i", 0, "I", True)]
+    cdf = '<CHANNEL HREF="/c"><TITLE>C</TITLE><ITEM HREF="/i"><TITLE>I</TITLE></ITEM></CHANNEL>'
+    assert links(cdf, content_type="application/x-cdf+xml") == [("/c", 0, "C", True), ("/i", 0, "I", True)]
+
+
+def test_a_broken_feed_is_read_as_far_as_it_goes() -> None:
+    found = document(RSS[: RSS.index("Second")].replace("&amp;", "&"), content_type="text/xml")
+    assert (found.title, len(found.links)) == ("News & more", 5)
+    assert found.warnings == (f"{PAGE}: feed: not well-formed: it ends too early",)
+
+
+def test_sitemap() -> None:
+    found = document(SITEMAP, content_type="text/xml")
+    assert (found.index, found.text, found.title) == (False, "", "")
+    assert links(SITEMAP, content_type="text/xml") == [("/dir/1", 0, "", True), ("/2", 0, "", True)]
+    assert links(SITEMAP, content_type="text/xml", strict_sitemaps=True) == [("/dir/1", 0, "", True)]
+
+
+def test_lastmod_and_other_namespaces() -> None:
+    found = read_xml(SITEMAP)
+    assert [(entry.loc, entry.modified) for entry in found.entries] == [
+        ("http://a.localhost/dir/1", 86_400),
+        ("http://a.localhost/2", 0),
+    ]
+    assert read_xml(SITEMAP, strict_namespace=True).entries
+    assert not read_xml(SITEMAP.replace("/0.9", "/x"), strict_namespace=True).entries
+
+
+def test_a_malformed_sitemap_is_refused_and_one_cut_off_is_not() -> None:
+    broken = SITEMAP.replace("</url>", "</url></url>", 1)
+    found = document(broken, content_type="text/xml")
+    assert found.links == ()
+    assert found.warnings == (f"{PAGE}: sitemap: not well-formed: </url> without a beginning",)
+    assert len(read_xml(broken, partial=True).entries) == 2
+    found = document(SITEMAP[:-30], content_type="text/xml")
+    assert len(found.links) == 2
+    assert found.warnings == (f"{PAGE}: the sitemap ends too early, after 2 entries",)
+
+
+def test_a_sitemap_has_no_more_entries_than_the_protocol_allows() -> None:
+    many = "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(MAX_ENTRIES + 1))
+    assert len(read_xml(f"<urlset>{many}</urlset>").entries) == MAX_ENTRIES
+
+
+def test_text_sitemap() -> None:
+    text = "\ufeffhttp://a.localhost/1\r\n\r\nhttp://a.localhost/2\n"
+    assert is_text_sitemap(text)
+    assert [entry.loc for entry in read_text(text).entries] == ["http://a.localhost/1", "http://a.localhost/2"]
+    found = document(text, content_type="text/plain")
+    assert (len(found.links), found.index) == (2, False)
+    for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1"):
+        assert not is_text_sitemap(other)
+
+
+def test_what_a_sitemap_speaks_for() -> None:
+    assert speaks_for("http://a/dir/s.xml?x=/", "http://a/dir/page")
+    assert speaks_for("http://a/s.xml", "http://a")
+    assert not speaks_for("http://a/dir/s.xml", "http://a/page")
+    assert not speaks_for("http://a/s.xml", "https://a/page")
+
+
+def test_gzip() -> None:
+    packed = gzip.compress(SITEMAP.encode())
+    for content_type in ("application/gzip", "application/x-gzip", "application/xml", ""):
+        assert len(document(packed, content_type=content_type).links) == 2, content_type
+    found = document(gzip.compress(b"plain words"), content_type="application/gzip")
+    assert (found.mime, found.text) == ("text/plain", "plain words")
+    for other in (gzip.compress(b"x\0" * 300), gzip.compress(packed)):
+        assert document(other, content_type="application/gzip").mime == "application/gzip"
+
+
+def test_gzip_that_is_broken_or_a_bomb() -> None:
+    packed = gzip.compress(b"some words " * 100)
+    assert unpack(packed + packed) == (b"some words " * 200, "")
+    assert unpack(packed + b"\0\0") == (b"some words " * 100, "")
+    assert unpack(packed[:-9])[1] == "gzip ends too early"
+    assert unpack(b"\x1f\x8b\x08\0x")[1] in (
+        "gzip ends too early",
+        "broken gzip: Error -3 while decompressing data: incorrect header check",
+    )
+    assert unpack(zlib.compress(b"x"))[1].startswith("broken gzip")
+    body, warning = unpack(gzip.compress(bytes(10_000)), limit=1_000)
+    assert (len(body), warning) == (1_000, "more than 1000 bytes in gzip")
+    found = document(packed[:-9], content_type="application/gzip")
+    assert found.text.startswith("some words")
+    assert found.warnings == (f"{PAGE}: gzip ends too early",)
+
+
+def test_any_xml() -> None:
+    xml = "<book xmlns:xlink='x'><title>A <em>book</em></title><p>Words<ref xlink:href='x'/>more</p></book>"
+    found = document(xml, content_type="application/xml")
+    assert (found.title, found.text) == ("A book", "A book Words more")
+    assert links(xml, content_type="application/xml") == [("/dir/x", 0, "", True)]
+
+
+def test_xhtml_sent_as_xml() -> None:
+    found = document("<?xml version='1.0'?><html><head><title>T</title></head></html>", content_type="text/xml")
+    assert (found.title, found.mime) == ("T", "application/xhtml+xml")
+
+
+def test_headers_count_for_all_of_them() -> None:
+    found = document(RSS, content_type="text/xml", headers={"x_robots_tag": "noindex, nofollow"})
+    assert not found.index
+    assert not any(link.follow for link in found.links)
+    assert not document("words", content_type="text/plain", headers={"x_robots_tag": "noindex"}).index
