@@ -113,11 +113,13 @@ def processors(
 
         html = Html5libProcessor(assembler)
     headers = HeaderReader(assembler, settings, agent.lower())
+    text_processor = TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps)
     xml = XmlProcessor(assembler, links, html, strict_sitemaps=settings.strict_sitemaps)
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,
-        "text/plain": TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps),
+        "text/plain": text_processor,
+        "text/*": text_processor,
         "inode/directory": FolderProcessor(links),
         "text/xml": xml,
         "application/xml": xml,

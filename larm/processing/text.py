@@ -12,9 +12,12 @@ from larm.processing.page import Page
 from larm.processing.sitemap import is_text_sitemap, read_text
 from larm.processing.xml import sitemap_page
 
+_NOT_FOR_READERS = frozenset(("text/css", "text/javascript", "text/rtf"))
+"""Text that is fetched with ``follow_embedded``, or is written for programs only."""
+
 
 class TextProcessor:
-    """For text/plain."""
+    """For text/plain, and for all other text that has no processor of its own: sources, tables, notes."""
 
     def __init__(self, assembler: Assembler, *, strict_sitemaps: bool = False) -> None:
         # constant after construction
@@ -24,6 +27,8 @@ class TextProcessor:
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`. Bytes that are no text are stored and not read."""
         body = fetched.body
+        if mime in _NOT_FOR_READERS:
+            return Document(mime)
         if is_binary(body):
             return Document(mime, warnings=(f"{message.url.access}: sent as {mime}, but it is binary",))
         text, charset = text_of(body, fetched.headers.get("content-type", ""))

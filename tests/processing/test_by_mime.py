@@ -68,5 +68,5 @@ def test_a_processor_that_raises_costs_one_page() -> None:
 def test_repr_names_the_types() -> None:
     assert repr(by_mime()) == (
         "ByMime(*/*+xml, application/gzip, application/x-gzip, application/xhtml+xml, application/xml,"
-        " inode/directory, text/html, text/plain, text/xml)"
+        " inode/directory, text/*, text/html, text/plain, text/xml)"
     )

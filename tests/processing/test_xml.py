@@ -162,6 +162,11 @@ def test_xhtml_sent_as_xml() -> None:
     assert (found.title, found.mime) == ("T", "application/xhtml+xml")
 
 
+def test_text_of_other_types() -> None:
+    assert document("a,b", content_type="text/csv").text == "a,b"
+    assert document("a {}", content_type="text/css").text == ""
+
+
 def test_headers_count_for_all_of_them() -> None:
     found = document(RSS, content_type="text/xml", headers={"x_robots_tag": "noindex, nofollow"})
     assert not found.index
