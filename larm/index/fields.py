@@ -23,5 +23,5 @@ FETCHED = "fetched"  # the same
 SIZE = "size"  # bytes of the page
 LENGTH = "length"  # characters of the main text
 DIGEST = "digest"  # of what a reader sees; 0: nothing
-NOSNIPPET = "nosnippet"  # "1": the page asks not to be quoted
+QUOTE = "quote"  # at most so many characters may be shown; not there: any number
 GENERATION = "generation"  # number of the commit that brought the document; for recovery

@@ -32,5 +32,5 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     """Bytes."""
     digest: int = 0
     """63 bits over what a reader sees; pages with the same one are one result. 0: none."""
-    snippet: bool = True
-    """False: the page asks not to be quoted."""
+    quote: int | None = None
+    """At most so many characters of it may be shown; None: any number."""

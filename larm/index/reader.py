@@ -36,8 +36,8 @@ class Match(NamedTuple):
     fetched: int = 0
     size: int = 0
     """Bytes."""
-    quotable: bool = True
-    """False: the page asks not to be quoted."""
+    quote: int | None = None
+    """At most so many characters of the page may be shown; None: any number."""
 
 
 class Found(NamedTuple):
@@ -125,7 +125,7 @@ class IndexReader:
             modified=first(fields.MODIFIED) or 0,
             fetched=first(fields.FETCHED) or 0,
             size=first(fields.SIZE) or 0,
-            quotable=not first(fields.NOSNIPPET),
+            quote=first(fields.QUOTE),
         )
 
     def _new_searcher(self) -> tantivy.Searcher:

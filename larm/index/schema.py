@@ -31,7 +31,7 @@ def build_schema() -> tantivy.Schema:
     builder.add_text_field(fields.META, tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field(fields.LANGUAGE, stored=True, fast=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(fields.MIME, stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field(fields.NOSNIPPET, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field(fields.QUOTE, stored=True)
     for name in (fields.MODIFIED, fields.FETCHED, fields.SIZE):
         builder.add_unsigned_field(name, stored=True, indexed=True, fast=True)
     for name in (fields.LENGTH, fields.DIGEST):

@@ -154,7 +154,6 @@ def _document(page: Page, key: str) -> tantivy.Document:
         (fields.META, page.meta),
         (fields.LANGUAGE, page.language),
         (fields.MIME, page.mime),
-        (fields.NOSNIPPET, "" if page.snippet else "1"),
     ):
         if text:
             try:
@@ -170,6 +169,8 @@ def _document(page: Page, key: str) -> tantivy.Document:
         (fields.DIGEST, page.digest),
     ):
         document.add_unsigned(field, number)
+    if page.quote is not None:
+        document.add_unsigned(fields.QUOTE, page.quote)
     return document
 
 

@@ -76,6 +76,6 @@ class Searcher:
         return Results(found.total, hits, self._clock.monotonic() - began)
 
     def _hit(self, match: Match, marks: Marks) -> Hit:
-        snippet = make_snippet(match.body, marks, match.description) if match.quotable else ()
+        snippet = make_snippet(match.body, marks, match.description) if match.quote != 0 else ()
         title = safe_line(match.title).strip() or match.url
         return Hit(title, match.url, snippet, match.mime, match.score, match.explanation)

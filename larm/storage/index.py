@@ -16,7 +16,6 @@ from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
-from larm.model.digest import text_digest
 from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
@@ -72,10 +71,16 @@ class IndexStorage:
             mime=document.mime,
             title=document.title,
             text=cut(document.raw_text, self._text_size),
+            other=cut(document.other_text, self._text_size),
+            headings=document.headings,
+            description=document.description,
+            language=document.language,
+            modified=document.modified,
+            quote=document.snippet,
             meta=meta,
             fetched=fetched,
             size=len(visit.body),
-            digest=text_digest("", document.raw_text),
+            digest=document.seen,
         )
 
     def commit(self) -> Mapping[str, Any]:
