@@ -153,12 +153,20 @@ class LogStorage(_Section, frozen=True):
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
 
 
+class Duplicates(_Section, frozen=True):
+    """Pages that say the same."""
+
+    merge: bool = True  # of pages with the same text index the first one
+    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.8  # share of the text that nearly the same pages share
+
+
 class IndexStorage(_Section, frozen=True):
     """The full-text index."""
 
     memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
     threads: Positive = 1
     text_size: ByteSize = ByteSize(1_000_000)  # text of a page that is indexed and kept for snippets
+    duplicates: Duplicates = Duplicates()
 
 
 class Storage(_Section, frozen=True):

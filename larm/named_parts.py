@@ -23,7 +23,7 @@ from larm.kit.clock import SystemClock
 from larm.model.file_rules import FileRules
 from larm.recrawl.page_book import PageBook
 from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage
-from larm.state import resolver_of
+from larm.state import ALIASES, QUEUES, resolver_of
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -39,6 +39,13 @@ class FilterParts(NamedTuple):
     """None: no start URL is a file."""
 
 
+class StorageParts(NamedTuple):
+    """Whom built-in storages tell something."""
+
+    counted: Callable[[str, int], None]
+
+
+_NONE = StorageParts(lambda _name, _n: None)
 _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "length": lambda settings, _: LengthFilter(settings.length.max),
     "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
@@ -47,10 +54,10 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "visited": lambda _, parts: VisitedFilter(parts.seen),
     "robots": lambda _, parts: RobotsFilter(parts.desk),
 }
-_STORAGES: dict[str, Callable[[config.Storage, Path], Storage]] = {
-    "log": lambda settings, directory: LogStorage(directory, settings.log),
-    "index": lambda settings, directory: IndexStorage(directory, settings.index),
-    "graph": lambda _, directory: GraphStorage(directory, SystemClock()),
+_STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
+    "log": lambda settings, directory, _: LogStorage(directory, settings.log),
+    "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
+    "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
 }
 
 _TEXTLESS = frozenset({"log", "graph"})
@@ -69,14 +76,24 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     ]
 
 
-def storages(settings: Config, directory: Path) -> Sequence[Storage]:
+def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:
     """The storages, in their order. Raises ConfigError."""
     return [
-        _STORAGES[name](settings.storage, directory)
+        _STORAGES[name](settings.storage, directory, parts)
         if name in _STORAGES
         else _own(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
         for name in settings.storage.chain
     ]
+
+
+def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
+    if not settings.duplicates.merge:
+        return IndexStorage(directory, settings)
+    from larm.duplicates.aliases import Aliases  # with numpy: a tenth of a second, which only a crawl has to spare
+
+    return IndexStorage(
+        directory, settings, aliases=Aliases(directory / QUEUES / ALIASES, settings.duplicates, count=parts.counted)
+    )
 
 
 def processors_of_the_users(settings: Config) -> dict[str, Processor]:

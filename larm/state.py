@@ -19,7 +19,7 @@ from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, GRAPH, LOGS = "cachingqueue", "index", "graph", "logs"
-VISITED, PAGES = "visited.db", "pages.db"
+VISITED, PAGES, ALIASES = "visited.db", "pages.db", "aliases.db"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
 Undo = list[Callable[[], object]]
@@ -51,7 +51,7 @@ def open_state(settings: Config, directory: Path, undo: Undo) -> State:
 
 def check_databases(directory: Path) -> None:
     """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
-    for name in (VISITED, PAGES):
+    for name in (VISITED, PAGES, ALIASES):
         check_database(directory / QUEUES / name)
 
 

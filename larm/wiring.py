@@ -14,6 +14,7 @@ from larm.budget import PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
 from larm.crawl import SPENT, Crawl
+from larm.duplicates.lookup import first_of
 from larm.errors import LarmError, UsageError
 from larm.explain import explain
 from larm.fetcher_record import FetcherRecord
@@ -49,14 +50,27 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.reporter import Reporter
-from larm.named_parts import FilterParts, check, filters, processors_of_the_users, storages, wants_text
+from larm.named_parts import FilterParts, StorageParts, check, filters, processors_of_the_users, storages, wants_text
 from larm.probe import Probe
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Fetcher, Filter
 from larm.start_folders import file_rules
-from larm.state import LOGS, PAGES, QUEUES, State, Undo, check_databases, close_all, forget, open_state, recover, resolver_of
+from larm.state import (
+    ALIASES,
+    LOGS,
+    PAGES,
+    QUEUES,
+    State,
+    Undo,
+    check_databases,
+    close_all,
+    forget,
+    open_state,
+    recover,
+    resolver_of,
+)
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 
@@ -162,7 +176,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         wall=clock.wall,
     )
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
-    lines = _lines(settings, directory, header)
+    lines = _lines(settings, directory, header, StorageParts(counters.add))
     notes = _notes(settings, header, mission, scoped=scope is not None)
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = _recrawl(settings, directory, mission, book, notes) if cycle else None
@@ -252,9 +266,9 @@ def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
     return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, encode_messages, decode_messages)
 
 
-def _lines(settings: Config, directory: Path, header: Header | None) -> Sequence[StorageLine]:
+def _lines(settings: Config, directory: Path, header: Header | None, parts: StorageParts) -> Sequence[StorageLine]:
     positions = header.storages if header else {}
-    chain = [*storages(settings, directory), PageBook(directory / QUEUES / PAGES)]
+    chain = [*storages(settings, directory, parts), PageBook(directory / QUEUES / PAGES)]
     return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
 
 
@@ -309,6 +323,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
             scope = ScopeFilter(restrict_to)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         parts = FilterParts(scope, state.seen, desk, folders)
-        return explain(url, filters(settings, parts), book, settings, directory)
+        rows = explain(url, filters(settings, parts), book, settings, directory)
+        kin = first_of(directory / QUEUES / ALIASES, url.fingerprint)
+        return rows if kin is None else [*rows, ("index", f"no page of its own: {kin.why} {kin.first}")]
     finally:
         close_all(undo)

@@ -1,14 +1,15 @@
 """IndexStorage: documents go into the full-text index in ``index/`` (LARM-86, LARM-88).
 
 Every page that was stored is indexed, also types without text: they are found by the words of their URL. The exceptions are
-pages that ask not to be. Made by wiring; everything else happens on its writer thread; tantivy indexes in its own threads.
+pages that ask not to be, and those that say the same as another (`larm.duplicates.aliases`). Made by wiring; everything else
+happens on its writer thread; tantivy indexes in its own threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from larm import config
 from larm.errors import StorageError
@@ -20,16 +21,26 @@ from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
 
+if TYPE_CHECKING:  # who merges no duplicates need not wait for numpy
+    from larm.duplicates.aliases import Aliases
+
 
 class IndexStorage:
     """Writes ``directory/index``. Implements `larm.seams.Storage`; raises ConfigError if its memory is too small."""
 
     name = "index"
 
-    def __init__(self, directory: Path, settings: config.IndexStorage, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: config.IndexStorage,
+        clock: Clock | None = None,
+        aliases: Aliases | None = None,
+    ) -> None:
         # constant after construction
         self._clock = clock or SystemClock()
         self._text_size = settings.text_size
+        self._aliases = aliases
         self._writer = IndexWriter(directory / "index", settings.memory, settings.threads)
 
     def open(self, position: Mapping[str, Any] | None) -> None:
@@ -38,11 +49,13 @@ class IndexStorage:
         if position is not None and (not isinstance(generation, int) or generation < 0):
             raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); use --fresh")
         self._writer.open(generation)
+        if self._aliases is not None:
+            self._aliases.open(None if position is None else position.get("aliases"))
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Index the pages; remove those that are gone or, by now, ask not to be indexed."""
         writer = self._writer
-        for visit in visits:
+        for visit in visits if self._aliases is None else self._aliases.settle(visits):
             url, document = visit.url, visit.document
             if url is None:
                 continue
@@ -85,11 +98,16 @@ class IndexStorage:
 
     def commit(self) -> Mapping[str, Any]:
         """Make the index durable and visible to searches."""
-        return {"generation": self._writer.commit()}
+        position: dict[str, Any] = {"generation": self._writer.commit()}
+        if self._aliases is not None:
+            position["aliases"] = self._aliases.commit()
+        return position
 
     def close(self) -> None:
         """Let go of the index."""
         self._writer.close()
+        if self._aliases is not None:
+            self._aliases.close()
 
 
 def cut(text: str, size: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ import tantivy
 
 from larm.config import Config, load
 from larm.crawl import Ending
+from larm.duplicates.row import decode_row
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
 from larm.storage.reader import StoreLog
@@ -81,14 +84,23 @@ def stored(directory: Path) -> Counter[str]:
 
 
 def indexed(directory: Path) -> Counter[str]:
-    """How often each URL is in the index."""
+    """How often each URL is in the index, itself or as the alias of another."""
     index = schema.open_index(directory / "index")
     index.reload()
     searcher = index.searcher()
     if not searcher.num_docs:
-        return Counter()
+        return aliases(directory)
     hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits
-    return Counter(str(searcher.doc(address).get_first(fields.URL)) for _, address in hits)
+    return Counter(str(searcher.doc(address).get_first(fields.URL)) for _, address in hits) + aliases(directory)
+
+
+def aliases(directory: Path) -> Counter[str]:
+    """URLs of which the index has another with the same text."""
+    path = directory / "cachingqueue" / "aliases.db"
+    if not path.exists():
+        return Counter()
+    with closing(sqlite3.connect(path)) as table:
+        return Counter(decode_row(data[4:]).access for (data,) in table.execute("SELECT data FROM entries WHERE first <> key"))
 
 
 def lines(directory: Path, name: str) -> list[str]:

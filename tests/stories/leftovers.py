@@ -12,7 +12,7 @@ from larm.graph.reader import OutLink, open_graph
 from larm.index import fields, schema
 from larm.model.url import URLNormalizer
 from larm.storage.reader import StoreLog
-from tests.stories.crawls import lines
+from tests.stories.crawls import aliases, lines
 
 
 class Leftovers(NamedTuple):
@@ -53,4 +53,5 @@ def _indexed(directory: Path) -> list[tuple[str, ...]]:
         return []
     hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits
     names = (fields.URL, fields.MIME, fields.TITLE, fields.MAIN)
-    return [tuple(str(searcher.doc(address).get_first(name)) for name in names) for _, address in hits]
+    rows = [tuple(str(searcher.doc(address).get_first(name)) for name in names) for _, address in hits]
+    return rows + [(url, "alias") for url in aliases(directory)]

@@ -1,0 +1,310 @@
+"""Aliases: of pages that say the same, the first is indexed, the others are its aliases (YIOOP-9; Manku, Jain, Sarma 2007).
+
+Stands between the index storage and the index, on its writer thread: `settle` takes the visits that were stored and returns
+what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.text_hash` over all their text; nearly
+the same are main texts whose sketches agree (`larm.duplicates.fingerprints`). A page that names a canonical address is an alias
+of what is there, whatever it says.
+
+Who comes first leads, and of who leads the marks are in the table; an alias follows one that leads. Aliases keep their
+document (packed, a few KB), so when the page that leads changes or goes, they are settled anew without asking the site: the
+first of them takes its place in the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import xxhash
+
+from larm import config
+from larm.duplicates.fingerprints import Fingerprint, Memory, distance, fingerprints, likeness
+from larm.duplicates.row import AliasRow, decode_row, encode_row, pack, unpack
+from larm.errors import StorageError
+from larm.kit.twin_table import Entry, TwinTable
+from larm.model.crawl_hash import text_hash
+from larm.model.document import Document, Visit
+from larm.model.url import Url
+
+_FAR = 20
+"""Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
+_WAITING = 1000  # another seed than those of the bands
+_LITTLE = 10
+"""A text is nothing new if less than one in so many of its features was not seen before."""
+
+
+class Told(NamedTuple):
+    """What was found out about one page, for who wants to know which addresses are worth their while."""
+
+    url: Url
+    referrer: str
+    stale: bool
+    """It says nothing that other pages had not said before."""
+    first: str
+    """The access form of the page that it is an alias of; empty if it leads."""
+
+
+EXACT, NEAR, CANONICAL, PROMOTED = (f"duplicates/{each}" for each in ("exact", "near", "canonical", "promoted"))
+"""Counters: pages that became aliases, by the reason, and aliases that took the place of the page that led."""
+
+
+class Aliases:
+    """The aliases of one index. Only its writer thread."""
+
+    def __init__(
+        self,
+        path: Path,
+        settings: config.Duplicates,
+        tell: Callable[[Sequence[Told]], None] = lambda _: None,
+        count: Callable[[str, int], None] = lambda _name, _n: None,
+    ) -> None:
+        # constant after construction
+        self._path = path
+        self._settings = settings
+        self._tell = tell
+        self._count = count
+        self._memory = Memory()
+        # only the writer thread
+        self._table: TwinTable | None = None
+
+    def open(self, position: Mapping[str, Any] | None) -> None:
+        """Begin anew, or go on at what `commit` returned. Raises StorageError."""
+        if position is None:
+            for ending in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+        self._table = TwinTable(self._path)
+        self._table.open_at(int(position["generation"]) if position else 0)
+
+    def settle(self, visits: Sequence[Visit]) -> list[Visit]:
+        """What the index is to do: visits that are to be indexed, and visits that are ``gone`` for what is to be removed.
+
+        Visits without a page come back as they are. Raises StorageError.
+        """
+        pages = [visit for visit in visits if visit.document is not None and visit.document.index and visit.url is not None]
+        read = dict(zip(map(id, pages), self._read(pages), strict=True))
+        view = _View(self._open_table(), (row for row, _ in read.values()), visits)
+        if not view.plain:
+            return [each for visit in visits for each in self._settle_alone(visit, read.get(id(visit)))]
+        out, told = [], []
+        for visit in visits:
+            found = read.get(id(visit))
+            if found is None or visit.url is None:
+                out.append(visit)
+                continue
+            lead = self._lead(view, visit.url.fingerprint, found[0])
+            self._enter(view, visit, found[0], lead, out)
+            told.append(_told(visit, found[1], lead))
+        view.write()
+        if told:
+            self._tell(told)
+        return out
+
+    def commit(self) -> Mapping[str, Any]:
+        """Make it durable; the position is for `open`. Raises StorageError."""
+        return {"generation": self._open_table().commit()}
+
+    def close(self) -> None:
+        """After the last commit."""
+        if self._table is not None:
+            self._table.close()
+
+    # -- one page
+
+    def _read(self, pages: Sequence[Visit]) -> list[tuple[AliasRow, Fingerprint]]:
+        documents = [visit.document or Document("") for visit in pages]
+        prints = fingerprints([document.raw_text for document in documents], self._memory)
+        return [(_row(visit, document, made), made) for visit, document, made in zip(pages, documents, prints, strict=True)]
+
+    def _lead(self, view: _View, key: int, row: AliasRow) -> AliasRow | None:
+        """The page that this one is an alias of, None if it is to lead."""
+        if row.canonical and row.canonical != key:
+            named = view.get(row.canonical)
+            lead = view.get(named.first) if named else None
+            if lead is not None and lead.key != key and not _careless(row, lead.row):
+                self._count(CANONICAL, 1)
+                return lead.row
+        for each in view.leads(*row.exact):
+            if each.key != key and each.row.digest == row.digest:
+                self._count(EXACT, 1)
+                return each.row
+        near = [
+            (likeness(row.sketch, each.row.sketch), each.row)
+            for each in view.leads(*row.bands)
+            if each.key != key and distance(row.simhash, each.row.simhash) <= _FAR
+        ]
+        share, best = max(near, key=lambda pair: pair[0], default=(0.0, None))
+        if best is None or share < self._settings.similarity:
+            return None
+        self._count(NEAR, 1)
+        return best
+
+    def _enter(self, view: _View, visit: Visit, row: AliasRow, lead: AliasRow | None, out: list[Visit]) -> None:
+        """Into the table, and, if it leads, into the index."""
+        if lead is None:
+            kept = pack(visit) if row.canonical not in (0, row.key) else b""  # what it names may yet come
+            view.put(msgspec.structs.replace(row, visit=kept), row.key)
+            out.append(visit)
+        else:
+            view.put(msgspec.structs.replace(row, visit=pack(visit)), lead.key)
+
+    # -- where something of the page, or for it, is there already
+
+    def _settle_alone(self, visit: Visit, found: tuple[AliasRow, Fingerprint] | None) -> list[Visit]:
+        url, table = visit.url, self._open_table()
+        if url is None:
+            return [visit]
+        out: list[Visit] = []
+        old = table.get_many([url.fingerprint]).get(url.fingerprint)
+        if found is None:
+            if old is not None and (visit.gone or visit.document is not None):
+                self._leave(old, out)
+            return [visit, *out]
+        row, made = found
+        if old is not None and old.first == old.key and _same(decode_row(old.data), row):
+            self._tell([Told(url, visit.referrer, False, "")])
+            return [visit]  # it leads on
+        if old is not None:
+            table.remove([old.key])
+        view = _View(table, [row], [visit])
+        lead = self._lead(view, row.key, row)
+        self._enter(view, visit, row, lead, out)
+        view.write()
+        if old is not None and lead is not None:
+            out.append(_gone(url))
+        if old is not None and old.first == old.key:
+            self._follow_anew(old.key, out)
+        if lead is None:
+            self._gather(row, out)
+        self._tell([_told(visit, made, lead)])
+        return out
+
+    def _leave(self, old: Entry, out: list[Visit]) -> None:
+        """The page is gone: the first of its aliases takes over."""
+        self._open_table().remove([old.key])
+        if old.first == old.key:
+            self._follow_anew(old.key, out)
+
+    def _follow_anew(self, lead: int, out: list[Visit]) -> None:
+        """Those that followed ``lead``, which is not what it was: each is looked at as though it had just come."""
+        table, last = self._open_table(), -1
+        while followers := table.followers(lead, last):
+            for entry in followers:
+                last = entry.key
+                row = decode_row(entry.data)
+                table.remove([entry.key])
+                view = _View(table, [row], [])
+                before = len(out)
+                found = self._lead(view, entry.key, row)
+                self._enter(view, unpack(row.visit), row, found, out)
+                view.write()
+                self._count(PROMOTED, len(out) - before)
+
+    def _gather(self, row: AliasRow, out: list[Visit]) -> None:
+        """Pages that named this one, now that it is there, become its aliases; those that followed them follow it."""
+        table = self._open_table()
+        waiting = [key for _, key in table.find([_waits_for(row.key)])]
+        for entry in table.get_many(waiting).values():
+            other = decode_row(entry.data)
+            if entry.key == row.key or not other.visit or _careless(other, row):
+                continue
+            self._count(CANONICAL, 1)
+            table.put([Entry(entry.key, row.key, entry.data)])
+            out.append(_gone(unpack(other.visit).url))
+            while followers := table.followers(entry.key):
+                table.put([each._replace(first=row.key) for each in followers])
+
+    def _open_table(self) -> TwinTable:
+        if self._table is None:
+            raise StorageError(f"{self._path}: the table of aliases was not opened")
+        return self._table
+
+
+class _Lead(NamedTuple):
+    key: int
+    first: int
+    row: AliasRow
+
+
+class _View:
+    """What the table says about some pages, asked at once, and what is to be added to it."""
+
+    def __init__(self, table: TwinTable, rows: Iterable[AliasRow], visits: Sequence[Visit]) -> None:
+        self._table = table
+        self._by_mark: dict[int, list[int]] = {}
+        self._new: list[Entry] = []
+        rows = list(rows)
+        own = [visit.url.fingerprint for visit in visits if visit.url is not None]
+        marks = {mark for row in rows for mark in (*row.exact, *row.bands, _waits_for(row.key))}
+        for mark, key in table.find(marks) if marks else ():
+            self._by_mark.setdefault(mark, []).append(key)
+        named = [row.canonical for row in rows if row.canonical not in (0, row.key)]
+        wanted = {*own, *named, *(key for keys in self._by_mark.values() for key in keys)}
+        self._entries = table.get_many(wanted) if wanted else {}
+        leads = {entry.first for entry in self._entries.values()} - self._entries.keys()
+        if leads:
+            self._entries |= table.get_many(leads)
+        waited_for = any(_waits_for(row.key) in self._by_mark for row in rows)
+        self.plain = not (waited_for or named or len(set(own)) < len(own) or any(key in self._entries for key in own))
+        """All of these pages are new, and none has to do with a canonical address."""
+
+    def get(self, key: int) -> _Lead | None:
+        entry = self._entries.get(key)
+        return None if entry is None else _Lead(entry.key, entry.first, decode_row(entry.data))
+
+    def leads(self, *marks: int) -> list[_Lead]:
+        keys = dict.fromkeys(key for mark in marks for key in self._by_mark.get(mark, ()))
+        return [lead for key in keys if (lead := self.get(key)) is not None]
+
+    def put(self, row: AliasRow, first: int) -> None:
+        """One that leads is found by its marks, and by the address that it names and that is not there yet."""
+        marks: tuple[int, ...] = ()
+        if first == row.key:
+            marks = tuple(dict.fromkeys((*row.exact, *row.bands)))
+            if row.visit:
+                marks += (_waits_for(row.canonical),)
+        entry = Entry(row.key, first, encode_row(row), marks)
+        self._entries[row.key] = entry
+        self._new.append(entry)
+        for mark in marks:
+            self._by_mark.setdefault(mark, []).append(row.key)
+
+    def write(self) -> None:
+        self._table.put(self._new, new=True)
+        self._new = []
+
+
+def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
+    url = visit.url or Url("", "", "", 0)
+    text = document.raw_text + document.other_text
+    digest = text_hash(document.title, text) if text.strip() else 0
+    named = document.canonical.fingerprint if document.canonical else 0
+    return AliasRow(url.fingerprint, url.access, digest, made.simhash, made.sketch if made.bands else b"", made.bands, named)
+
+
+def _same(old: AliasRow, new: AliasRow) -> bool:
+    return old.digest == new.digest and old.sketch == new.sketch and old.canonical == new.canonical
+
+
+def _careless(row: AliasRow, lead: AliasRow) -> bool:
+    """All pages of some sites name the home page as the canonical one of all. It is believed where it says much the same."""
+    home = lead.access.count("/") == 3 and lead.access.endswith("/")
+    return home and likeness(row.sketch, lead.sketch) < 0.5
+
+
+def _waits_for(key: int) -> int:
+    """The mark of who names a page that is not there;"""
+    return xxhash.xxh3_64_intdigest(key.to_bytes(8), seed=_WAITING) >> 1
+
+
+def _told(visit: Visit, made: Fingerprint, lead: AliasRow | None) -> Told:
+    url = visit.url or Url("", "", "", 0)
+    looked, new = made.news
+    html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
+    stale = lead is not None or (new * _LITTLE < looked if looked else html)
+    return Told(url, visit.referrer, stale, lead.access if lead else "")
+
+
+def _gone(url: Url | None) -> Visit:
+    return Visit(page=url.access if url else "", url=url, gone=True)

@@ -1,0 +1,78 @@
+"""AliasRow: what the table of aliases keeps of a page, as bytes and back. Pure."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.model.document import Visit
+
+
+class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One page."""
+
+    key: int
+    """Fingerprint of its URL."""
+    access: str
+    digest: int
+    """`larm.model.crawl_hash.text_hash` over title, main and other text; 0: it has no text."""
+    simhash: int
+    sketch: bytes
+    """Empty where the text is too short to be nearly the same as another."""
+    bands: tuple[int, ...]
+    canonical: int = 0
+    """Fingerprint of the address that it names as its canonical one; 0: none."""
+    visit: bytes = b""
+    """Of an alias, and of who may become one, `pack`: to be indexed when it takes over."""
+
+    @property
+    def exact(self) -> tuple[int, ...]:
+        """The mark by which pages of the same text are found."""
+        return (self.digest >> 1,) if self.digest else ()
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decoder = msgspec.msgpack.Decoder(AliasRow)
+_visits = msgspec.msgpack.Decoder(Visit)
+
+
+def encode_row(row: AliasRow) -> bytes:
+    """The bytes of a row."""
+    return _encode(row)
+
+
+def decode_row(data: bytes) -> AliasRow:
+    """The inverse. Raises StorageError on damage."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"the record of an alias is damaged ({error}); start over with --fresh") from error
+
+
+def pack(visit: Visit) -> bytes:
+    """The visit without its body and its links, small."""
+    document = visit.document and msgspec.structs.replace(visit.document, links=())
+    kept = msgspec.structs.replace(visit, links=(), body=b"", document=document)
+    try:
+        return zlib.compress(_encode(kept), 1)
+    except UnicodeEncodeError:  # lone surrogates, which no field of an index can hold either
+        return zlib.compress(_encode(msgspec.convert(_encodable(msgspec.to_builtins(kept)), Visit)), 1)
+
+
+def unpack(data: bytes) -> Visit:
+    """The inverse; what was revisited or gone is no more. Raises StorageError on damage."""
+    try:
+        visit = _visits.decode(zlib.decompress(data))
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"the document of an alias is damaged ({error}); start over with --fresh") from error
+    return msgspec.structs.replace(visit, revisited=True)  # so that what the index may have of it is replaced
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(each) for key, each in value.items()}
+    return [_encodable(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,51 @@
+"""Nearly the same news articles (neardup-minhash): pairs that larm makes aliases, against the pairs that were copied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm import config
+from larm.duplicates.aliases import Aliases
+from larm.model.document import Document, Visit
+from larm.model.url import URLNormalizer
+from tests.shared_data import shared
+
+RECALL = 0.95
+LEAST_LIKE = 0.5
+"""Pairs of a lower similarity must not be aliases."""
+
+
+def shingles(text: str) -> set[tuple[str, ...]]:
+    words = text.lower().split()
+    return {tuple(words[at : at + 3]) for at in range(len(words) - 2)}
+
+
+@pytest.mark.parametrize("size", [100, 1000])
+def test_copied_articles_are_aliases(tmp_path: Path, size: int) -> None:
+    given = shared("neardup-minhash", "given", f"articles_{size}.train")
+    texts = dict(line.split(" ", 1) for line in given.read_text().splitlines() if line.strip())
+    truth = {frozenset(line.split()) for line in given.with_suffix(".truth").read_text().splitlines() if line.strip()}
+    parse = URLNormalizer().parse
+    visits = [
+        Visit(page="", url=parse(f"http://news.test/{name}"), document=Document("text/html", name, text))
+        for name, text in texts.items()
+    ]
+    told = []
+    aliases = Aliases(tmp_path / "aliases.db", config.Duplicates(), tell=told.extend)
+    aliases.open(None)
+    indexed = [visit.url for at in range(0, size, 64) for visit in aliases.settle(visits[at : at + 64])]
+    aliases.commit()
+    aliases.close()
+    found = {frozenset((each.url.access[17:], each.first[17:])) for each in told if each.first}
+    likeness = {
+        pair: len(one & other) / len(one | other) for pair in found for one, other in [[shingles(texts[name]) for name in pair]]
+    }
+    recall = len(found & truth) / len(truth)
+    print(
+        f"neardup-minhash {size}: recall {recall:.3f}, {len(found - truth)} more pairs, least like {min(likeness.values()):.2f}"
+    )
+    assert len(indexed) == size - len(found)
+    assert recall >= RECALL
+    assert min(likeness.values()) >= LEAST_LIKE

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm import config
+from larm.duplicates.aliases import Aliases, Told
+from larm.errors import StorageError
+from larm.model.document import Document, Visit
+from larm.model.url import URLNormalizer
+
+PARSE = URLNormalizer().parse
+
+
+def prose(seed: int, words: int = 200) -> str:
+    chance = random.Random(seed)
+    return " ".join(
+        "".join(chance.choice("abcdefghijklmnoprstuvwz") for _ in range(chance.randint(2, 9))) for _ in range(words)
+    )
+
+
+def page(name: str, text: str, title: str = "", **more: object) -> Visit:
+    document = Document("text/html", title, text)
+    return msgspec.structs.replace(Visit(page="", url=PARSE(f"http://a.test/{name}"), document=document), **more)
+
+
+def gone(name: str) -> Visit:
+    return Visit(page="", url=PARSE(f"http://a.test/{name}"), gone=True)
+
+
+class Rig:
+    """Aliases, and an index that does what they say."""
+
+    def __init__(self, folder: Path, position: object = None, index: dict[str, str] | None = None) -> None:
+        self.told: list[Told] = []
+        self.counts: Counter[str] = Counter()
+        self.index = index if index is not None else {}
+        self.aliases = Aliases(
+            folder / "aliases.db", config.Duplicates(), self.told.extend, lambda name, n: self.counts.update({name: n})
+        )
+        self.aliases.open(position)  # type: ignore[arg-type]
+
+    def store(self, *visits: Visit, together: bool = True) -> dict[str, str]:
+        for batch in [visits] if together else [[visit] for visit in visits]:
+            for visit in self.aliases.settle(batch):
+                assert visit.url is not None
+                if visit.document is not None and visit.document.index:
+                    self.index[visit.url.access[14:]] = visit.document.raw_text
+                elif visit.document is not None or visit.gone:
+                    self.index.pop(visit.url.access[14:], None)
+        return self.index
+
+
+@pytest.fixture(params=[True, False], ids=["one-batch", "one-by-one"])
+def together(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def test_the_first_of_equal_pages_is_indexed(tmp_path: Path, together: bool) -> None:
+    rig = Rig(tmp_path)
+    text = prose(1)
+    near = text.replace(text[500:520], "something else")
+    pages = [
+        page("a", text),
+        page("b", " ".join(text.split()[:])),
+        page("c", near),
+        page("d", prose(2)),
+        page("e", "short"),
+        page("f", "Short."),
+    ]
+    assert list(rig.store(*pages, together=together)) == ["a", "d", "e", "f"]  # letters count in their case
+    assert rig.counts == {"duplicates/exact": 1, "duplicates/near": 1}
+    assert [(each.url.access[14:], each.first[14:], each.stale) for each in rig.told] == [
+        ("a", "", False), ("b", "a", True), ("c", "a", True), ("d", "", False), ("e", "", True), ("f", "", True),
+    ]  # fmt: skip
+
+
+def test_pages_without_text_are_all_indexed(tmp_path: Path, together: bool) -> None:
+    rig = Rig(tmp_path)
+    assert len(rig.store(*(page(name, "  \n") for name in "abc"), together=together)) == 3
+
+
+def test_a_page_that_changes_leads_no_longer(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(*(page(name, prose(1), title=name) for name in "abc"))
+    assert list(rig.index) == ["a"]
+    rig.store(page("a", prose(2), revisited=True))
+    assert rig.index == {"a": prose(2), "b": prose(1)}
+    rig.store(page("c", prose(2), revisited=True))  # from alias of one to alias of another
+    assert rig.index == {"a": prose(2), "b": prose(1)}
+    rig.store(page("b", prose(2), revisited=True))
+    assert rig.index == {"a": prose(2)}
+
+
+def test_an_alias_takes_over_when_the_page_that_led_is_gone(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(*(page(name, prose(1)) for name in "abc"))
+    rig.store(gone("a"))
+    assert len(rig.index) == 1
+    (heir,) = rig.index
+    rig.store(gone(heir))
+    (last,) = rig.index
+    assert {heir, last} == {"b", "c"}
+    rig.store(gone(last), gone("never-there"))
+    assert rig.index == {}
+    assert rig.counts["duplicates/promoted"] == 2
+    assert rig.store(page("a", prose(1))) == {"a": prose(1)}
+
+
+def test_a_page_that_asks_not_to_be_indexed_is_as_good_as_gone(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(page("a", prose(1)), page("b", prose(1)))
+    noindex = page("a", prose(1))
+    assert noindex.document is not None
+    hidden = msgspec.structs.replace(noindex, document=msgspec.structs.replace(noindex.document, index=False))
+    assert list(rig.store(hidden)) == ["b"]
+
+
+def test_the_same_page_again_changes_nothing(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    for _ in range(3):
+        rig.store(page("a", prose(1)), page("b", prose(1)))
+        assert list(rig.index) == ["a"]
+
+
+def test_a_crash_between_commits_leaves_no_trace(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(page("a", prose(1)), page("b", prose(1)))
+    position = rig.aliases.commit()
+    index = dict(rig.index)
+    rig.store(gone("a"), page("c", prose(1)))
+    assert list(rig.index) == ["b"]
+    rig.aliases.commit()  # and the checkpoint is not written any more
+    rig.aliases.close()
+    rig = Rig(tmp_path, position, index)
+    rig.store(page("c", prose(1)), page("d", prose(3)))
+    assert list(rig.index) == ["a", "d"]
+    assert rig.told[0].first.endswith("/a")
+    rig.aliases.close()
+
+
+def test_surrogates_are_no_reason_to_fail(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(page("a", prose(1)), page("b", prose(1), title="\ud800"), page("c", prose(2) + "\udfff"), page("d", prose(2)))
+    rig.store(gone("a"), gone("c"))
+    assert list(rig.index) == ["b", "d"]
+
+
+def test_aliases_that_were_not_opened(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="not opened"):
+        Aliases(tmp_path / "aliases.db", config.Duplicates()).commit()
