@@ -111,14 +111,20 @@ class Lander:
             revisited=message.known is not None,
         )
         same = bool(message.known and message.known.text == document.seen != 0)
-        notes = " (cut off at fetch.page_size)" * outcome.truncated + " (same text)" * same
+        cut = " (cut off at fetch.page_size)" if outcome.truncated and not outcome.flaw else ""
+        notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
+        if outcome.flaw:
+            landed.counts["downloader/flawed"] = 1
         if message.known is not None:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         return landed._replace(
-            visit=visit, messages=self._follow(message, document), warnings=document.warnings, error=outcome.truncated
+            visit=visit,
+            messages=self._follow(message, document),
+            warnings=document.warnings,
+            error=bool(outcome.truncated or outcome.flaw),
         )
 
     def _follow(self, message: URLMessage, document: Document) -> Sequence[URLMessage]:

@@ -114,6 +114,13 @@ def test_a_truncated_page_is_stored_and_told() -> None:
     assert "cut off at fetch.page_size" in landed.log_line
 
 
+def test_a_page_with_a_flaw_is_stored_and_told() -> None:
+    landed = land(Fetched(200, {}, b"<p>body", TIMING, truncated=True, flaw="the gzip ends too early"))
+    assert landed.page
+    assert (landed.counts["downloader/flawed"], landed.error) == (1, True)
+    assert landed.log_line == f"123 ms: 200 7 text/html (the gzip ends too early): {HERE}"
+
+
 # -- answers without a page
 
 

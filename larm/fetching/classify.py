@@ -5,11 +5,13 @@ Called on the fetcher threads, once for each transfer.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import msgspec
 import pycurl
 
+from larm.fetching.decoding import CantDecode, decode
 from larm.fetching.headers import parse_headers, parse_retry_after
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 
@@ -24,7 +26,7 @@ _REASONS = {
     FailReason.DROPPED: (pycurl.E_PARTIAL_FILE, pycurl.E_GOT_NOTHING, pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR),
     FailReason.CONTENT: (
         pycurl.E_BAD_CONTENT_ENCODING,
-        pycurl.E_WRITE_ERROR,  # a decoder refused the data; where we stopped the transfer ourselves, it is no error
+        pycurl.E_WRITE_ERROR,  # a transfer encoding that can't be undone; where we stopped the transfer, it is no error
     ),
     FailReason.TLS: (
         pycurl.E_SSL_CONNECT_ERROR,
@@ -50,8 +52,10 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     lines: Sequence[bytes]
     """All header lines, those of 1xx answers and trailers among them."""
     chunks: Sequence[bytes]
-    """The decoded body, as much of it as is wanted; nothing unless the status is a 2xx."""
+    """The body as it was sent, as much of it as is wanted; nothing unless the status is a 2xx."""
     timing: Timing
+    limit: int = sys.maxsize
+    """Bytes of the decoded body that are wanted."""
     stopped: bool = False
     """We stopped the transfer, because the body passes its limit."""
     error: int = pycurl.E_OK
@@ -72,13 +76,24 @@ def classify(ending: Ending, wall: float) -> Outcome:
     if status < 200 or (success and ending.error and not ending.stopped):
         return _failed(ending, complete)
     if success and status not in (204, 205):
-        return Fetched(status, headers, b"".join(ending.chunks), ending.timing, ending.stopped)
+        return _fetched(status, headers, ending)
     if status == 304:
         return NotModified(headers, ending.timing)
     if 300 <= status < 400 and headers.get("location"):
         return Moved(status, headers["location"], ending.timing)
     retry_after = headers.get("retry-after")
     return Refused(status, headers, ending.timing, parse_retry_after(retry_after, wall) if retry_after else None)
+
+
+def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:
+    raw = b"".join(ending.chunks)
+    if "content-encoding" not in headers:
+        return Fetched(status, headers, raw, ending.timing, ending.stopped)
+    try:
+        body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
+    except CantDecode as error:
+        return Failed(FailReason.CONTENT, one_line(str(error)), ending.timing)
+    return Fetched(status, headers, body, ending.timing, truncated, flaw)
 
 
 def _failed(ending: Ending, complete: bool) -> Failed:

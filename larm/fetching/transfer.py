@@ -18,6 +18,7 @@ import pycurl
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.classify import Ending, classify, one_line
+from larm.fetching.decoding import ACCEPTED
 from larm.fetching.headers import is_success
 from larm.fetching.tls import ca_file
 from larm.model.lease import Lease
@@ -26,6 +27,7 @@ from larm.model.outcome import Failed, FailReason, Outcome, Timing
 
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
 _IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
+_NO_TE = b"TE:"  # without a value: this header is left out
 _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait for a look-up that has timed out
 
 
@@ -82,6 +84,7 @@ class Transfer:
             status=handle.getinfo(pycurl.RESPONSE_CODE),
             lines=self._lines,
             chunks=self._chunks,
+            limit=self._page_size,
             timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
             stopped=self._stopped,
             error=error,
@@ -133,15 +136,12 @@ class Transfer:
     def _set_conditions(self, known: Known | None) -> None:
         """Ask whether the page has changed, if it is known (LARM-121)."""
         conditions = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified)) if known else ()
-        fields = [f"{name}: {one_line(value)}".encode() for name, value in conditions if value]
-        if fields:
-            self.handle.setopt(pycurl.HTTPHEADER, fields)
-        else:
-            self.handle.unsetopt(pycurl.HTTPHEADER)  # an empty list would change nothing
+        fields = [_field(name, one_line(value)) for name, value in conditions if value]
+        self.handle.setopt(pycurl.HTTPHEADER, [_NO_TE, *fields])
         self._conditional = bool(fields)
 
     def _write(self, chunk: bytes) -> int | None:
-        """libcurl's write callback, the bytes are decoded: a bomb is counted as what it becomes. 0 stops the transfer."""
+        """libcurl's write callback: the bytes as they were sent, see `larm.fetching.decoding`. 0 stops the transfer."""
         if self._limit < 0:
             self._wanted = is_success(self._lines)
             self._limit = self._page_size if self._wanted else _OTHER_BODY
@@ -189,7 +189,10 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
     handle.setopt(pycurl.PROXY, "")  # not the environment's either: behind a proxy the address rule sees nothing
     handle.setopt(pycurl.USERAGENT, user_agent)
-    handle.setopt(pycurl.ENCODING, "")  # ask for every content encoding that libcurl can undo
+    handle.setopt(pycurl.ENCODING, ACCEPTED)
+    handle.setopt(pycurl.TRANSFER_ENCODING, 1)  # take what some servers send without being asked ...
+    handle.setopt(pycurl.HTTPHEADER, [_NO_TE])  # ... and don't ask
+    handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)  # `larm.fetching.decoding` undoes them
     handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is normalised, and what was checked is what is sent
     handle.setopt(pycurl.IPRESOLVE, _IP_VERSIONS[settings.ip])
     handle.setopt(pycurl.DNS_CACHE_TIMEOUT, min(int(settings.dns_ttl), 2**31 - 1))  # LARM-126
@@ -202,6 +205,15 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)
     return handle
+
+
+def _field(name: str, value: str) -> bytes:
+    """A header line, in the encoding in which it came most likely; if not, the page comes whole, that's all."""
+    line = f"{name}: {value}"
+    try:
+        return line.encode("latin-1")
+    except UnicodeEncodeError:
+        return line.encode()
 
 
 def _milliseconds(seconds: float) -> int:

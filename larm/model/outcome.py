@@ -44,7 +44,9 @@ class Fetched(msgspec.Struct, frozen=True, gc=False):
     """Decoded (Content-Encoding undone)."""
     timing: Timing
     truncated: bool = False
-    """The transfer was stopped at ``fetch.page_size``."""
+    """It is not the whole body: the transfer was stopped at ``fetch.page_size``, or see ``flaw``."""
+    flaw: str = ""
+    """What is wrong with the body, though it could be read: one line for a person."""
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):

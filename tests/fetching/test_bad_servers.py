@@ -221,3 +221,20 @@ def test_a_url_of_10_000_characters(serve: Serve, fetch: Fetching) -> None:
 )
 def test_what_libcurl_must_not_or_can_not_fetch(fetch: Fetching, url: str) -> None:
     assert reason(fetch(url)) is FailReason.URL
+
+
+def test_a_gzip_that_was_cut_short_with_the_right_length(serve: Serve, fetch: Fetching) -> None:
+    outcome = fetch(serve(page(PACKED[:-20], b"Content-Encoding: gzip")).url())
+    assert isinstance(outcome, Fetched)
+    assert outcome.truncated
+    assert outcome.flaw == "the gzip ends too early"
+
+
+def test_a_transfer_encoding_nobody_asked_for(serve: Serve, fetch: Fetching) -> None:
+    body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(PACKED), PACKED)
+    server = serve(OK + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + body)
+    outcome = fetch(server.url())
+    assert isinstance(outcome, Fetched)
+    assert outcome.body == gzip.decompress(PACKED)
+    assert b"\r\nte:" not in server.requests[0].lower()
+    assert b"\r\nconnection:" not in server.requests[0].lower()

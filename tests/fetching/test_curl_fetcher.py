@@ -65,7 +65,7 @@ def test_conditions_are_sent_and_not_sent_again(serve: Serve, fetcher: Making) -
         assert outcome.headers == {"etag": "new"}
     first, second, third = server.requests
     assert (fields(first)["if-none-match"], fields(first)["if-modified-since"]) == ('"x Evil: 1"', date)
-    assert b'If-None-Match: "\xc3\xa9"' in second
+    assert b'If-None-Match: "\xe9"' in second
     assert "if-modified-since" not in fields(second)
     assert "if-none-match" not in fields(third)
 

@@ -1,0 +1,172 @@
+"""decode: what the Content-Encoding of a body says was done to it is undone, within a bound. Pure; any thread.
+
+libcurl could do that, too. It hands out a gzip that was cut short without a word, refuses one of several members, and which
+encodings it knows depends on how it was built. What can be read is read, as browsers do; what was wrong with it is told.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING or sys.version_info < (3, 14):
+    from backports import zstd
+else:
+    from compression import zstd
+
+import brotli
+
+ACCEPTED: Final = "gzip, deflate, br, zstd"
+"""For the Accept-Encoding header."""
+_MOST_LAYERS = 5  # of encodings; nobody needs more than two
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}  # 8 MB, the most that a server may ask for (RFC 9659)
+
+
+class CantDecode(ValueError):  # noqa: N818
+    """Nothing of the body can be read; ``str()`` says why."""
+
+
+class Decoded(NamedTuple):
+    """A body."""
+
+    body: bytes
+    truncated: bool = False
+    """It is longer, or should be."""
+    flaw: str = ""
+    """What is wrong with it, though it could be read; one line."""
+
+
+def decode(codings: str, raw: bytes, limit: int, *, cut: bool = False) -> Decoded:
+    """``raw`` as it was before ``codings``, the value of a Content-Encoding header; at most ``limit`` bytes of it.
+
+    ``cut``: we have stopped reading, so it is no flaw that the end is missing. Raises CantDecode.
+
+    A body of no bytes is one of no bytes, whatever it says of itself.
+    """
+    names = [name for part in codings.lower().split(",") if (name := part.strip()) not in ("", "identity", "none")]
+    if len(names) > _MOST_LAYERS:
+        raise CantDecode(f"{len(names)} content encodings, one over the other")
+    found = Decoded(raw, cut)
+    for name in reversed(names):
+        undo = _DECODERS.get(name)
+        if undo is None:
+            raise CantDecode(f"unknown content encoding {name[:40]!r}")
+        if found.body:
+            inner = undo(found.body, limit)
+            flaw = found.flaw if found.truncated else found.flaw or inner.flaw
+            found = Decoded(inner.body, found.truncated or inner.truncated, flaw)
+    if len(found.body) > limit:
+        return Decoded(found.body[:limit], truncated=True, flaw=found.flaw)
+    return found
+
+
+def _gzip(data: bytes, limit: int) -> Decoded:
+    """All members (RFC 1952 2.2); what follows that is none is ignored."""
+    pieces: list[bytes] = []
+    room = limit + 1
+    while True:
+        member = zlib.decompressobj(31)
+        try:
+            piece = member.decompress(data, room)
+        except zlib.error as error:
+            if pieces:
+                return Decoded(b"".join(pieces), flaw="a later part of the gzip is broken")
+            return _unchecked(data[_gzip_header(data) :], limit, "gzip", error)
+        pieces.append(piece)
+        room -= len(piece)
+        if room <= 0:
+            return Decoded(b"".join(pieces), truncated=True)
+        if not member.eof:
+            return _short(b"".join(pieces), "gzip")
+        data = member.unused_data
+        if not data.startswith(_GZIP_MAGIC):
+            return Decoded(b"".join(pieces))
+
+
+def _deflate(data: bytes, limit: int) -> Decoded:
+    """With the header that it should have (RFC 9110 8.4.1.2), or without, as some servers send it."""
+    stream = zlib.decompressobj(15)
+    try:
+        body = stream.decompress(data, limit + 1)
+    except zlib.error as error:
+        has_header = len(data) > 1 and data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+        if has_header:
+            return _unchecked(data[2:], limit, "deflate", error)
+        return _unchecked(data, limit, "", error)
+    return Decoded(body) if stream.eof or len(body) > limit else _short(body, "deflate")
+
+
+def _unchecked(data: bytes, limit: int, name: str, error: zlib.error) -> Decoded:
+    """A deflate stream without header and check sum; ``error``: what went wrong with them. No ``name``: it has none."""
+    stream = zlib.decompressobj(-15)
+    try:
+        body = stream.decompress(data, limit + 1)
+    except zlib.error:
+        raise CantDecode(str(error)) from error
+    if not stream.eof and len(body) <= limit:
+        if name:  # it broke where the check sum is, or it would have ended so before
+            raise CantDecode(str(error)) from error
+        return _short(body, "deflate")
+    return Decoded(body, flaw=f"the check sum of the {name} is wrong" if name else "")
+
+
+def _gzip_header(data: bytes) -> int:
+    """Its length (RFC 1952 2.3); that of the whole data where it does not end."""
+    if len(data) < 10 or not data.startswith(_GZIP_MAGIC) or data[2] != 8:
+        return len(data)
+    flags, at = data[3], 10
+    if flags & 4:
+        at += 2 + int.from_bytes(data[10:12], "little")
+    for flag in (8, 16):
+        if flags & flag:
+            at = data.find(b"\0", at) + 1 or len(data)
+    return at + (2 if flags & 2 else 0)
+
+
+def _brotli(data: bytes, limit: int) -> Decoded:
+    stream: Any = brotli.Decompressor()
+    try:
+        body = bytes(stream.process(data, output_buffer_limit=limit + 1))
+    except brotli.error as error:
+        raise CantDecode("broken brotli") from error
+    return Decoded(body) if stream.is_finished() or len(body) > limit else _short(body, "brotli")
+
+
+def _zstd(data: bytes, limit: int) -> Decoded:
+    """All frames (RFC 8878 3)."""
+    pieces: list[bytes] = []
+    room = limit + 1
+    while True:
+        frame = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
+        try:
+            piece = frame.decompress(data, room)
+        except zstd.ZstdError as error:
+            raise CantDecode(f"broken zstd: {error}") from error
+        pieces.append(piece)
+        room -= len(piece)
+        if room <= 0:
+            return Decoded(b"".join(pieces), truncated=True)
+        if not frame.eof:
+            return _short(b"".join(pieces), "zstd")
+        data = frame.unused_data
+        if not data.startswith(_ZSTD_MAGIC):
+            return Decoded(b"".join(pieces))
+
+
+def _short(body: bytes, name: str) -> Decoded:
+    if not body:
+        raise CantDecode(f"the {name} ends before anything can be read")
+    return Decoded(body, truncated=True, flaw=f"the {name} ends too early")
+
+
+_DECODERS: Final[dict[str, Callable[[bytes, int], Decoded]]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}
