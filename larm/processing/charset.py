@@ -1,7 +1,8 @@
 """Which encoding a page is written in, and its text (WHATWG HTML 13.2.3.2). Pure; called by the processors on fetcher threads.
 
 The order: byte order mark, charset of Content-Type, ``<meta>`` in the first 1,024 bytes, XML declaration. A page that declares
-nothing is UTF-8 if it is valid UTF-8, else windows-1252. Bytes that are wrong in an encoding become U+FFFD, never an error.
+nothing is UTF-8 if it is, at least nearly, valid UTF-8; else its encoding is guessed from its letters. Bytes that are wrong in
+an encoding become U+FFFD, never an error.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 import webencodings
+
+from larm.processing.decoders import BEYOND_BROWSERS, BROKEN, decoder
+from larm.processing.detector import detect
 
 PRESCAN: Final = 1_024
 """Bytes in which a declaration is looked for first; the standard's number."""
@@ -27,17 +31,16 @@ _BOMS = (
 )
 _MARKUP = ((b"<\0\0\0", "utf-32le"), (b"\0\0\0<", "utf-32be"), (b"<\0", "utf-16le"), (b"\0<", "utf-16be"))
 _SHIFTS = ((b"\x1b$B", "iso-2022-jp"), (b"\x1b$@", "iso-2022-jp"), (b"\x1b$)C", "iso-2022-kr"))
+_HIGH = bytes(range(0x80, 0x100))
+_ENOUGH = 200_000  # bytes that tell whether a text is nearly UTF-8
+_ZEROS = {
+    (True, False, True, False): "utf-16be",
+    (False, True, False, True): "utf-16le",
+    (True, True, True, False): "utf-32be",
+    (False, True, True, True): "utf-32le",
+}
 _LABEL = re.compile(r"charset\s*=\s*[\"']?([^\s;\"',]+)", re.IGNORECASE)
 _ASCII_COMPATIBLE = frozenset({*(f"iso-8859-{n}" for n in range(2, 17)), *(f"windows-{n}" for n in range(1250, 1259))})
-_LEGACY = {  # labels that browsers refuse to decode, for fear of scripts; larm only reads
-    "hz-gb-2312": "hz",
-    "iso-2022-kr": "iso2022_kr",
-    "iso-2022-cn": "gb18030",
-    "utf-32": "utf-32",
-    "utf-32be": "utf-32-be",
-    "utf-32le": "utf-32-le",
-}
-
 # An attribute as the prescan reads it: its name, and its value in double quotes, single quotes or none.
 _SPACE = rb"[\t\n\f\r ]*"
 _ATTRIBUTE = (
@@ -107,25 +110,15 @@ def header_charset(content_type: str) -> str:
 def _name(label: str) -> str:
     """The encoding of a label, empty for an unknown one."""
     label = label.strip("\t\n\f\r ").lower()
-    if label in _LEGACY:
+    if label in BEYOND_BROWSERS:
         return label
     found = webencodings.lookup(label)
     return "" if found is None or found.name == "replacement" else str(found.name)
 
 
-@lru_cache(maxsize=100)
-def _codec(name: str) -> codecs.CodecInfo:
-    if name in _LEGACY:
-        return codecs.lookup(_LEGACY[name])
-    if name == "gbk":  # WHATWG decodes GBK as its superset
-        name = "gb18030"
-    info: codecs.CodecInfo = webencodings.lookup(name).codec_info
-    return info
-
-
 def _decode(body: bytes, encoding: Encoding) -> str:
     data = body[encoding.skip :] if encoding.skip else body
-    return _codec(encoding.name).decode(data, "replace")[0]
+    return decoder(encoding.name)(data)
 
 
 def _declared(body: bytes) -> str:
@@ -165,14 +158,34 @@ def _of_meta(attributes: bytes) -> str:
 
 
 def _undeclared(body: bytes) -> str:
-    """UTF-8 or, where it can't be, the encoding that browsers assume (also of pure ASCII, for which both are right)."""
+    """UTF-8, or what a page looks like. Pure ASCII counts as what browsers assume, for which both are right."""
     for start, name in _MARKUP:
         if body.startswith(start):
             return name
     if body.isascii():
-        return next((name for shift, name in _SHIFTS if shift in body), "windows-1252") if b"\x1b" in body else "windows-1252"
+        if b"\x1b" in body and (name := next((name for shift, name in _SHIFTS if shift in body), "")):
+            return name
+        head = body[:LATE]
+        if b"\0" in head and (name := _by_zeros(head)):
+            return name
+        return detect(body) if b"~{" in head else "windows-1252"  # HZ
     try:
         codecs.utf_8_decode(body, "strict", False)  # not final: the page may be cut off within a character
     except UnicodeDecodeError:
-        return "windows-1252"
+        return "utf-8" if _nearly_utf8(body) else detect(body)
     return "utf-8"
+
+
+def _by_zeros(head: bytes) -> str:
+    """Latin letters are every second byte of UTF-16, every fourth of UTF-32; the others are zeros. Empty where none fits."""
+    units = len(head) // 4
+    zeros = [head[place : 4 * units : 4].count(0) > 0.6 * units for place in range(4)]
+    return _ZEROS.get((zeros[0], zeros[1], zeros[2], zeros[3]), "")
+
+
+def _nearly_utf8(body: bytes) -> bool:
+    """Whether most of what is not ASCII is UTF-8: what somebody wrote into a page need not be in the encoding of the page."""
+    sample = body[:_ENOUGH]
+    text = sample.decode("utf-8", "replace")
+    broken = text.count(BROKEN)
+    return len(text) - broken - len(sample.translate(None, _HIGH)) > 10 * broken
