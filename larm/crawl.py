@@ -11,6 +11,7 @@ been dropped nor ended in an outcome.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -29,6 +30,7 @@ from larm.kit.bell import Bell
 from larm.kit.counters import Counters
 from larm.kit.gate import Gate
 from larm.kit.tally import Tally
+from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.kit.workers import Workers
 from larm.landing import Landed, Lander, start_visit
@@ -81,6 +83,7 @@ class Crawl:
         budget: PageBudget,
         counters: Counters,
         tally: Tally,
+        cpu: ThreadCpu,
         gate: Gate,
         records: Sequence[FetcherRecord],
         suspects: Suspects,
@@ -117,8 +120,9 @@ class Crawl:
         self.notes = notes
         """What a person should know before it starts; at the end there may be more."""
         self._close = close
-        self._workers = Workers(self._thread_died)
-        self._writers = Workers(self._thread_died)
+        self._cpu = cpu
+        self._workers = Workers(self._thread_died, cpu)
+        self._writers = Workers(self._thread_died, cpu)
         self._ticker = ticker
         self.on_second: Callable[[], object] = lambda: None
         """Called by the main thread about once a second."""
@@ -129,6 +133,7 @@ class Crawl:
 
     def run(self) -> Ending:
         """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
+        self._cpu.begin("main")
         for line in self._lines:
             self._writers.start(f"larm-store-{line.name}", line.run)
         ending: str | LarmError
@@ -270,7 +275,9 @@ class Crawl:
         for line in self._lines:
             line.wait_for_room(lambda: self._stopping)
         record.now("scanning")
+        began = time.thread_time()
         landed = [self._read(number, lease, outcome) for lease, outcome in ended if not lease.robots]
+        record.spent(time.thread_time() - began)
         with self._gate.step():
             for lease, outcome in ended:
                 if lease.robots:

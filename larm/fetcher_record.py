@@ -25,6 +25,8 @@ class FetcherRecord:
         # only the fetcher thread
         self._tasks = 0
         self._received = 0
+        self.processing = 0.0
+        """Seconds of processor time that reading pages took; any thread may look."""
         self._state = "idle"
         self._since = clock.monotonic()
 
@@ -32,6 +34,10 @@ class FetcherRecord:
         """The thread begins something: idle, getting, scanning or storing."""
         if state != self._state:
             self._state, self._since = state, self._clock.monotonic()
+
+    def spent(self, processing: float) -> None:
+        """So many seconds of processor time went into reading pages."""
+        self.processing += processing
 
     def add(self, landed: Sequence[Landed]) -> None:
         """Fetches that have ended. Buffered; flushed every tick."""

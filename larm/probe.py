@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from larm.checkpointer import Checkpointer
@@ -11,6 +12,7 @@ from larm.frontier.queues import HostQueues
 from larm.kit.counters import Counters
 from larm.kit.seen_set import DiskSeenSet
 from larm.kit.tally import Tally
+from larm.kit.thread_cpu import ThreadCpu
 from larm.monitor.snapshot import Snapshot, StorageFigures
 from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
@@ -34,6 +36,7 @@ class Probe:
         counters: Counters,
         seen: DiskSeenSet,
         tally: Tally,
+        cpu: ThreadCpu,
         clock: Clock,
     ) -> None:
         # constant after construction
@@ -47,6 +50,7 @@ class Probe:
         self._counters = counters
         self._seen = seen
         self._tally = tally
+        self._cpu = cpu
         self._clock = clock
         self._began = clock.monotonic()
         self._before = counters.snapshot()
@@ -82,11 +86,28 @@ class Probe:
             errors=sum(self._since(name, counters) for name in counters if _is_error(name)),
             storages=tuple(StorageFigures(line.name, line.queued_bytes, int(self._storage_limit)) for line in self._lines),
             threads=tuple(record.figures() for record in self._records),
+            cpu=self._stages(),
             checkpoint_seconds=self._checkpointer.last.seconds,
             checkpoint_bytes=self._checkpointer.last.size,
             counters={name: self._since(name, counters) for name in counters if self._since(name, counters)},
             totals=counters,
         )
+
+    def _stages(self) -> dict[str, float]:
+        """Processor time by stage."""
+        threads = self._cpu.seconds()
+        fetchers = sum(seconds for name, seconds in threads.items() if name.startswith("larm-fetch-"))
+        processing = min(sum(record.processing for record in self._records), fetchers)
+        stages = {
+            "fetching": fetchers - processing,
+            "processing": processing,
+            "filters and frontier": threads.get("larm-handler", 0.0),
+            **{f"storage {line.name}": threads.get(f"larm-store-{line.name}", 0.0) for line in self._lines},
+            "checkpoints and figures": threads.get("larm-tick", 0.0),
+            "start, display and end": threads.get("main", 0.0),
+        }
+        stages["other"] = max(time.process_time() - sum(stages.values()), 0.0)
+        return {name: round(seconds, 4) for name, seconds in stages.items()}
 
     def _since(self, name: str, counters: dict[str, int]) -> int:
         return counters.get(name, 0) - self._before.get(name, 0)

@@ -42,6 +42,7 @@ from larm.kit.gate import Gate
 from larm.kit.lock import DirectoryLock
 from larm.kit.log_book import LogBook
 from larm.kit.tally import Tally
+from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
 from larm.model.file_rules import FileRules
@@ -125,7 +126,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     logs = LogBook(directory / LOGS)
     undo.append(logs.close)
     logs.rewind(header.logs if header else {})
-    counters, gate = Counters(), Gate()
+    counters, gate, cpu = Counters(), Gate(), ThreadCpu()
     counters.load(header.counters if header else {})
     bell: Bell[str | LarmError] = Bell()
     ticker = Ticker(settings.monitor.tick)
@@ -212,6 +213,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         counters=counters,
         seen=state.seen,
         tally=tally,
+        cpu=cpu,
         clock=clock,
     )
     reporter = Reporter(probe, clock, directory)
@@ -231,6 +233,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         budget=PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0)),
         counters=counters,
         tally=tally,
+        cpu=cpu,
         gate=gate,
         records=records,
         suspects=suspects,

@@ -33,6 +33,14 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
         click.echo(printable(f"{name}: {value}"))
 
 
+def cpu_rows(stages: dict[str, float], pages: int) -> list[tuple[str, object]]:
+    """Where the processor time of the last run went."""
+    total = sum(stages.values())
+    each = f", {total / pages * 1000:.2f} ms a page" if pages else ""
+    rows: list[tuple[str, object]] = [("CPU of the last run", f"{total:.2f} s{each}")]
+    return rows + [(f"CPU {name}", f"{seconds:.2f} s ({seconds / total:.0%})") for name, seconds in stages.items() if total]
+
+
 def read_stats(directory: Path) -> dict[str, Any]:
     """stats.json of a crawl. Raises UsageError where there is none, StorageError where it can't be read."""
     from larm.monitor.reporter import STATS
@@ -74,6 +82,7 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
     shown += [(name, value) for name, value in report.get("stats", {}).items() if verbose or value != 0]
     if verbose:
+        shown += cpu_rows(figures.get("cpu", {}), figures.get("pages_run", 0))
         for thread in figures.get("threads", ()):
             shown.append((thread["name"], f"{thread['state']} {thread['info']} {thread['tasks']:,} tasks"))
     return shown

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 from larm.kit.clock import SystemClock
+from larm.kit.thread_cpu import ThreadCpu
 
 _clock = SystemClock()
 
@@ -21,8 +22,10 @@ class Workers:
     orderly end calls `join`.
     """
 
-    def __init__(self, on_death: Callable[[str, BaseException], None]) -> None:
+    def __init__(self, on_death: Callable[[str, BaseException], None], cpu: ThreadCpu | None = None) -> None:
+        """``cpu`` learns what each thread costs."""
         # constant after construction
+        self._cpu = cpu or ThreadCpu()
         self._on_death = on_death
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -58,10 +61,13 @@ class Workers:
             return [thread.name for thread in self._threads if thread.is_alive()]
 
     def _run(self, name: str, target: Callable[[], None]) -> None:
+        self._cpu.begin(name)
         try:
             target()
         except BaseException as error:  # noqa: BLE001  a thread has no caller: this is the last place where it can be told
             self._on_death(name, error)
+        finally:
+            self._cpu.end(name)
 
     def __repr__(self) -> str:
         return f"<Workers {', '.join(self.alive()) or 'none'}>"

@@ -82,6 +82,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     storages: tuple[StorageFigures, ...] = ()
     threads: tuple[ThreadFigures, ...] = ()
+    cpu: dict[str, float] = {}
+    """Seconds of processor time by stage of the river; ``other`` is the rest of the process: libraries' own threads."""
     checkpoint_seconds: float = 0.0
     """What the last checkpoint took."""
     checkpoint_bytes: int = 0

@@ -28,6 +28,7 @@ def write(directory: Path, reason: str = "", age: float = 0.0) -> None:
         hosts_known=9,
         hosts_waiting=2,
         threads=(ThreadFigures("larm-fetch-0", "getting", 1.0, "http://a.org/\x1b[2J", 11, 5),),
+        cpu={"fetching": 0.3, "processing": 0.9},
         counters={"downloader/response_status_count/200": 12, "retry/count": 0},
     )
     reporter = Reporter(lambda: now, clock, directory)
@@ -56,6 +57,7 @@ def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:
     write(tmp_path)
     out = larm("stats", "-v").out
     assert "retry/count: 0" in out
+    assert "CPU of the last run: 1.20 s, 3.48 ms a page\nCPU fetching: 0.30 s (25%)\nCPU processing: 0.90 s (75%)\n" in out
     assert "larm-fetch-0: getting http://a.org/ [2J 5 tasks" in out
 
 
