@@ -134,6 +134,7 @@ class Fetch(_Section, frozen=True):
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
     http2: bool = True
     verify_tls: bool = True
+    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; better than verify_tls: false for all
     dns_ttl: Seconds = Seconds(3_600)  # LARM-126
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
+from larm.model.credentials import without_credentials
 from larm.model.digest import digest
 from larm.model.document import Document, Link, Visit
 from larm.model.lease import Lease
@@ -137,7 +138,7 @@ class Lander:
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""
         message = lease.message
-        landed = _landed(lease, outcome, f"{outcome.status} -> {outcome.location}", status=outcome.status)
+        landed = _landed(lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status)
         try:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:

@@ -45,6 +45,7 @@ from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
+from larm.model.credentials import without_credentials
 from larm.model.file_rules import FileRules
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
@@ -309,7 +310,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
     try:
         url = _normalizer(settings, directory, [text]).parse(text)
     except BadUrl as error:
-        raise UsageError(f"{text}: {error}") from error
+        raise UsageError(f"{without_credentials(text)}: {error}") from error
     if not (directory / QUEUES).is_dir():
         raise UsageError(f"no crawl in {directory}; --dir names another directory")
     undo: Undo = []

@@ -93,14 +93,16 @@ def _unexpected(error: BaseException, call: Call) -> str:
     what = f"unexpected {type(error).__name__}: {error}"
     import traceback  # for who needs it: 6 ms of the start
 
+    from larm.monitor.printable import harmless
+
     story = "".join(traceback.format_exception(error))
     if call.verbose:
-        click.echo(story, err=True, nl=False)
+        click.echo(harmless(story), err=True, nl=False)
         return what
     log = call.directory / "logs" / "crash.log"
     try:
         with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(story)
+            file.write(harmless(story))
     except OSError:
         return f"{what} (-v shows where)"
     return f"{what} (where: {log})"

@@ -11,6 +11,7 @@ from larm.cli.options import LarmCommand, config_options, directory_option, effe
 from larm.cli.start import address
 from larm.cli.terminal import complain
 from larm.errors import UsageError
+from larm.model.credentials import without_credentials
 from larm.model.url import BadUrl, URLNormalizer
 
 
@@ -37,7 +38,8 @@ def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: P
 @directory_option
 @verbose_option
 def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
-    """The stored bytes of a page, as they were received, on stdout."""
+    """The stored bytes of a page, on stdout: as they were received, but on a terminal without what could steer it."""
+    from larm.monitor.printable import harmless
     from larm.storage.reader import StoreLog
 
     access = _check(url)
@@ -49,7 +51,11 @@ def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")
         return 1
-    sys.stdout.buffer.write(log.body(entry))
+    body = log.body(entry)
+    if sys.stdout.isatty():
+        click.echo(harmless(body.decode("utf-8", "replace")), nl=False)
+    else:
+        sys.stdout.buffer.write(body)
     return 0
 
 
@@ -58,4 +64,4 @@ def _check(url: str) -> str:
     try:
         return URLNormalizer(files=True).parse(address(url)).access
     except BadUrl as error:
-        raise UsageError(f"{url}: {error}") from error
+        raise UsageError(f"{without_credentials(url)}: {error}") from error

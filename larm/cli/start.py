@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import UsageError
+from larm.model.credentials import without_credentials
 from larm.model.file_url import file_url
 from larm.model.url import BadUrl
 
@@ -53,9 +54,11 @@ def read_starts(values: Iterable[str], parse: Parse, base: Path = Path(), source
                 text = address(value, base)
                 parse(text)
             except BadUrl as error:
-                raise UsageError(f"{source} {value}: {error}") from error
+                raise UsageError(f"{source} {without_credentials(value)}: {error}") from error
             if text == value and not _SCHEME.match(value) and (base / value).exists():
                 starts.notes.append(f"{value} is taken for http://{value}; for what has this name here write ./{value}")
+            if text == value and without_credentials(value) != value:
+                starts.notes.append("user names and passwords in URLs are not used")
             starts.urls.append(text)
     return starts
 
@@ -94,7 +97,7 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
         except BadUrl as error:
             rejected += 1
             if rejected <= _MOST_MISTAKES:
-                starts.mistakes.append(f"{name}:{number}: skipped: {error}: {text[:200]}")
+                starts.mistakes.append(f"{name}:{number}: skipped: {error}: {without_credentials(text)[:200]}")
         else:
             accepted += 1
             starts.urls.append(text)

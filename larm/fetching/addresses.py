@@ -14,6 +14,11 @@ from collections.abc import Callable, Collection
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that was ever given out; the rest is local, or forms of IPv4 addresses
+_ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214 6.1: the upper half of an interface's name; the lower is an IPv4 address
+_NOT_REACHED = tuple(  # by the registries of IANA, and not in every Python's table
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "5f00::/16"))
+)
 _ASKED = 8  # start hosts that are looked up at most; each may take a dead resolver many seconds
 
 
@@ -42,26 +47,48 @@ class AddressRule:
         self._private_start = any(_is_private_name(host) for host in self._start_hosts)
         # guarded by self._lock
         self._asked = False
+        # start hosts by where they were met; only added to, so it may be read without the lock
+        self._public: set[str] = set()
+        self._private: set[str] = set()
 
     def permits(self, hostname: str, ip: str) -> bool:
         """Whether ``hostname``, which is at ``ip``, may be connected to.
 
-        Blocks once in a crawl at most, for look-ups: a crawl that goes on may have done with its start hosts long ago.
+        A start host that was met at a public address may not move to a private one, and one that has addresses of both kinds
+        has only the public ones: whoever has a name on the web can let it point anywhere, at any moment.
+
+        Blocks for a look-up once for each start host at a private address, and once in a crawl for all others: a crawl that
+        goes on may have done with its start hosts long ago.
         """
-        if self._allow_private or is_public(ip):
+        if self._allow_private:
             return True
-        if _hostname(hostname) in self._start_hosts:
-            with self._lock:
-                self._private_start = True
+        host = _hostname(hostname)
+        if is_public(ip):
+            if host in self._start_hosts:
+                self._public.add(host)
             return True
+        if host in self._start_hosts:
+            return host in self._private or self._admit(host)
         return self._private_start or self._ask()
+
+    def _admit(self, host: str) -> bool:
+        """A start host is met at a private address."""
+        with self._lock:
+            if host not in self._public and not any(map(is_public, self._addresses(host))):
+                self._private.add(host)
+                self._private_start = True
+            return host in self._private
+
+    def _addresses(self, host: str) -> list[str]:
+        return [] if _is_private_name(host) else self._look_up(host)
 
     def _ask(self) -> bool:
         with self._lock:
             if not self._asked and not self._private_start:
                 self._asked = True
                 hosts = sorted(self._start_hosts)[:_ASKED]
-                self._private_start = any(not is_public(ip) for host in hosts for ip in self._look_up(host))
+                found = [self._look_up(host) for host in hosts if host not in self._public]
+                self._private_start = any(ips and not any(map(is_public, ips)) for ips in found)
             return self._private_start
 
 
@@ -73,26 +100,29 @@ def is_public(ip: str) -> bool:
         address = ipaddress.ip_address(ip)
     except ValueError:
         return False
-    return all(part.is_global and not part.is_multicast and not _is_site_local(part) for part in _parts(address))
+    return all(map(_is_global, _parts(address)))
 
 
 def _parts(address: IPAddress) -> list[IPAddress]:
     """The address, or the IPv4 addresses that it stands for."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
-    if address.ipv4_mapped:
-        return [address.ipv4_mapped]
-    if address.sixtofour:
-        return [address.sixtofour]
+    within = address.ipv4_mapped or address.sixtofour
+    if within or address in _NAT64:
+        return [within or _lower(address)]
     if address.teredo:
         return list(address.teredo)
-    if address in _NAT64:
-        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
-    return [address]
+    return [address, _lower(address)] if int(address) >> 32 & 0xFFFFFFFF in _ISATAP else [address]
 
 
-def _is_site_local(address: IPAddress) -> bool:
-    return isinstance(address, ipaddress.IPv6Address) and address.is_site_local
+def _lower(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+
+
+def _is_global(address: IPAddress) -> bool:
+    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
+        return False
+    return address.is_global and not address.is_multicast and not any(address in network for network in _NOT_REACHED)
 
 
 def _hostname(host: str) -> str:

@@ -24,6 +24,7 @@ from larm.fetching.tls import ca_file
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
+from larm.model.url import Url
 
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
 _IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
@@ -39,6 +40,7 @@ class Transfer:
         self._settings = settings
         self._robots = robots
         self._addresses = addresses
+        self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
         self.handle: Any = _easy_handle(settings, user_agent)
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
@@ -50,6 +52,7 @@ class Transfer:
         self._for_robots: bool | None = None  # what the time-outs are set for
         self._conditional = False
         self._trusting = False  # it knows the certificates
+        self._verifying: bool | None = None
         self._clear()
 
     @property
@@ -67,8 +70,8 @@ class Transfer:
             self.handle.setopt(pycurl.URL, url)
         except (pycurl.error, ValueError) as error:  # endless, NUL, not ASCII
             return Failed(FailReason.URL, one_line(f"libcurl does not take this URL: {error}"), Timing())
-        if not self._trusting and url.startswith("https:"):
-            self._trust()
+        if url.startswith("https:"):
+            self._set_trust(lease.message.url)
         self._lease = lease
         if lease.robots is not self._for_robots:
             self._set_bounds(lease.robots)
@@ -120,10 +123,20 @@ class Transfer:
         self._stopped = False
         self._unopened: tuple[FailReason, str] | None = None
 
-    def _trust(self) -> None:
-        if certificates := ca_file():
-            self.handle.setopt(pycurl.CAINFO, certificates)
-        self._trusting = True
+    def _set_trust(self, url: Url) -> None:
+        """Connections that were checked and others are kept apart by libcurl."""
+        if not self._trusting:
+            if certificates := ca_file():
+                self.handle.setopt(pycurl.CAINFO, certificates)
+            self._trusting = True
+        verify = self._settings.verify_tls
+        if verify and self._insecure:
+            authority = url.origin.partition("://")[2]
+            verify = self._insecure.isdisjoint((url.hostname, authority, f"{authority}:443"))
+        if verify is not self._verifying:
+            self.handle.setopt(pycurl.SSL_VERIFYPEER, int(verify))
+            self.handle.setopt(pycurl.SSL_VERIFYHOST, 2 if verify else 0)
+            self._verifying = verify
 
     def _set_bounds(self, robots: bool) -> None:
         settings = self._settings
@@ -200,8 +213,6 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, http2)
     handle.setopt(pycurl.PIPEWAIT, int(settings.http2))  # rather one connection to a host than many
-    handle.setopt(pycurl.SSL_VERIFYPEER, int(settings.verify_tls))
-    handle.setopt(pycurl.SSL_VERIFYHOST, 2 if settings.verify_tls else 0)
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)
     return handle

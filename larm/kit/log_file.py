@@ -19,7 +19,9 @@ from larm.kit.files import cut_back
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n") + b"\x7f"
 _WIDE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F: some terminals obey them too
-_UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # the last two end a line for many readers
+_ODD_MARKS = re.compile(rb"\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+# U+2028 and 2029 end a line for many readers; those behind them turn the direction of what follows
+_UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class LogFile:
@@ -148,8 +150,7 @@ def encode_lines(lines: Sequence[str]) -> bytes:
         data.count(b"\n") == len(lines)
         and len(data.translate(None, _CONTROLS)) == len(data)
         and not (b"\xc2" in data and _WIDE_CONTROLS.search(data))
-        and b"\xe2\x80\xa8" not in data
-        and b"\xe2\x80\xa9" not in data
+        and not (b"\xe2" in data and _ODD_MARKS.search(data))
     ):
         return data
     safe = "\n".join(_UNSAFE.sub(_escape, line.removesuffix("\n")) for line in lines)

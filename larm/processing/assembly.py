@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from larm.config import Processing
+from larm.model.credentials import without_credentials
 from larm.model.document import Document, Link
 from larm.model.link_memo import LinkMemo, PageLinks
 from larm.model.message import FRAME, ORDINARY, URLMessage
@@ -116,7 +117,7 @@ class Assembler:
             url = resolver.resolve(base)
             return resolver if url is None else self._memo.at(url.access)
         except BadUrl as error:
-            warnings.append(f"malformed <base> {base[:200]!r}: {error}")
+            warnings.append(f"malformed <base> {without_credentials(base)[:200]!r}: {error}")
             return resolver
 
     def _links(
@@ -146,7 +147,7 @@ class Assembler:
                 except BadUrl as error:
                     if href not in malformed:
                         malformed.add(href)
-                        warnings.append(f"malformed link {href[:200]!r}: {error}")
+                        warnings.append(f"malformed link {without_credentials(href)[:200]!r}: {error}")
                     continue
             if url is not None:
                 words = " ".join(text.split())[:MAX_ANCHOR] if text else words

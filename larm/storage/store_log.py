@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from larm.model.document import Link
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SEED_COLUMNS = (8, 10)
 _JAVA_COLUMNS = (10, 12)
 

@@ -27,18 +27,20 @@ class RawServer:
     A generator that waits for ``over`` stalls until the test is over.
     """
 
-    def __init__(self, answer: bytes | Answer, keep: bool = False, tls: bool = False) -> None:
+    def __init__(self, answer: bytes | Answer, keep: bool = False, tls: bool = False, address: str = "127.0.0.1") -> None:
         self._answer = answer if callable(answer) else lambda _request: answer
         self._keep = keep
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
         if self._tls:
             self._tls.load_cert_chain(CERTIFICATE)
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listener = socket.create_server((address, 0), backlog=256)
         self._sockets: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []  # noqa: TID251
         self.port: int = self._listener.getsockname()[1]
         self.requests: list[bytes] = []
         self.connections = 0
+        self.reached: list[str] = []
+        """The addresses that clients connected to."""
         self.over = threading.Event()
         self._run(self._accept)
 
@@ -80,6 +82,7 @@ class RawServer:
             except OSError:
                 return
             self.connections += 1
+            self.reached.append(connection.getsockname()[0])
             self._run(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:

@@ -167,6 +167,22 @@ def test_certificates_are_verified(serve: Serve, fetch: Fetching) -> None:
     assert isinstance(fetch(server.url(host="localhost"), verify_tls=False), Fetched)
 
 
+def test_some_hosts_may_have_a_certificate_of_their_own(serve: Serve, fetcher: Making) -> None:
+    """And only these, with the same fetcher, one after the other; not on a connection that was made for another either."""
+    server = serve(page(b"secret"), keep=True, tls=True)
+    made = fetcher(insecure_hosts=("A.localhost", f"b.localhost:{server.port}", "c.localhost:443"))
+    trusted = []
+    for name in ("a", "localhost", "b", "c", "a", "d"):
+        host = name if name == "localhost" else f"{name}.localhost"
+        made.start(lease(server.url(host=host)))
+        [(_, outcome)] = drain(made)
+        trusted.append(isinstance(outcome, Fetched))
+        if not trusted[-1]:
+            assert isinstance(outcome, Failed)
+            assert outcome.reason is FailReason.TLS
+    assert trusted == [True, False, True, False, True, False]
+
+
 def test_the_authorities_are_those_of_ssl_cert_file(serve: Serve, fetch: Fetching, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     ca_file.cache_clear()

@@ -1,0 +1,96 @@
+"""Story: what pages say reaches neither a terminal nor a log with what could steer it, and no password is written down."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from larm import cli
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import lines, run_crawl
+
+ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\x85\x90\r\x08\x00\x7f\u2028\u202etxt.exe\u2066\u2069"
+BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+SECRET = "s3cret-pa55"
+
+
+@pytest.fixture
+def crawled(tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A crawl of a site that is full of them."""
+    port = web.port
+    site = web.host("a.localhost")
+    quoted = "".join(f"&#{ord(char)};" for char in ESCAPES)
+    links = [
+        f"<a href='http://me:{SECRET}@a.localhost:{port}/one'>{quoted}</a>",
+        f"<a href='http://me:{SECRET}@bad host/'>x</a>",
+        f"<a href='http://me:{SECRET}@a.localhost:99999/'>x</a>",
+        f"<a href='http://a.localhost:{port}/moved'>x</a><a href='/wrong'>x</a><a href='/escape'>x</a>",
+        f"<a href='http://{quoted}/{quoted}'>x</a><a href='/x{quoted}'>x</a>",
+        f"<img src='http://me:{SECRET}@b.localhost/'>",
+        f"<link rel=canonical href='http://me:{SECRET}@a.localhost:{port}/'>",
+    ]
+    base = f"<base href='http://me:{SECRET}@a.localhost:{port}/'>"
+    page = f"<title>Zebra {quoted} {ESCAPES}</title>{base}{''.join(links)}zebra {quoted}"
+    site.add("/", Reply(200, {"Content-Type": "text/html; charset=utf-8"}, page.encode()))
+    site.page("/one", body="one")
+    site.redirect("/moved", f"http://me:{SECRET}@a.localhost:{port}/two")
+    site.redirect("/wrong", f"http://me:{SECRET}@bad host/")
+    site.raw(
+        "/escape",
+        b"HTTP/1.1 302 \x1b[2J\r\nLocation: http://bad\xc2\x9b host/\x1b[31m\xe2\x80\xae\r\nContent-Length: 0\r\n\r\n",
+    )
+    site.raw("/two", b"HTTP/1.1 200 \x9b31m\r\nContent-Type: text/\x9bhtml\x1b[2J\r\nContent-Length: 2\r\nX: \x1b\r\n\r\nok")
+    web.host("b.localhost").robots(f"User-agent: *\nDisallow: {ESCAPES}\nDisallow: /")
+    run = run_crawl(tmp_path, [f"http://me:{SECRET}@a.localhost:{port}/", web.url("b.localhost")])
+    assert run.reason == "finished"
+    assert {"a.localhost/", "a.localhost/one", "a.localhost/two"} <= set(web.fetched())
+    return tmp_path
+
+
+def test_logs(crawled: Path) -> None:
+    logs = [*(crawled / "logs").glob("*.log"), crawled / "stats.json"]
+    assert len(logs) > 8
+    for path in logs:
+        text = path.read_text(encoding="utf-8")
+        assert not BAD.search(text), path
+    assert any(
+        "malformed link" in line and "***@bad host" in line
+        for line in lines(crawled, "thread0_errors") + lines(crawled, "thread1_errors")
+    )
+
+
+def test_no_password_anywhere_but_in_the_bytes_of_the_page(crawled: Path) -> None:
+    for path in crawled.rglob("*"):
+        if path.is_file() and path.suffix != ".pfl":
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "zebra"],
+        ["search", "zebra", "--json"],
+        ["search", "zebra", "--explain"],
+        ["why", "{url}"],
+        ["why", "{url}escape"],
+        ["cat", "{url}"],
+        ["stats"],
+        ["stats", "--json"],
+        ["why", "http://me:s3cret-pa55@bad host/\x1b[2J"],
+        ["crawl", "-start", "http://me:s3cret-pa55@bad host/\x1b[2J"],
+        ["cat", "http://me:s3cret-pa55@nowhere.localhost/\x9b"],
+    ],
+)
+def test_what_commands_print(
+    crawled: Path, web: SyntheticWeb, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    cli.run([*(each.replace("{url}", web.url("a.localhost")) for each in arguments), "--dir", str(crawled)])
+    said = "".join(capsys.readouterr())
+    assert said
+    assert not BAD.search(said)
+    assert SECRET not in said or arguments[0] == "cat", "what a page says of itself is shown"
