@@ -1,0 +1,29 @@
+"""Vocabulary: the words of the index, and on how many pages each of them is. Made by the reader, used on its thread."""
+
+from __future__ import annotations
+
+import tantivy
+
+from larm.index import fields
+from larm.index.failure import IndexFailure
+
+_MOST = 5_000  # words; rarer ones are not worth their time
+
+
+class Vocabulary:
+    """The words as they were at the reader's last `reload`; pages removed since the last merge still count."""
+
+    def __init__(self, searcher: tantivy.Searcher, failure: IndexFailure) -> None:
+        # constant after construction
+        self._searcher = searcher
+        self._failure = failure
+
+    def pages(self, word: str) -> int:
+        """Pages with this very word in their main text or title; 1 us."""
+        with self._failure:
+            return max(int(self._searcher.doc_freq(field, word)) for field in (fields.MAIN, fields.TITLE))
+
+    def beginning(self, prefix: str) -> list[tuple[str, int]]:
+        """The words of main texts that begin so, with their numbers of pages, commonest first; 0.4 us for each of them."""
+        with self._failure:
+            return list(self._searcher.terms_with_prefix(fields.MAIN, prefix, limit=_MOST))
