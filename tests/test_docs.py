@@ -212,6 +212,32 @@ def test_storage_of_the_readme_goes_on_where_the_checkpoint_was(examples: Path) 
     assert titles == ["A", "B"]
 
 
+def test_search_of_the_readme_finds_something(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = [block for block in blocks("python") if "open_index" in block]
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "Search", "Full text search is fast.", links=["/other"])
+        web.host("a.localhost").page("/other", "Slow", "Full text search is slow.")
+        crawl(examples, {"crawl.start": [web.url("a.localhost")]})
+        exec(program.replace('"example"', repr(str(examples))), {})
+        assert capsys.readouterr().out == f"Search\n{web.url('a.localhost')}\nSearch Full text search is fast. /other\n\n"
+
+
+def test_readme_has_every_key_of_the_json() -> None:
+    from larm.cli.answer import document
+    from larm.search.searcher import Hit, Results
+
+    answer = document(Results(query="", total=1, hits=(Hit(title="", url="", explanation="{}"),)), 1, 1)
+    said = re.findall(r"^``(\w+)``  ", section("Answers for programs"), re.MULTILINE)
+    assert said == [*answer, *answer["hits"][0]]
+
+
+def test_readme_has_every_operator() -> None:
+    from larm.search.operators import _OPERATORS
+
+    said = set(re.findall(r"``-?(\w+):", section("What you can ask")))
+    assert said - {"name"} == set(_OPERATORS)
+
+
 def test_configurations_of_the_readme_are_valid(examples: Path) -> None:
     shown = blocks("yaml")
     assert len(shown) == 2

@@ -36,7 +36,7 @@ class _Spelling(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         misspelt = _misspelt(self.get_params(ctx), args, stop_at_word=isinstance(self, click.Group))
         if misspelt:
-            raise click.NoSuchOption(misspelt, _no_such(self, ctx, misspelt), ctx=ctx)
+            raise no_such_option(self, ctx, misspelt)
         return super().parse_args(ctx, args)
 
 
@@ -79,6 +79,11 @@ def _cluster_value(cluster: str, takes_value: Mapping[str, bool]) -> str | None:
             likely = joined[:1].isdigit() if name != "-s" else "." in joined.partition("=")[0] and "=" in joined
             return joined if likely or not joined else None
     return "-"
+
+
+def no_such_option(command: click.Command, ctx: click.Context, option: str) -> click.NoSuchOption:
+    """The error for an option that is none, with the one that was probably meant."""
+    return click.NoSuchOption(option, _no_such(command, ctx, option), ctx=ctx)
 
 
 def _no_such(command: click.Command, ctx: click.Context, option: str) -> str:

@@ -1,36 +1,54 @@
 """``larm search``: words in, the best pages out, for a person or (``--json``) for a program.
 
-The JSON is stable: an object of ``query``, ``total``, ``page``, ``seconds`` and ``hits``, a list of objects of ``rank``,
-``url``, ``title``, ``snippet``, ``mime`` and ``score``; with ``--explain`` also ``explanation``.
+The JSON is stable, README.rst describes it. Words may begin with ``-``, so this command reads its arguments in its own way.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, existing, verbose_option
-from larm.cli.terminal import as_json, bold, say
-from larm.monitor.printable import printable
+from larm.cli.options import LarmCommand, directory_option, existing, no_such_option, verbose_option
+from larm.cli.terminal import as_json, say
 
 if TYPE_CHECKING:
-    from larm.search.searcher import Hit, Results
-
-_DEPTH = 6
-"""Levels of an explanation that are shown; below are the constants of the formula."""
+    from larm.search.searcher import Results
 
 
-@click.command(cls=LarmCommand)
+class SearchCommand(LarmCommand):
+    """``-word`` is a word that must not be found; whatever is no option is part of the query."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Sort the arguments into options and words, for click would take a word such as ``-nest`` for options."""
+        options = {name: p for p in self.get_params(ctx) if isinstance(p, click.Option) for name in p.opts}
+        ours: list[str] = []
+        words: list[str] = []
+        rest = iter(args)
+        for argument in rest:
+            name, equals, _ = argument.partition("=")
+            if argument == "--":
+                words += rest
+            elif name in options or (argument[:2] == "-n" and argument[2:].isdigit()):
+                ours.append(argument)
+                if name in options and not options[name].is_flag and not equals:
+                    ours += [value for value in [next(rest, None)] if value is not None]
+            elif argument.startswith("--") or "-" + name in options:
+                raise no_such_option(self, ctx, name)
+            else:
+                words.append(argument)
+        return click.Command.parse_args(self, ctx, [*ours, "--", *words])
+
+
+@click.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
 @directory_option
 @click.option("-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Results on a page; default 10.")
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page of results; default 1.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
+@click.option("--hyperlinks", is_flag=True, help="On a terminal that knows them: titles that can be clicked.")
 @verbose_option
 def search(
     *,
@@ -40,11 +58,19 @@ def search(
     page: int,
     raw: bool,
     explain: bool,
+    hyperlinks: bool,
     verbose: bool,  # noqa: ARG001
 ) -> None:
     """Find the pages that have all the WORDS, best first.
 
-    '"two words"' in quotes (the shell's around them) must stand next to each other. A word that begins with - comes after --.
+    \b
+    '"two words"'        next to each other (quotes within the shell's)
+    -word                without this word
+    one OR other         one of them; '|' is the same
+    site:example.org     on this host or its parts; site:example.org/docs
+    intitle:word         in the title; inurl:word in the address
+    filetype:pdf         also lang:de, before:2024-05, after:2024
+    link:URL             pages that link to URL; info:URL the page itself
     """
     from larm.search.searcher import Searcher
 
@@ -52,53 +78,37 @@ def search(
     results = Searcher(existing(directory)).search(query, number, page, explain)
     first = number * (page - 1) + 1
     if raw:
-        click.echo(as_json(document(query, results, page, first)))
+        from larm.cli.answer import document
+
+        click.echo(as_json(document(results, page, first)))
         return
+    from larm.cli.results import Style, lines
+
+    _before(results)
+    style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
-        for line in _lines(rank, hit, explain):
+        for line in lines(rank, hit, style, explain):
             click.echo(line)
+    _after(results, page, first)
+
+
+def _before(results: Results) -> None:
+    """What is to be known of the query itself."""
+    for note in results.notes:
+        say(note)
+    if results.suggestion:
+        say(f"did you mean: {results.suggestion}")
+
+
+def _after(results: Results, page: int, first: int) -> None:
+    """Where in the results we are, and what to do next."""
+    last = first + len(results.hits) - 1
     if not results.total:
-        say(f"nothing found for {query}")
+        say(f"nothing found for {results.query}")
+        if not results.suggestion:
+            say("fewer or other words may find something; larm stats shows what was crawled")
     elif not results.hits:
         say(f"{results.total:,} pages found, none of them on page {page}")
     else:
-        say(f"{first:,} to {first + len(results.hits) - 1:,} of {results.total:,} pages, {results.took:.3f} s")
-
-
-def document(query: str, results: Results, page: int, first: int) -> dict[str, Any]:
-    """The results as ``--json`` prints them."""
-    hits = []
-    for rank, hit in enumerate(results.hits, first):
-        row = {"rank": rank, "url": hit.url, "title": hit.title, "snippet": hit.text, "mime": hit.mime, "score": hit.score}
-        if hit.explanation:
-            row["explanation"] = json.loads(hit.explanation)
-        hits.append(row)
-    return {"query": query, "total": results.total, "page": page, "seconds": round(results.took, 6), "hits": hits}
-
-
-def _lines(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
-    """Title, URL, snippet, and why it stands where it stands."""
-    yield f"{rank}. {bold(printable(hit.title))}"
-    yield f"   {printable(hit.url)}"
-    snippet = "".join(bold(_clean(text)) if marked else _clean(text) for text, marked in hit.snippet)
-    if snippet.strip():
-        yield f"   {snippet}"
-    if explain:
-        yield f"   score {hit.score:.4f}"
-        if hit.explanation:
-            yield from _factors(json.loads(hit.explanation), 0)
-    yield ""
-
-
-def _clean(text: str) -> str:
-    """As `printable`, but the spaces at the ends stay: they part marked words from others."""
-    before, after = text[:1].isspace(), text[1:][-1:].isspace()
-    return f"{' ' * before}{printable(text)}{' ' * after}"
-
-
-def _factors(explanation: dict[str, Any], depth: int) -> Iterator[str]:
-    """An indented line for each factor of the score."""
-    if depth < _DEPTH:
-        yield f"   {'  ' * depth}{explanation.get('value', 0):.4f}  {printable(str(explanation.get('description', '')))}"
-        for detail in explanation.get("details") or ():
-            yield from _factors(detail, depth + 1)
+        more = f"; --page {page + 1} has more" if last < results.total else ""
+        say(f"{first:,} to {last:,} of {results.total:,} pages, {results.took:.3f} s{more}")

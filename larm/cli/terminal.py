@@ -1,10 +1,10 @@
-"""What goes to the terminal: one-line messages, and bold where there is somebody to see it. Used by all commands."""
+"""What goes to the terminal: one-line messages, JSON, and what a stream can show. Used by all commands."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+from typing import TextIO
 
 import click
 
@@ -23,12 +23,14 @@ complain = say
 """The same for what went wrong; ``-q`` does not silence it."""
 
 
-def bold(text: str) -> str:
-    """Marked on a terminal, as it is elsewhere and with NO_COLOR."""
-    stdout = sys.stdout
-    if stdout is None or not stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text
-    return click.style(text, bold=True)
+def is_terminal(stream: TextIO | None) -> bool:
+    """Is there somebody who looks at it?"""
+    return stream is not None and stream.isatty()
+
+
+def has_colours(stream: TextIO | None) -> bool:
+    """On a terminal, unless NO_COLOR or its kind says otherwise."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def as_json(value: object) -> str:

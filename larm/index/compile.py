@@ -13,6 +13,7 @@ from typing import Literal
 import tantivy
 
 from larm.index import fields
+from larm.index.analysis import encodable
 from larm.index.meta_words import meta_word
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Pages, Phrase, Word
 
@@ -39,12 +40,12 @@ class Compiler:
                 return self._words(field, item)
             case Meta(name, value):
                 return _filter(
-                    tantivy.Query.term_query(self._schema, fields.META, meta_word(name, value), index_option="basic")
+                    tantivy.Query.term_query(self._schema, fields.META, encodable(meta_word(name, value)), index_option="basic")
                 )
             case Dates(low, high):
                 return _filter(self._between(low, high))
-            case Pages(keys):
-                return _filter(tantivy.Query.term_set_query(self._schema, fields.KEY, list(keys)))
+            case Pages(urls):
+                return _filter(self._pages(urls))
             case Not():
                 return self._all((node,))
             case All(items):
@@ -86,6 +87,11 @@ class Compiler:
             upper_bound=_NEVER if high is None else max(1, high),
             include_upper=False,
         )
+
+    def _pages(self, urls: tuple[str, ...]) -> tantivy.Query:
+        names = (fields.URL, fields.KEY)
+        sets = [tantivy.Query.term_set_query(self._schema, name, [encodable(url) for url in urls]) for name in names]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in sets])
 
 
 def _filter(query: tantivy.Query) -> tantivy.Query:

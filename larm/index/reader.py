@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import tantivy
 
 from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
+from larm.index.compile import Compiler
 from larm.index.failure import IndexFailure
+from larm.index.scripts import is_unspaced
 from larm.index.terms import Clause
+from larm.index.tree import Node, Phrase, Word
+from larm.index.vocabulary import Vocabulary
 
 
 class Match(NamedTuple):
@@ -76,6 +80,48 @@ class IndexReader:
         """Parts that the index consists of; merges keep them few."""
         return int(self._searcher.num_segments)
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the index, as of the last `reload`."""
+        return Vocabulary(self._searcher, self._failure)
+
+    def find(
+        self,
+        node: Node | None,
+        weights: Mapping[str, float],
+        tie: float,
+        *,
+        limit: int,
+        offset: int = 0,
+        explain: bool = False,
+    ) -> Found:
+        """Pages for a tree, best first: as `search`, with everything that a query can say."""
+        with self._failure:
+            query = self._compiled(node, weights, tie)
+            if query is None:
+                return Found(0, [])
+            if offset >= self.documents:  # tantivy reserves room for limit + offset
+                return Found(schema.total(self._searcher.search(query, limit=1)), [])
+            result = self._searcher.search(query, limit=max(1, limit), offset=offset)
+            return Found(schema.total(result), [self._match(query, score, address, explain) for score, address in result.hits])
+
+    def count(self, node: Node | None, weights: Mapping[str, float]) -> int:
+        """How many pages a tree finds."""
+        with self._failure:
+            query = self._compiled(node, weights, 0.0)
+            return 0 if query is None else schema.total(self._searcher.search(query, limit=1))
+
+    def _compiled(self, node: Node | None, weights: Mapping[str, float], tie: float) -> tantivy.Query | None:
+        def words(where: Literal["any", "title", "url"], item: Word | Phrase) -> tantivy.Query | None:
+            names = {"any": weights, "title": {fields.TITLE: 1.0}, "url": {fields.URL_WORDS: 1.0}}[where]
+            clauses = _clauses(item, self.analyzer.words(item.text))
+            queries = [self._any_field(clause, names, tie) for clause in clauses]
+            if len(queries) < 2:
+                return queries[0] if queries else None
+            return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
+
+        return Compiler(self._schema, words).compile(node)
+
     def search(
         self,
         clauses: Sequence[Clause],
@@ -132,3 +178,17 @@ class IndexReader:
         with self._failure:
             self._index.reload()
             return self._index.searcher()
+
+
+def _clauses(item: Word | Phrase, words: list[str]) -> list[Clause]:
+    """What must be found of a typed word: each of its words; of scripts without spaces, each two neighbours as a phrase."""
+    if isinstance(item, Phrase):
+        return [tuple(words)] if words else []
+    signs = [is_unspaced(word[0]) for word in words]
+    clauses: list[Clause] = []
+    for at, word in enumerate(words):
+        if signs[at] and at + 1 < len(words) and signs[at + 1]:
+            clauses.append((word, words[at + 1]))
+        elif not (signs[at] and at and signs[at - 1]):
+            clauses.append((word,))
+    return clauses

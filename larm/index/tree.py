@@ -58,9 +58,9 @@ class Info(msgspec.Struct, frozen=True):
 
 
 class Pages(msgspec.Struct, frozen=True):
-    """The pages with these normalised addresses."""
+    """The pages with these addresses, in either form."""
 
-    keys: tuple[str, ...]
+    urls: tuple[str, ...]
 
 
 class Not(msgspec.Struct, frozen=True):

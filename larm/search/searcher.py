@@ -1,50 +1,77 @@
-"""Searcher: words in, pages out. Used by ``larm search``, on one thread; works while a crawl is writing the index."""
+"""Searcher: words in, pages out. Used by ``larm search`` and `larm.open_index`, on one thread; works while a crawl writes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from larm.index.reader import IndexReader, Match
-from larm.index.tree import wanted
+from larm.index.tree import Node, wanted
 from larm.kit.clock import SystemClock
 from larm.seams import Clock
+from larm.search.links import LinkDesk
 from larm.search.marks import Marks
-from larm.search.query import parse_query, parse_question
+from larm.search.query import parse_question
 from larm.search.ranking import FIELD_WEIGHTS, TIE
-from larm.search.snippets import Part, make_snippet, safe_line
+from larm.search.snippets import Part, as_html, make_snippet, safe_line, shortened
+from larm.search.spelling import FEW, did_you_mean
 
 _MOST_HITS = 1_000  # on a page of results
 
 
-class Hit(msgspec.Struct, frozen=True):
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One page that was found."""
 
     title: str
     """One line; the URL where the page has no title."""
     url: str
-    snippet: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     """About 200 characters of the page as (text, is it a word of the query); free of control characters."""
-    mime: str
-    score: float
+    mime: str = ""
+    language: str = ""
+    """ISO 639-1; empty where it is not known."""
+    modified: int = 0
+    """When the page was changed, in seconds since 1970; 0: not known."""
+    fetched: int = 0
+    """When it was fetched."""
+    size: int = 0
+    """Bytes."""
+    score: float = 0.0
     explanation: str = ""
     """How the score came about, as JSON, if it was asked for."""
 
     @property
-    def text(self) -> str:
-        """The snippet without its marks."""
-        return "".join(text for text, _ in self.snippet)
+    def snippet(self) -> str:
+        """The passage of the page that shows best why it was found, as one line of plain text."""
+        return "".join(text for text, _ in self.parts)
+
+    @property
+    def html(self) -> str:
+        """The same as safe HTML, with the words of the query in ``<mark>``."""
+        return as_html(self.parts)
 
 
-class Results(msgspec.Struct, frozen=True):
-    """One page of results."""
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of results; iterating over it gives the hits."""
 
+    query: str
     total: int
     """All pages that match."""
-    hits: tuple[Hit, ...]
-    took: float
+    hits: tuple[Hit, ...] = ()
+    took: float = 0.0
     """Seconds."""
+    notes: tuple[str, ...] = ()
+    """Sentences about parts of the query that were left out, and why."""
+    suggestion: str = ""
+    """Another spelling that finds more, where few pages were found."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 class Searcher:
@@ -54,6 +81,7 @@ class Searcher:
         # constant after construction
         self._clock = clock or SystemClock()
         self._reader = IndexReader(directory / "index")
+        self._links = LinkDesk(directory)
 
     @property
     def documents(self) -> int:
@@ -61,21 +89,51 @@ class Searcher:
         return self._reader.documents
 
     def search(self, words: str, n: int = 10, page: int = 1, explain: bool = False) -> Results:
-        """The ``n`` best pages that have all the words (page 2: the next ``n``), as the index is now.
+        """The ``n`` best pages for a query (page 2: the next ``n``), as the index is now. `larm.search.query` has the language.
 
         Anything may be typed; a text without a single word finds nothing. Raises StorageError.
         """
         began = self._clock.monotonic()
         reader = self._reader
         reader.reload()
-        clauses = parse_query(words, reader.analyzer.words)
+        question = parse_question(words)
+        notes = list(question.notes)
+        tree = self._links.resolve(question.tree, notes)
         n = min(max(1, n), _MOST_HITS)
-        found = reader.search(clauses, FIELD_WEIGHTS, TIE, limit=n, offset=n * (max(1, page) - 1), explain=explain)
-        marks = Marks(wanted(parse_question(words).tree), reader.analyzer.words)
-        hits = tuple([self._hit(match, marks) for match in found.matches])
-        return Results(found.total, hits, self._clock.monotonic() - began)
+        found = reader.find(tree, FIELD_WEIGHTS, TIE, limit=n, offset=n * (max(1, page) - 1), explain=explain)
+        marks = Marks(wanted(tree), reader.analyzer.words)
+        return Results(
+            query=words,
+            total=found.total,
+            hits=tuple([_hit(match, marks) for match in found.matches]),
+            suggestion=self._better(words, tree) if found.total < FEW else "",
+            notes=tuple(dict.fromkeys(notes)),
+            took=self._clock.monotonic() - began,
+        )
 
-    def _hit(self, match: Match, marks: Marks) -> Hit:
-        snippet = make_snippet(match.body, marks, match.description) if match.quote != 0 else ()
-        title = safe_line(match.title).strip() or match.url
-        return Hit(title, match.url, snippet, match.mime, match.score, match.explanation)
+    def _better(self, text: str, tree: Node | None) -> str:
+        """Another spelling of the query, if there is one that finds more."""
+        analyzer = self._reader.analyzer
+        changeable = [word for item in wanted(tree) for word in analyzer.words(item.text)]
+        if not changeable:
+            return ""
+        return did_you_mean(text, changeable, analyzer.spans(text), self._reader.vocabulary, total_of=self._total)
+
+    def _total(self, text: str) -> int:
+        tree = self._links.resolve(parse_question(text).tree, [])
+        return self._reader.count(tree, FIELD_WEIGHTS)
+
+
+def _hit(match: Match, marks: Marks) -> Hit:
+    return Hit(
+        title=safe_line(match.title).strip() or match.url,
+        url=match.url,
+        parts=shortened(make_snippet(match.body, marks, match.description), match.quote),
+        mime=match.mime,
+        language=match.language,
+        modified=match.modified,
+        fetched=match.fetched,
+        size=match.size,
+        score=match.score,
+        explanation=match.explanation,
+    )

@@ -69,6 +69,18 @@ def make_snippet(text: str, marks: Marks, description: str = "", width: int = WI
     return _joined(parts)
 
 
+def shortened(parts: Iterable[Part], most: int | None) -> tuple[Part, ...]:
+    """At most ``most`` characters of them, as some pages ask (max-snippet); None: all."""
+    if most is None:
+        return tuple(parts)
+    found: list[Part] = []
+    for text, marked in parts:
+        if most > 0:
+            found.append((text[:most], marked))
+        most -= len(text)
+    return tuple(found)
+
+
 def _best_windows(places: Sequence[Place], width: int) -> list[tuple[int, int]]:
     """One stretch of the text, or two where they have more of the query than one; in the order of the text."""
     if not places:

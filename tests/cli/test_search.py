@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from larm.cli import terminal
+from larm.cli.wrap import columns
 from larm.errors import StorageError
 from larm.search.searcher import Hit, Results
 from tests.cli.conftest import Larm
@@ -17,13 +17,16 @@ from tests.cli.conftest import Larm
 EXPLANATION = '{"value": 1.5, "description": "sum of:", "details": [{"value": 0.5, "description": "title\\u001b[2J"}]}'
 HITS = (
     Hit(
-        "The \x1b]0;own\x07 title",
-        "http://a.org/\x9b31m",
-        (("about the ", False), ("tide", True), (" and", False)),
-        "text/html",
-        1.5,
+        title="The \x1b]0;own\x07 title",
+        url="http://a.org/\x9b31m",
+        parts=(("about the ", False), ("tide", True), (" and", False)),
+        mime="text/html",
+        language="en",
+        modified=1_714_521_600,
+        size=2_000,
+        score=1.5,
     ),
-    Hit("Zweite größe", "http://b.org/", (), "text/html", 0.5),
+    Hit(title="Zweite größe", url="http://b.org/", mime="application/pdf", score=0.5),
 )
 
 
@@ -31,7 +34,7 @@ class FakeSearcher:
     """Stands in for `larm.search.searcher.Searcher`."""
 
     asked: tuple[Any, ...] = ()
-    results = Results(12, HITS, 0.0123)
+    results = Results(query="tide causeway", total=12, hits=HITS, took=0.0123)
     failure: Exception | None = None
 
     def __init__(self, directory: Path) -> None:
@@ -57,20 +60,52 @@ def test_title_address_and_snippet_without_escape_sequences(larm: Larm, searcher
     said = larm("search", "tide", "causeway")
     assert said.status == 0
     assert said.out == (
-        "1. The ]0;own title\n   http://a.org/ 31m\n   about the tide and\n\n2. Zweite größe\n   http://b.org/\n\n"
+        "1. The ]0;own title\n   http://a.org/ 31m   2024-05-01 · en\n   about the tide and\n\n"
+        "2. Zweite größe\n   http://b.org/   pdf\n\n"
     )
-    assert said.err == "larm: 1 to 2 of 12 pages, 0.012 s\n"
+    assert said.err == "larm: 1 to 2 of 12 pages, 0.012 s; --page 2 has more\n"
     assert searcher.asked == (Path(), "tide causeway", 10, 1, False)
 
 
-def test_words_are_marked_on_a_terminal_only(larm: Larm, searcher: type[FakeSearcher], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert terminal.bold("x") == "x"
+def on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal with colours, 40 columns wide."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_words_are_marked_on_a_terminal_only(larm: Larm, searcher: type[FakeSearcher], monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_screen(monkeypatch)
     assert "about the \x1b[1mtide\x1b[0m and" in larm("search", "tide").out
+    assert "\x1b[32mhttp://a.org/ 31m\x1b[0m   \x1b[2m2024-05-01 · en\x1b[0m" in larm("search", "tide").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in larm("search", "tide").out
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in larm("search", "tide").out
+
+
+def test_hyperlinks_where_they_are_wanted(larm: Larm, searcher: type[FakeSearcher], monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_screen(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "2. \x1b]8;;http://b.org/\x1b\\Zweite größe\x1b]8;;\x1b\\\n" in larm("search", "x", "--hyperlinks").out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+    assert "\x1b" not in larm("search", "x", "--hyperlinks").out
+
+
+def test_lines_fit_the_terminal(larm: Larm, searcher: type[FakeSearcher], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Titles and passages are wrapped; an address stays in one piece, what follows it goes to a line of its own."""
+    on_a_screen(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    parts = (("word " * 9, False), ("tide", True), (" 漢字" * 30, False))
+    hit = Hit(title="T " * 30, url="http://a.org/" + "x" * 50, parts=parts, language="ja", modified=1)
+    searcher.results = Results(query="", total=1, hits=(hit,))
+    lines = larm("search", "x").out.splitlines()
+    assert lines[2:4] == ["   " + hit.url, "   1970-01-01 · ja"]
+    assert [line for line in lines if columns(line) > 40] == ["   " + hit.url]
+    assert lines[0] == "1. T T T T T T T T T T T T T T T T T T T"
+    assert lines[1].startswith("   T T")
 
 
 def test_pages_go_on_counting(larm: Larm, searcher: type[FakeSearcher]) -> None:
@@ -86,21 +121,28 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
     assert "\x1b" not in said.out
     assert "\x9b" not in said.out
     answer = json.loads(said.out)
-    assert list(answer) == ["query", "total", "page", "seconds", "hits"]
-    assert (answer["query"], answer["total"], answer["page"], answer["seconds"]) == ("tide", 12, 2, 0.0123)
+    assert list(answer) == ["query", "total", "page", "seconds", "notes", "suggestion", "hits"]
+    assert list(answer.values())[:-1] == ["tide causeway", 12, 2, 0.0123, [], None]
     assert answer["hits"][0] == {
         "rank": 3,
         "url": "http://a.org/\x9b31m",
         "title": "The \x1b]0;own\x07 title",
         "snippet": "about the tide and",
+        "html": "about the <mark>tide</mark> and",
         "mime": "text/html",
+        "language": "en",
+        "modified": "2024-05-01T00:00:00Z",
+        "fetched": None,
+        "size": 2000,
         "score": 1.5,
     }
     assert answer["hits"][1]["title"] == "Zweite größe"
 
 
 def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeSearcher]) -> None:
-    searcher.results = Results(1, (Hit("T", "http://a.org/", (), "text/html", 1.5, EXPLANATION),), 0.0)
+    searcher.results = Results(
+        query="tide", total=1, hits=(Hit(title="T", url="http://a.org/", score=1.5, explanation=EXPLANATION),)
+    )
     said = larm("search", "tide", "--explain")
     assert said.out == "1. T\n   http://a.org/\n   score 1.5000\n   1.5000  sum of:\n     0.5000  title [2J\n\n"
     assert searcher.asked[-1] is True
@@ -108,18 +150,52 @@ def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeS
     assert answer["hits"][0]["explanation"]["details"][0]["value"] == 0.5
 
 
+def test_nothing_found_is_no_failure(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    """And what to do then."""
+    searcher.results = Results(query="x y", total=0)
+    said = larm("search", "x", "y")
+    assert (said.status, said.out) == (0, "")
+    assert said.err.splitlines()[0] == "larm: nothing found for x y"
+    assert len(said.err.splitlines()) == 2
+    searcher.results = Results(query="x y", total=0, suggestion="z\x1b[1m", notes=("site: without a host was ignored",))
+    assert larm("search", "x", "y").err.splitlines() == [
+        "larm: site: without a host was ignored",
+        "larm: did you mean: z [1m",
+        "larm: nothing found for x y",
+    ]
+    searcher.results = Results(query="x", total=7)
+    assert larm("search", "x", "--page", "9") == (0, "", "larm: 7 pages found, none of them on page 9\n")
+
+
 @pytest.mark.parametrize(
-    ("results", "message"),
-    [(Results(0, (), 0.0), "nothing found for x y"), (Results(7, (), 0.0), "7 pages found, none of them on page 9")],
+    ("arguments", "query"),
+    [
+        (("--", "-start"), "-start"),
+        (("tide", "-causeway"), "tide -causeway"),
+        (("-nest", "-x", "tide"), "-nest -x tide"),
+        (("-site:a.org", "-n", "10", "tide"), "-site:a.org tide"),
+        (("tide", "OR", "storm", "-n10"), "tide OR storm"),
+        (("-vacuum", "--page=1", "--", "--json"), "-vacuum --json"),
+        (('-"two words"', "a"), '-"two words" a'),
+    ],
 )
-def test_nothing_found_is_no_failure(larm: Larm, searcher: type[FakeSearcher], results: Results, message: str) -> None:
-    searcher.results = results
-    assert larm("search", "x", "y", "--page", "9") == (0, "", f"larm: {message}\n")
+def test_words_may_begin_with_a_dash(larm: Larm, searcher: type[FakeSearcher], arguments: tuple[str, ...], query: str) -> None:
+    assert larm("search", *arguments).status == 0
+    assert searcher.asked == (Path(), query, 10, 1, False)
 
 
-def test_a_word_may_begin_with_a_dash(larm: Larm, searcher: type[FakeSearcher]) -> None:
-    assert larm("search", "--", "-start").status == 0
-    assert searcher.asked[1] == "-start"
+@pytest.mark.parametrize(
+    ("argument", "meant"), [("--jsno", "--json"), ("-json", "--json"), ("-page", "--page"), ("--explain=", "")]
+)
+def test_misspelt_options(larm: Larm, searcher: type[FakeSearcher], argument: str, meant: str) -> None:
+    said = larm("search", "tide", argument)
+    assert (said.status, said.out) == (2, "")
+    assert meant in said.err
+
+
+def test_an_option_without_its_value(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    assert larm("search", "tide", "-n").status == 2
+    assert larm("search", "-n", "5").status == 2
 
 
 def test_an_index_that_can_not_be_read(larm: Larm, searcher: type[FakeSearcher]) -> None:

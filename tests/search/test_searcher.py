@@ -4,10 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import larm
 from larm import config
 from larm.errors import StorageError, UsageError
 from larm.kit.units import ByteSize
@@ -66,14 +68,18 @@ def test_a_search(crawl: Path) -> None:
         ("Home [1m", "http://a.org/", "text/html"),
     ]
     assert results.hits[0].score > results.hits[1].score > 0
-    assert results.hits[1].snippet[-4:] == (("crawler", True), (" called ", False), ("larm", True), (" is fast.", False))
-    assert results.hits[1].text.endswith("A crawler called larm is fast.")
+    second = results.hits[1]
+    assert second.parts[-4:] == (("crawler", True), (" called ", False), ("larm", True), (" is fast.", False))
+    assert second.snippet.endswith("A crawler called larm is fast.")
+    assert second.html.endswith("A <mark>crawler</mark> called <mark>larm</mark> is fast.")
+    assert [hit.url for hit in results] == [hit.url for hit in results.hits]
+    assert (len(results), results.query, results.notes, results.suggestion) == (2, "LARM Crawler", (), "")
 
 
 def test_a_page_without_text_is_found_by_its_url(crawl: Path) -> None:
     """Its title is its URL, its snippet is empty."""
     (hit,) = Searcher(crawl).search("manual pdf").hits
-    assert (hit.title, hit.snippet, hit.mime) == ("http://a.org/manual.pdf", (), "application/pdf")
+    assert (hit.title, hit.snippet, hit.mime) == ("http://a.org/manual.pdf", "", "application/pdf")
 
 
 def test_pages_and_limits(crawl: Path) -> None:
@@ -94,10 +100,95 @@ def test_explain(crawl: Path) -> None:
     assert '"value"' in searcher.search("larm", explain=True).hits[0].explanation
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.text() | st.lists(st.sampled_from(["larm", '"', "crawler", ":", "-", "(", "AND", "\\", "😀"])).map(" ".join))
-def test_anything_may_be_typed(crawl: Path, text: str) -> None:
-    Searcher(crawl).search(text)
+PIECES = [
+    "larm",
+    '"',
+    "crawler",
+    ":",
+    "-",
+    "(",
+    ")",
+    "OR",
+    "|",
+    "AND",
+    "\\",
+    "😀",
+    "漢字",
+    "site:",
+    "a.org",
+    "intitle:",
+    "link:",
+]
+PIECES += [
+    "info:http://a.org/",
+    "before:2024",
+    "after:x",
+    "filetype:pdf",
+    "craweler",
+    "\x00",
+    "\ud800",
+    " ",
+    "path:/",
+    "cld:all",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join), st.integers(), st.integers())
+def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> None:
+    """Never raises; never more than asked for; what is suggested finds more."""
+    searcher = Searcher(crawl)
+    results = searcher.search(text, n, number, explain=True)
+    assert len(results) <= max(1, n)
+    assert len(results) <= results.total <= 3
+    assert not results.suggestion or searcher.search(results.suggestion).total > results.total
+
+
+@pytest.mark.parametrize(
+    ("query", "urls"),
+    [
+        ("crawler -manual", ["/"]),
+        ("crawler OR manual", ["/larm", "/", "/manual.pdf"]),
+        ("intitle:home", ["/"]),
+        ("inurl:manual", ["/manual.pdf"]),
+        ("site:a.org filetype:pdf", ["/manual.pdf"]),
+        ("site:b.org", []),
+        ("-crawler", ["/manual.pdf"]),
+        ("info:a.org/larm", ["/larm"]),
+        ('"crawler called larm"', ["/"]),
+        ("date:all host:all", ["/"]),
+    ],
+)
+def test_operators(crawl: Path, query: str, urls: list[str]) -> None:
+    found = [hit.url.removeprefix("http://a.org") for hit in Searcher(crawl).search(query)]
+    assert sorted(found) == sorted(urls)
+
+
+def test_a_bad_query_is_answered_and_explained(crawl: Path) -> None:
+    results = Searcher(crawl).search("site: crawler link:http://[ link:a.org")
+    assert results.total == 2
+    assert results.notes == (
+        "site: without a host was ignored",
+        "link:http://[ was ignored: not a URL: its host or port is malformed",
+        "link: was ignored: there is no link graph; a crawl makes one unless it runs with --no-index",
+    )
+
+
+def test_another_spelling(crawl: Path) -> None:
+    results = Searcher(crawl).search("site:a.org Craweler fsat")
+    assert (results.total, results.suggestion) == (0, "site:a.org Crawler fast")
+    assert Searcher(crawl).search("crawler").suggestion == ""
+
+
+def test_a_page_that_asks_not_to_be_quoted(tmp_path: Path) -> None:
+    storage = new_storage(tmp_path)
+    visit = page("http://a.org/", "Secret", "a secret word")
+    assert visit.document
+    storage.store([msgspec.structs.replace(visit, document=msgspec.structs.replace(visit.document, snippet=0))])
+    storage.commit()
+    storage.close()
+    (hit,) = Searcher(tmp_path).search("secret")
+    assert (hit.title, hit.snippet) == ("Secret", "")
 
 
 def test_searching_while_a_crawl_writes(tmp_path: Path) -> None:
@@ -123,6 +214,12 @@ def test_a_damaged_index_is_refused(tmp_path: Path) -> None:
     (tmp_path / "index" / "meta.json").write_text("{}")
     with pytest.raises(StorageError, match="index"):
         Searcher(tmp_path)
+
+
+def test_the_api(crawl: Path) -> None:
+    results = larm.open_index(str(crawl)).search("crawler")
+    assert [hit.title for hit in results] == ["The crawler larm", "Home [1m"]
+    assert larm.open_index(crawl).documents == 3
 
 
 def test_importing_the_package_is_cheap() -> None:

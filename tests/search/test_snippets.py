@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from larm.index.analysis import Analyzer
 from larm.index.tree import Phrase, Word
 from larm.search.marks import Marks
-from larm.search.snippets import WIDTH, Part, as_html, make_snippet
+from larm.search.snippets import WIDTH, Part, as_html, make_snippet, shortened
 
 words_of = Analyzer().words
 FILLER = "lorem ipsum dolor sit amet " * 40
@@ -86,6 +86,15 @@ def test_scripts_without_spaces() -> None:
 def test_no_control_characters() -> None:
     """A page must not steer the terminal, nor turn the line round."""
     assert snippet("a\x1b[2Jb\u202ered\u2066 c\x07\x9b\ud800", "red") == "a [2Jb [red] c"
+
+
+def test_a_page_may_ask_for_less() -> None:
+    parts = (("about ", False), ("red", True), (" things", False))
+    assert [plain(shortened(parts, most)) for most in (None, 99, 8, 6, 0)] == ["about [red] things"] * 2 + [
+        "about [re]",
+        "about ",
+        "",
+    ]
 
 
 def test_html() -> None:

@@ -1,0 +1,63 @@
+"""``link:`` and ``info:``: their addresses become the pages that are meant. Asks the link graph; called by the searcher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from larm.graph.reader import GraphReader, open_graph
+from larm.index.tree import All, Any, Info, Linking, Node, Not, Pages
+from larm.model.url import BadUrl, Url, URLNormalizer
+
+_MOST = 2_000
+"""Pages that link to one; the most important of them."""
+_normalizer = URLNormalizer()
+
+
+class LinkDesk:
+    """Answers for one directory; the graph is opened when it is needed, and again for each query, for it may have grown."""
+
+    def __init__(self, directory: Path) -> None:
+        # constant after construction
+        self._path = directory / "graph"
+
+    def resolve(self, node: Node | None, notes: list[str]) -> Node | None:
+        """The tree with `Pages` in the places of `Linking` and `Info`. Raises StorageError."""
+        match node:
+            case Linking(text):
+                return self._linking(text, notes)
+            case Info(text):
+                url = _url("info", text, notes)
+                return None if url is None else Pages((url.access, url.normalised))
+            case Not(item):
+                inner = self.resolve(item, notes)
+                return None if inner is None else Not(inner)
+            case All(items) | Any(items):
+                found = tuple(new for item in items if (new := self.resolve(item, notes)) is not None)
+                return None if not found else found[0] if len(found) == 1 else type(node)(found)
+            case _:
+                return node
+
+    def _linking(self, text: str, notes: list[str]) -> Node | None:
+        url = _url("link", text, notes)
+        if url is None:
+            return None
+        graph = self.graph()
+        if graph is None:
+            notes.append("link: was ignored: there is no link graph; a crawl makes one unless it runs with --no-index")
+            return None
+        found = graph.in_links(url.fingerprint, _MOST)
+        if len(found) == _MOST:
+            notes.append(f"of the pages that link to {url.access}, the {_MOST:,} most important ones were looked at")
+        return Pages(tuple(found))
+
+    def graph(self) -> GraphReader | None:
+        """The link graph as it is now; None where there is none."""
+        return open_graph(self._path)
+
+
+def _url(name: str, text: str, notes: list[str]) -> Url | None:
+    try:
+        return _normalizer.parse(text)
+    except BadUrl as error:
+        notes.append(f"{name}:{text[:50]} was ignored: {error}")
+        return None
