@@ -106,7 +106,7 @@ class Lander:
             link_type=message.link_type,
             depth=message.depth,
             status=outcome.status,
-            headers=outcome.headers,
+            headers=_without_validators(outcome.headers) if outcome.flaw else outcome.headers,
             body=outcome.body,
             document=document,
             revisited=message.known is not None,
@@ -193,6 +193,11 @@ def _landed(
         counts[f"downloader/response_status_count/{status}"] = 1
     line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
     return Landed(lease, outcome, counts, line, error)
+
+
+def _without_validators(headers: dict[str, str]) -> dict[str, str]:
+    """Of a body that is not what the server has: or it would be "not modified" for ever."""
+    return {name: value for name, value in headers.items() if name not in ("etag", "last-modified")}
 
 
 def start_visit(messages: Sequence[URLMessage]) -> Visit:

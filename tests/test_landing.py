@@ -115,8 +115,10 @@ def test_a_truncated_page_is_stored_and_told() -> None:
 
 
 def test_a_page_with_a_flaw_is_stored_and_told() -> None:
-    landed = land(Fetched(200, {}, b"<p>body", TIMING, truncated=True, flaw="the gzip ends too early"))
-    assert landed.page
+    headers = {"etag": "x", "last-modified": "then", "date": "now"}
+    landed = land(Fetched(200, headers, b"<p>body", TIMING, truncated=True, flaw="the gzip ends too early"))
+    assert landed.visit is not None
+    assert landed.visit.headers == {"date": "now"}, "nothing to ask with: else it would be unchanged, and stay half"
     assert (landed.counts["downloader/flawed"], landed.error) == (1, True)
     assert landed.log_line == f"123 ms: 200 7 text/html (the gzip ends too early): {HERE}"
 

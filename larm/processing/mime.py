@@ -1,7 +1,8 @@
 """The MIME type of an answer: what its Content-Type says or, where that says nothing, what its first bytes look like.
 
-After WHATWG MIME Sniffing. A wrong type is believed, as browsers do: HTML sent as text/plain is text. Believed are not: types
-that mean "I don't know"; text that is a feed or a sitemap, or PDF; zip files that are documents. Pure; any thread.
+After WHATWG MIME Sniffing, but for what is plainly something else than its type says. A browser believes some of these types
+to keep a file from running as a page; nothing runs here. Not believed are: types that mean "I don't know"; what begins as only
+an HTML page does; text that is a feed, a sitemap, PDF or an image; zip files that are documents. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ _MARKS = (
     (b"OggS\0", "application/ogg"),
     (b"ID3", "audio/mpeg"),
 )
+_MARKED = tuple(mark for mark, _ in _MARKS)
 _TEXTS = frozenset(("text/html", "text/plain"))
 _GZIP = b"\x1f\x8b\x08"
 _ZIPS = frozenset(("application/zip", "application/x-zip-compressed", "application/x-zip"))
+_PLAINLY_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<(?:!DOCTYPE\s++HTML|HTML)[\s>]", re.IGNORECASE)
 _MAYBE_XML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+<(?:\?xml|!--|[a-z][\w.-]*+:|rss|feed|urlset|sitemapindex)|%PDF-", re.IGNORECASE
 )
@@ -76,7 +79,12 @@ def mime_of(content_type: str, body: bytes) -> str:
     """The essence, lower case, such as ``text/html``; never empty."""
     essence = _essence(content_type)
     if essence in _TEXTS:
-        return (_mislabelled(body) or essence) if _MAYBE_XML.match(body) else essence
+        if _MAYBE_XML.match(body) and (found := _mislabelled(body)):
+            return found
+        if body.startswith(_MARKED) and is_binary(body):
+            return _marked(body)
+    if essence and essence != "text/html" and not essence.endswith("xml") and _PLAINLY_HTML.match(body):
+        return "text/html"
     if essence in _ZIPS:
         return _of_zip(body)
     if essence.endswith("xml") and body.startswith(_GZIP):

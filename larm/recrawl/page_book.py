@@ -20,6 +20,7 @@ from larm.model.document import Visit
 from larm.model.message import UNKNOWN, Known, URLMessage
 from larm.model.url import Url
 
+_LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
 
@@ -138,14 +139,19 @@ def _undone(row: PageRow) -> PageRow:
     return msgspec.structs.replace(row, known=UNKNOWN)
 
 
+def _validator(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name, "")
+    return value if len(value) <= _LONGEST else ""
+
+
 def _row(visit: Visit, url: Url) -> PageRow:
     headers = visit.headers
     known = (
         UNKNOWN
         if visit.document is None
         else Known(
-            headers.get("etag", ""),
-            headers.get("last-modified", ""),
+            _validator(headers, "etag"),
+            _validator(headers, "last-modified"),
             digest(visit.body),
             visit.document.seen,
         )

@@ -13,7 +13,10 @@ from larm.processing.mime import _OFFICE, is_binary, mime_of
     [
         ("text/html; charset=utf-8", b"", "text/html"),
         ("TEXT/HTML", b"", "text/html"),
-        ("text/plain", b"<!DOCTYPE html><html>", "text/plain"),  # as browsers: a server's word counts
+        ("text/plain", b"<p>so to speak</p>", "text/plain"),  # as browsers: a server's word counts
+        ("text/plain", b"<htmlish>", "text/plain"),
+        ("text/plain", b"say <html>", "text/plain"),
+        ("application/xml", b"<html>", "application/xml"),
         ("", b" \n<!doctype html>", "text/html"),
         ("", b"<html>", "text/html"),
         ("", b"<html", "text/plain"),
@@ -64,6 +67,16 @@ def zipped(*names: str) -> bytes:
         ("text/plain", b"<?xml version='1.0'?><note>", "text/plain"),
         ("", b"<urlset>", "application/xml"),
         ("text/html", b"%PDF-1.4", "application/pdf"),
+        ("text/plain", b"<!DOCTYPE html><html>", "text/html"),
+        ("text/plain; charset=utf-8", b"\xef\xbb\xbf\n<HTML lang=de>", "text/html"),
+        ("image/jpeg", b"<!doctype html>not found", "text/html"),
+        ("application/pdf", b"<html><body>please log in", "text/html"),
+        ("application/json", b" <html>", "text/html"),
+        ("text/html", b"\x89PNG\r\n\x1a\n\0\0", "image/png"),
+        ("text/html; charset=utf-8", b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
+        ("text/plain", b"PK\x03\x04\0\0", "application/zip"),
+        ("text/html", "<p>x".encode("utf-16-le"), "text/html"),
+        ("text/html", b"\0\0<p>", "text/html"),
         ("", b"junk\n%PDF-1.4", "application/pdf"),
         ("binary/octet-stream", b"%PDF-1.4", "application/pdf"),
         ("application/xml", b"\x1f\x8b\x08", "application/gzip"),
