@@ -102,6 +102,7 @@ class Robots(_Section, frozen=True):
     timeout: Seconds = Seconds(30)  # LARM-58
     ttl: Seconds = Seconds(86_400)  # RFC 9309 2.4
     redirects: Count = 5  # RFC 9309 2.3.1.2
+    sitemaps: bool = True  # pages that no link leads to are found by them alone
 
 
 class Frontier(_Section, frozen=True):

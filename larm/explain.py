@@ -6,7 +6,7 @@ Reads the last checkpoint of a crawl's directory and store.log; a crawl may be r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -35,12 +35,12 @@ def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Confi
         rows.append((f"filter {part.name}", "passes" if reason is None else reason))
     with book.lock:
         host = book.find_locked(url.host)
-    rows += _host(host, url, settings) if host else [("host state", "never seen by this crawl")]
+    rows += _host(host, url, settings, book.wall) if host else [("host state", "never seen by this crawl")]
     rows += _page(url, directory)
     return rows
 
 
-def _host(host: Host, url: Url, settings: Config) -> list[Row]:
+def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:
     scheme = url.access.partition(":")[0]
     origin = host.robots.get(scheme)
     rows: list[Row] = []
@@ -55,7 +55,7 @@ def _host(host: Host, url: Url, settings: Config) -> list[Row]:
         said = (
             "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
         )
-        expires = datetime.fromtimestamp(origin.expires).strftime("%Y-%m-%d %H:%M")
+        expires = datetime.fromtimestamp(wall(origin.expires)).strftime("%Y-%m-%d %H:%M")
         until = "being asked for again" if origin.loading else f"known until {expires}"
         rows.append(("robots.txt", f"{said} ({until})"))
         if origin.rules.crawl_delay:

@@ -156,6 +156,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         queues=queues,
         desk=desk,
         arrived=handler.robots_arrived,
+        declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
         join=normalizer.join,
         frontier=settings.frontier,
         robots=settings.robots,

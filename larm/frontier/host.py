@@ -23,7 +23,7 @@ class OriginRobots(msgspec.Struct, frozen=True):
     rules: RobotsRules | None = None
     """None: not known yet."""
     expires: float = 0.0
-    """Wall time: it holds across restarts."""
+    """Until when they hold. On disk, wall time."""
     loading: bool = False
     """A task for it waits or runs; messages are parked meanwhile."""
 

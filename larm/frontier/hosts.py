@@ -130,6 +130,10 @@ class HostBook:
         """Seconds by which the wall clock was set, ahead or back, since it last was what rows are written with."""
         return self._clock.wall() - self._clock.monotonic() - self._shift
 
+    def wall(self, monotonic: float) -> float:
+        """The wall time of a time in a record."""
+        return monotonic + self._shift
+
     def trim(self) -> None:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
         with self.lock:

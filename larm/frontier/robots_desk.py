@@ -95,7 +95,7 @@ class RobotsDesk:
         with self._book.lock:
             host = self._book.get_locked(arrival.host)
             host.arriving.pop(arrival.scheme, None)
-            expires = self._clock.wall() + self._settings.ttl
+            expires = self._clock.monotonic() + self._settings.ttl
             host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
             crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too
             host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
@@ -144,8 +144,8 @@ class RobotsDesk:
         scheme = scheme_of(url.access)
         origin = host.robots.get(scheme)
         if origin is not None and origin.rules is not None:
-            wall = self._clock.wall()
-            if wall < origin.expires <= wall + self._settings.ttl:  # the second: unless the wall clock was set back
+            now = self._clock.monotonic()
+            if now < origin.expires <= now + self._settings.ttl:  # the second: the ttl may be shorter than in the last run
                 return origin.rules
         if origin is None or not origin.loading:
             host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)

@@ -1,12 +1,12 @@
 """RobotsErrand: what follows when a request for robots.txt has ended (RFC 9309 2.3.1, LARM-58).
 
-Runs on the fetcher threads, inside a step of the gate. Rules go to the handler thread; everything else means that the file is
-asked for again: elsewhere, later, or, where the host is given up, when the host gets its next chance.
+Runs on the fetcher threads, inside a step of the gate. Rules go to the handler thread, sitemaps into the river; everything else
+means that the file is asked for again: elsewhere, later, or, where the host is given up, when the host gets its next chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from larm.config import Frontier, Robots
 from larm.frontier.host import Host
@@ -30,6 +30,7 @@ class RobotsErrand:
         queues: HostQueues,
         desk: RobotsDesk,
         arrived: Callable[[Arrival], None],
+        declare: Callable[[Sequence[URLMessage]], None] | None,
         join: Callable[[str, str], Url],
         frontier: Frontier,
         robots: Robots,
@@ -37,7 +38,9 @@ class RobotsErrand:
         counters: Counters,
         log: Callable[[str], None],
     ) -> None:
+        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted."""
         # constant after construction
+        self._declare = declare
         self._queues = queues
         self._desk = desk
         self._arrived = arrived
@@ -66,6 +69,8 @@ class RobotsErrand:
         match answer:
             case RobotsRules():
                 self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), answer))
+                if self._declare is not None and answer.sitemaps and isinstance(outcome, Fetched):
+                    self._declare(list(self._sitemaps(message, answer)))
             case Redirect(location):
                 self._desk.load_again(self._elsewhere(message, location))
             case NotYet():
@@ -102,6 +107,17 @@ class RobotsErrand:
     def _elsewhere(self, message: URLMessage, location: str) -> URLMessage:
         target = self._join(message.url.access, location)
         return _again(message, target.access, message.redirects + 1, 0)
+
+    def _sitemaps(self, message: URLMessage, rules: RobotsRules) -> Iterator[URLMessage]:
+        """As if a start page had linked to them. They pass the filters like all URLs: also those on other hosts are in scope,
+        or are not fetched.
+        """
+        page = message.url.access
+        for text in rules.sitemaps:
+            try:
+                yield URLMessage(self._join(page, text), page, depth=1)
+            except BadUrl as error:
+                self._log(f"{page}: malformed sitemap {text[:200]!r}: {error}")
 
     def _count(self, outcome: Outcome) -> None:
         counts = {

@@ -88,7 +88,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
     """Copy a host, at the time ``wall``; the book's lock is held."""
     shift = wall_minus_monotonic
     row = HostRow(
-        host.robots.copy(),
+        {scheme: msgspec.structs.replace(each, expires=each.expires + shift) for scheme, each in host.robots.items()},
         [*host.arriving.values(), *host.robots_tasks],
         [(each.not_before + shift, each.message) for each in host.delayed] if host.delayed else [],
         [*host.running.values()],
@@ -109,10 +109,15 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     """
     row = saved.row
 
-    def from_wall(then: float) -> float:
-        return monotonic + min(max(then - max(wall, row.saved), 0.0), LONGEST_WAIT)
+    def left(then: float) -> float:
+        return then - max(wall, row.saved)
 
-    host.robots = row.robots
+    def from_wall(then: float) -> float:
+        return monotonic + min(max(left(then), 0.0), LONGEST_WAIT)
+
+    host.robots = {
+        scheme: msgspec.structs.replace(each, expires=monotonic + left(each.expires)) for scheme, each in row.robots.items()
+    }
     host.robots_tasks = [message for message, robots in row.running if robots] + row.robots_tasks
     host.queue.put_front([message for message, robots in row.running if not robots])
     older = -len(row.delayed)  # than those to come, whose numbers begin with 0

@@ -64,12 +64,14 @@ class Rig:
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
         self.arrivals: list[Arrival] = []
+        self.sitemaps: list[URLMessage] = []
         self.log: list[str] = []
         self.counters = Counters()
         self.errand = RobotsErrand(
             queues=self.queues,
             desk=self.desk,
             arrived=self.arrivals.append,
+            declare=self.sitemaps.extend,
             join=URLNormalizer().join,
             frontier=settings,
             robots=self.robots,

@@ -115,11 +115,38 @@ def test_expired_rules_are_fetched_again(rig: Rig) -> None:
     assert rig.settle()[0] == ["http://a/private/3"]
 
 
-def test_rules_do_not_live_longer_because_the_wall_clock_was_set_back(rig: Rig) -> None:
+def test_a_wall_clock_that_jumps_at_every_look_changes_nothing(rig: Rig) -> None:
+    """Rules are measured in time that passes; a clock gone mad must not have robots.txt fetched for ever, nor never again."""
     rig.screen("a/1")
     answer(rig)
-    rig.fake.set_wall(rig.fake.wall() - 400 * 86_400)
+    rig.end(rig.one())
+    for days in (400, -400, 90_000, -9_000):
+        rig.fake.set_wall(rig.fake.wall() + days * 86_400)
+        rig.fake.advance(rig.robots.ttl / 5)
+        assert rig.screen(f"a/{days}") == ([f"http://a/{days}"], [])
+        rig.end(rig.one())
+    rig.fake.advance(rig.robots.ttl / 5)
     assert rig.screen("a/2") == ([], [])
+
+
+@pytest.mark.parametrize(("hours", "known"), [(0, True), (23, True), (25, False), (-48, True), (24 * 400, False)])
+def test_rules_of_an_earlier_run_are_as_old_as_the_wall_clock_says(rig: Rig, hours: float, known: bool) -> None:
+    rig.screen("a/1")
+    answer(rig)
+    rig.end(rig.one())
+    rig.save()
+    new = rig.load(lambda clock: clock.set_wall(clock.wall() + hours * 3600))
+    assert (new.screen("a/2")[0] == ["http://a/2"]) is known
+
+
+def test_a_clock_set_back_between_two_runs_does_not_keep_rules_for_ever(rig: Rig) -> None:
+    rig.screen("a/1")
+    answer(rig)
+    rig.end(rig.one())
+    rig.save()
+    new = rig.load(lambda clock: clock.set_wall(clock.wall() - 400 * 86_400))
+    new.fake.advance(rig.robots.ttl + 1)
+    assert new.screen("a/2") == ([], [])
 
 
 def test_robots_txt_itself_needs_no_permission(rig: Rig) -> None:

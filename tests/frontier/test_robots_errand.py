@@ -188,3 +188,25 @@ def test_allows_asks_the_rules_that_we_have(rig: Rig) -> None:
     rig.settle()
     assert rig.errand.allows(message("http://a/new"))
     assert not rig.errand.allows(message("http://a/old"))
+
+
+def test_sitemaps_enter_the_river(rig: Rig) -> None:
+    """Resolved; malformed ones are logged. Depth 1, as if a start page linked to them."""
+    land(rig, Moved(301, "http://b.org/deep/robots.txt", Timing()))
+    land(rig, ok(body=b"Sitemap: http://a/one.xml\nSitemap: ../two.xml.gz\nsitemap: http://[/\nSitemap: file:///etc/passwd"))
+    assert [(each.url.access, each.depth, each.referrer) for each in rig.sitemaps] == [
+        ("http://a/one.xml", 1, "http://b.org/deep/robots.txt"),
+        ("http://b.org/two.xml.gz", 1, "http://b.org/deep/robots.txt"),
+    ]
+    assert [line.partition(": malformed sitemap ")[2][:10] for line in rig.log] == ["'http://[/", "'file:///e"]
+
+
+def test_rules_that_stay_in_force_name_no_sitemaps_again(rig: Rig) -> None:
+    land(rig, ok(body=b"Sitemap: /one.xml"))
+    rig.settle()
+    rig.end(rig.one())
+    rig.fake.advance(rig.robots.ttl + 1)
+    rig.screen("a/2")
+    for _ in range(3):
+        land(rig, status(500))
+    assert len(rig.sitemaps) == 1

@@ -145,3 +145,36 @@ def test_a_rule_longer_than_half_a_megabyte_is_cut_whole(tmp_path: Path, web: Sy
     web.host("a.localhost").robots(head + filler + rest)
     run_crawl(tmp_path, start, {"robots.size": 1000})
     assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
+
+
+SITEMAP = """<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>{page}</loc></url><url><loc>{away}</loc></url>
+</urlset>"""
+
+
+def _with_sitemap(web: SyntheticWeb) -> str:
+    """A host with a page that only its sitemap knows; its start URL."""
+    start = fill(web)
+    site = web.host("a.localhost")
+    site.page("/hidden", links=["/end"])
+    sitemaps = [web.url("a.localhost", "/map.xml"), web.url("b.localhost", "/x")]
+    site.robots("\nSitemap: ".join(["User-agent: *\nDisallow: /private/", *sitemaps]))
+    text = SITEMAP.format(page=web.url("a.localhost", "/hidden"), away=web.url("b.localhost", "/"))
+    site.add("/map.xml", Reply(200, {"Content-Type": "application/xml"}, text.encode()))
+    return start
+
+
+def test_sitemaps_find_pages_that_no_link_leads_to(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Only in scope; a second run does not ask for them again; the sitemap is no search result."""
+    start = _with_sitemap(web)
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end", "/map.xml", "/hidden"))
+
+
+@pytest.mark.parametrize("settings", [{"robots.sitemaps": False}, {"crawl.max_depth": 5}])
+def test_sitemaps_are_not_used_where_nobody_wants_them(tmp_path: Path, web: SyntheticWeb, settings: dict[str, object]) -> None:
+    """Where the depth is limited, a sitemap would bring every page of the site near."""
+    start = _with_sitemap(web)
+    run_crawl(tmp_path, start, settings)
+    assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
