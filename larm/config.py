@@ -144,6 +144,7 @@ class Processing(_Section, frozen=True):
 
     parser: Literal["lexbor", "html5lib"] = "lexbor"  # the same algorithm, lexbor 60 times as fast
     follow_embedded: bool = False  # also fetch images, style sheets and scripts (they are in links.log anyway)
+    srcset: bool = False  # the same images again, in other sizes: five times as many links on many a page
     nofollow: bool = True  # obey rel=nofollow and meta robots
     strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
     by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own

@@ -91,10 +91,13 @@ class Assembler:
             warnings=_lines(message.url.access, warnings) if warnings else (),
         )
 
-    def links(self, page: str, elements: Sequence[Element], *, follow: bool) -> Found:
-        """What other elements lead to, on a page with this access URL: those of its headers."""
+    def links(self, page: str, elements: Sequence[Element], *, follow: bool, base: str = "") -> Found:
+        """What other elements lead to, on a page with this access URL and ``<base>``: those of its headers, of its styles."""
         warnings: list[str] = []
-        links, related = self._links(elements, self._memo.at(page), follow, warnings)
+        resolver = self._memo.at(page)
+        if base:
+            resolver = self._based(resolver, base, [])
+        links, related = self._links(elements, resolver, follow, warnings)
         return Found(links, related, _lines(page, warnings))
 
     def _about(self, about: Sequence[Element]) -> tuple[str, Robots, Sequence[Element]]:

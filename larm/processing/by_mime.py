@@ -17,6 +17,7 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
+from larm.processing.embedded import CssProcessor, WithEmbedded
 from larm.processing.folder import FolderProcessor
 from larm.processing.gzipped import GZIP, GzipProcessor
 from larm.processing.headers import HeaderReader
@@ -112,6 +113,8 @@ def processors(
         from larm.processing.html5lib_parser import Html5libProcessor  # a tenth of the start-up, for who wants it
 
         html = Html5libProcessor(assembler)
+    if settings.follow_embedded or settings.srcset:
+        html = WithEmbedded(html, assembler, settings)
     headers = HeaderReader(assembler, settings, agent.lower())
     text_processor = TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps)
     xml = XmlProcessor(assembler, links, html, strict_sitemaps=settings.strict_sitemaps)
@@ -125,6 +128,8 @@ def processors(
         "application/xml": xml,
         ANY_XML: xml,
     }
+    if settings.follow_embedded:
+        standard["text/css"] = CssProcessor(assembler)
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)
     return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process)) | ours, count, headers, wall)

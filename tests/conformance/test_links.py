@@ -72,32 +72,6 @@ def test_links_real() -> None:
     assert titles / count >= 0.99
 
 
-MAZE_FOLLOWED = (
-    "html/body/a/href html/body/frameset/frame/src html/body/iframe/src html/head/link/href html/head/meta/content-redirect "
-    "html/misc/url/root-relative-url"
-)
-MAZE_EMBEDDED = (
-    "html/body/audio/source/src html/body/audio/src html/body/embed/src html/body/img/src html/body/input/src "
-    "html/body/object/data html/body/script/src html/body/video/src html/body/video/track/src"
-)
-
-
-@pytest.mark.parametrize(("embedded", "targets"), [(False, MAZE_FOLLOWED), (True, MAZE_FOLLOWED + " " + MAZE_EMBEDDED)])
-def test_crawl_maze(embedded: bool, targets: str) -> None:
-    """All targets that are links in plain HTML; srcset, CSS, ping, forms, scripts and the like are out of scope."""
-    root = shared("crawl-maze", "given", "test-cases")
-    maze = {target.split("#")[0] for target in json.loads((root.parent / "expected-results.json").read_text())}
-    found = set()
-    for file in sorted(root.rglob("*.html")):
-        where = f"http://a.localhost/test/{file.relative_to(root).as_posix()}"
-        document_ = document(file.read_bytes(), url=where, follow_embedded=embedded)
-        found |= {link.url.path_query for link in document_.links if link.follow}
-    expected = {f"/test/{target}.found" for target in targets.split()}
-    print(f"crawl-maze: {len(found & maze)} of {len(maze)} found{', with embedded files' if embedded else ''}")
-    assert expected <= maze
-    assert expected - found == set()
-
-
 def test_crawl_maze_by_header() -> None:
     for header in ("Link", "Refresh"):
         value = {"Link": "</test/x.found>; rel=next", "Refresh": "0; url=/test/x.found"}[header]

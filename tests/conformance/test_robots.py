@@ -59,6 +59,7 @@ def misses(cases: list[Row], name: Callable[[str], str]) -> Iterator[tuple[str, 
 
 def assert_argued(cases: list[Row], argued: Mapping[tuple[str, str, str], str], name: Callable[[str], str] = token) -> None:
     found = set(misses(cases, name))
+    print(f"robots ({cases[0]['test']} ...): {len(cases) - len(found)} of {len(cases)}, {len(found & set(argued))} argued")
     assert found - set(argued) == set(), "decided otherwise, without a reason in robots_differences"
     present = {(row["test"], row["agent"], row["url"]) for row in cases}
     assert (set(argued) & present) - found == set(), "no difference any more: remove it from robots_differences"
@@ -117,4 +118,5 @@ def test_real_files() -> None:
         for row in clear
         if row["host"] in files
     )
+    print(f"robots-real: {agreed} of {len(clear)} ({agreed / len(clear):.3%})")
     assert agreed / len(clear) >= 0.999
