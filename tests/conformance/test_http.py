@@ -83,7 +83,7 @@ def test_curl_replies() -> None:
                 assert not outcome.flaw, name
                 pages += 1
     print(f"curl: {len(cases)} cases: {pages} pages whole, {others} answers that are none, {broken} cases broken and said so")
-    assert pages >= 240
+    assert pages >= 0.3 * len(cases)
     assert broken >= 20
 
 

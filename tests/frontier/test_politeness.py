@@ -99,6 +99,7 @@ ROWS: list[tuple[Outcome, bool, bool, int, bool]] = [
     (failed(FailReason.CONTENT), False, False, 0, False),
     (failed(FailReason.PRIVATE), False, False, 0, False),
     (failed(FailReason.URL), False, False, 0, False),
+    (failed(FailReason.FILE), False, False, 0, False),
     (refused(408), True, False, 0, False),
     (refused(425), True, False, 0, False),
     (refused(429), True, True, 0, False),
@@ -133,6 +134,16 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
         health_cost=health,
         unreachable=unreachable,
     )
+
+
+@pytest.mark.parametrize(("outcome", "retry", "blocks_host", "health", "unreachable"), ROWS)
+def test_row_to_its_end(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool) -> None:
+    """How often in all, and what the waits come to where nothing but this happens; how often until the host is given up."""
+    decisions = [policy(outcome, tries, SETTINGS, blocks=tries, random=even) for tries in range(6)]
+    assert [each.wait for each in decisions if each.retry] == ([60.0, 120.0] if blocks_host else [5.0, 10.0]) * retry
+    assert [each.host_wait for each in decisions[:3]] == ([60.0, 120.0, 240.0] if blocks_host else [0.0] * 3)
+    points = list(itertools.accumulate(decisions, lambda left, each: health_after(left, each, SETTINGS), initial=5))
+    assert sum(left > 0 for left in points) == (1 if unreachable else 5 if health else 7), "requests until it is given up"
 
 
 def test_every_row_is_tested_and_every_reason_has_one() -> None:
