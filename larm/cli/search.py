@@ -84,31 +84,27 @@ def search(
         return
     from larm.cli.results import Style, lines
 
-    _before(results)
     style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
         for line in lines(rank, hit, style, explain):
             click.echo(line)
-    _after(results, page, first)
+    for sentence in _about(results, page, first):
+        say(sentence)
 
 
-def _before(results: Results) -> None:
-    """What is to be known of the query itself."""
-    for note in results.notes:
-        say(note)
-    if results.suggestion:
-        say(f"did you mean: {results.suggestion}")
-
-
-def _after(results: Results, page: int, first: int) -> None:
-    """Where in the results we are, and what to do next."""
+def _about(results: Results, page: int, first: int) -> list[str]:
+    """Where in the results we are, what is to be known of the query, and what to do next."""
     last = first + len(results.hits) - 1
     if not results.total:
-        say(f"nothing found for {results.query}")
-        if not results.suggestion:
-            say("fewer or other words may find something; larm stats shows what was crawled")
+        place = f"nothing found for {results.query}"
     elif not results.hits:
-        say(f"{results.total:,} pages found, none of them on page {page}")
+        place = f"{results.total:,} pages found, none of them on page {page}"
     else:
         more = f"; --page {page + 1} has more" if last < results.total else ""
-        say(f"{first:,} to {last:,} of {results.total:,} pages, {results.took:.3f} s{more}")
+        place = f"{first:,} to {last:,} of {results.total:,} pages, {results.took:.3f} s{more}"
+    said = [place, *results.notes]
+    if results.suggestion:
+        said.append(f"did you mean: {results.suggestion}")
+    elif not results.total and not results.notes:
+        said.append("fewer or other words may find something; larm stats shows what was crawled")
+    return said

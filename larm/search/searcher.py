@@ -11,6 +11,7 @@ from larm.index.reader import IndexReader, Match
 from larm.index.tree import Node, wanted
 from larm.kit.clock import SystemClock
 from larm.seams import Clock
+from larm.search.advice import advice
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.query import parse_question
@@ -63,7 +64,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     took: float = 0.0
     """Seconds."""
     notes: tuple[str, ...] = ()
-    """Sentences about parts of the query that were left out, and why."""
+    """Sentences about parts of the query that were left out, and why nothing was found."""
     suggestion: str = ""
     """Another spelling that finds more, where few pages were found."""
 
@@ -101,12 +102,15 @@ class Searcher:
         tree = self._links.resolve(question.tree, notes)
         n = min(max(1, n), _MOST_HITS)
         found = reader.find(tree, FIELD_WEIGHTS, TIE, limit=n, offset=n * (max(1, page) - 1), explain=explain)
+        suggestion = self._better(words, tree) if found.total < FEW else ""
+        if not found.total and not suggestion:
+            notes += advice(tree, lambda node: reader.count(node, FIELD_WEIGHTS))
         marks = Marks(wanted(tree), reader.analyzer.words)
         return Results(
             query=words,
             total=found.total,
             hits=tuple([_hit(match, marks) for match in found.matches]),
-            suggestion=self._better(words, tree) if found.total < FEW else "",
+            suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
         )

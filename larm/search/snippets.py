@@ -19,6 +19,7 @@ WIDTH = 200
 """Characters of a snippet, roughly."""
 _SEARCHED = 100_000  # characters of a page that are looked at: 3 ms
 _SAMPLE = 100
+_NAME = 40  # characters of a name that is not cut, such as vacuum_cost_limit
 _ELLIPSIS = "…"
 
 Part = tuple[str, bool]
@@ -54,7 +55,7 @@ def make_snippet(text: str, marks: Marks, description: str = "", width: int = WI
         places = marks.places(text) if marks else []
     if sum(map(is_unspaced, text[:_SAMPLE])) * 4 > min(len(text), _SAMPLE):
         width = width * 3 // 5  # these characters say more, and most of them are twice as wide
-    windows = _best_windows(places, width)
+    windows = _best_windows(_whole(text, places), width)
     each = width // len(windows)
     stretches = _apart(text, [_widen(text, start, end, each) for start, end in windows])
     parts: list[Part] = []
@@ -79,6 +80,13 @@ def shortened(parts: Iterable[Part], most: int | None) -> tuple[Part, ...]:
             found.append((text[:most], marked))
         most -= len(text)
     return tuple(found)
+
+
+def _whole(text: str, places: Sequence[Place]) -> list[Place]:
+    """Without those that are parts of a name, as in ``vacuum_cost_limit``, where the piece is also found by itself."""
+    names = {place for place in places if "_" in (text[place.start - 1 : place.start], text[place.end : place.end + 1])}
+    alone = {place.piece for place in places if place not in names} if names else set()
+    return [place for place in places if place not in names or place.piece not in alone]
 
 
 def _best_windows(places: Sequence[Place], width: int) -> list[tuple[int, int]]:
@@ -130,6 +138,8 @@ def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tup
 
 def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
     """Add what is missing to ``width``: from the beginning of a sentence if there is room for it, else from a whole word."""
+    whole = _whole_names(text, start, end)
+    start, end = whole if whole[1] - whole[0] <= width else (start, end)
     room = max(0, width - (end - start))
     left = max(0, start - room * 2 // 3)
     sentence = None
@@ -152,6 +162,13 @@ def _widen(text: str, start: int, end: int, width: int) -> tuple[int, int]:
         space = text.find(" ", left, start) if left > 0 else -1
         left = space + 1 if space >= 0 else left
     return left, right
+
+
+def _whole_names(text: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch with all of the words at its ends, unless these are very long."""
+    before, after = text.rfind(" ", max(0, start - _NAME), start), text.find(" ", end, end + _NAME)
+    start = before + 1 if before >= 0 else 0 if start <= _NAME else start
+    return start, after if after >= 0 else len(text) if len(text) - end <= _NAME else end
 
 
 def _apart(text: str, stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:

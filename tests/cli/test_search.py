@@ -159,9 +159,9 @@ def test_nothing_found_is_no_failure(larm: Larm, searcher: type[FakeSearcher]) -
     assert len(said.err.splitlines()) == 2
     searcher.results = Results(query="x y", total=0, suggestion="z\x1b[1m", notes=("site: without a host was ignored",))
     assert larm("search", "x", "y").err.splitlines() == [
+        "larm: nothing found for x y",
         "larm: site: without a host was ignored",
         "larm: did you mean: z [1m",
-        "larm: nothing found for x y",
     ]
     searcher.results = Results(query="x", total=7)
     assert larm("search", "x", "--page", "9") == (0, "", "larm: 7 pages found, none of them on page 9\n")

@@ -76,6 +76,18 @@ def test_whole_words() -> None:
     assert set(found.split()) <= {*FILLER.split(), "[needle]"}
 
 
+def test_names_are_not_cut() -> None:
+    text = f"{FILLER}autovacuum_vacuum_cost_limit (integer) {FILLER}"
+    found = snippet(text, "vacuum limit")
+    assert " autovacuum_[vacuum]_cost_[limit] (integer) " in found
+
+
+def test_a_word_by_itself_is_better_than_a_part_of_a_name() -> None:
+    text = f"{FILLER} x_red_y red_z {FILLER} a red one {FILLER}"
+    assert "a [red] one" in snippet(text, "red")
+    assert "x_[red]_y" in snippet(f"{FILLER} x_red_y {FILLER}", "red")
+
+
 def test_scripts_without_spaces() -> None:
     """Shorter, for their characters are wide; the pieces of a word are marked as one."""
     found = snippet("这是一个测试的句子。" * 50 + "关系数据库管理系统。" + "这是一个测试的句子。" * 50, "数据库")
