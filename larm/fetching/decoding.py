@@ -93,25 +93,28 @@ def _deflate(data: bytes, limit: int) -> Decoded:
     try:
         body = stream.decompress(data, limit + 1)
     except zlib.error as error:
-        has_header = len(data) > 1 and data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
-        if has_header:
+        if "header" not in str(error):
             return _unchecked(data[2:], limit, "deflate", error)
-        return _unchecked(data, limit, "", error)
+        bare = zlib.decompressobj(-15)
+        body = _inflated(bare, data, limit)
+        if not bare.eof and len(body) <= limit:  # bytes by chance look like deflate for a while
+            raise CantDecode(str(error)) from error
+        return Decoded(body)
     return Decoded(body) if stream.eof or len(body) > limit else _short(body, "deflate")
 
 
 def _unchecked(data: bytes, limit: int, name: str, error: zlib.error) -> Decoded:
-    """A deflate stream without header and check sum; ``error``: what went wrong with them. No ``name``: it has none."""
-    stream = zlib.decompressobj(-15)
-    try:
-        body = stream.decompress(data, limit + 1)
-    except zlib.error:
+    """A deflate stream without what is around it, where no more than its check sum is wrong."""
+    if "check" not in str(error) or "header" in str(error):
         raise CantDecode(str(error)) from error
-    if not stream.eof and len(body) <= limit:
-        if name:  # it broke where the check sum is, or it would have ended so before
-            raise CantDecode(str(error)) from error
-        return _short(body, "deflate")
-    return Decoded(body, flaw=f"the check sum of the {name} is wrong" if name else "")
+    return Decoded(_inflated(zlib.decompressobj(-15), data, limit), flaw=f"the check sum of the {name} is wrong")
+
+
+def _inflated(stream: Any, data: bytes, limit: int) -> bytes:
+    try:
+        return bytes(stream.decompress(data, limit + 1))
+    except zlib.error as error:
+        raise CantDecode(str(error)) from error
 
 
 def _gzip_header(data: bytes) -> int:

@@ -114,6 +114,9 @@ def test_a_gzip_with_all_that_its_header_may_have() -> None:
         ("gzip", b"plain text"),
         ("gzip", b"\x1f\x8b" + b"\0" * 50),
         ("gzip", gzip.compress(PAGE)[:100] + b"?" * 100),
+        ("gzip", b"\x1f\x8b\x08\xe0" + gzip.compress(PAGE)[4:]),  # flags that nobody knows
+        ("gzip", b"\x1f\x8b\x09" + gzip.compress(PAGE)[3:]),
+        ("deflate", raw_deflate(PAGE)[:-10]),
         ("deflate", b"plain text that is no deflate at all"),
         ("deflate", zlib.compress(PAGE)[:100] + b"?" * 100),
         ("br", b"plain text"),
