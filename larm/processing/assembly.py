@@ -19,6 +19,7 @@ from larm.processing import facts, language
 from larm.processing.directives import Robots, is_for_us, of_meta
 from larm.processing.page import Attributes, Element, Page
 from larm.processing.pointers import Related, alternates, canonical, refresh_target
+from larm.processing.query_charset import UNICODE, in_charset
 from larm.processing.readable import MAX_ANCHOR, anchor, names, squeeze_line
 
 MAX_WARNINGS = 20
@@ -63,6 +64,8 @@ class Assembler:
         base, robots, extra = self._about(about) if about else ("", Robots(), ())
         if extra:
             elements = [*extra, *elements]
+        if page.charset not in UNICODE:
+            elements = [in_charset(element, page.charset) for element in elements]
         resolver = self._memo.at(message.url.access)
         if base:
             resolver = self._based(resolver, base, warnings)

@@ -12,6 +12,8 @@ import pytest
 
 from larm.model.link_memo import LinkMemo
 from larm.model.url import BadUrl, Url, URLNormalizer
+from tests.conformance.url_policies import CRAWLER_COMMONS, POLICIES, W3LIB_NO_COUNTERPART, Policy
+from tests.processing.pages import document
 from tests.shared_data import shared
 
 NORMALIZER = URLNormalizer()
@@ -110,32 +112,17 @@ def test_iipc_ipv4_spellings() -> None:
     assert wrong == {"0000xa": "http://0000xa/"}  # refused by the standard's older text; today it doesn't end in a number
 
 
-CRAWLERCOMMONS_OTHER_POLICY = {
-    # larm fetches only http and https (LARM-34); crawler-commons also normalises other schemes
-    "file:///foo/bar.txt": "scheme",
-    "ftp:/": "scheme",
-    "ftp://foo.com/index.html": "scheme",
-    "file:/path/index.html": "scheme",
-    "file:/var/www/html/////./bar/index.html": "scheme",
-    "file:/var/www/html/foo/../bar/index.html": "scheme",
-    # no host: an error for larm
-    "http:////": "no host",
-    "http:///////": "no host",
-    # crawler-commons sorts the parameters of a query and drops empty ones; a server may care, so larm leaves them
-    "http://example.com/?b=1&a=1": "query",
-    "http://foo.com/foo.html?b=1&a=1": "query",
-    "http://foo.com/index?b=2&a=1": "query",
-    "http://foo.com/index?b=2&a=1#c": "query",
-    "http://foo.com/index?a=1&b=": "query",
-    "http://foo.com/index?b&a=1": "query",
-    "http://foo.com/index?b=&a=1": "query",
-    "http://foo.com/index?b=1&a=1&": "query",
-    "http://foo.com/index?&b=1&a=1": "query",
-    "http://foo.com/index?&=1&a=1": "query",
-    "http://foo.com/index?=1&b=1&a=1": "query",
-}
-"""Cases whose two spellings are not one URL to larm, and why. All others are: compared after larm's normalisation of both
-sides, because larm escapes more (``( ) , : ! * ~``, ``/`` in a query, ``+`` as ``%20``) and drops ``index.html``."""
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.what)
+def test_policies(policy: Policy) -> None:
+    """Two spellings are one address exactly where the table says so."""
+    one, other = (NORMALIZER.parse(text).normalised for text in (policy.one, policy.other))
+    assert (one == other) is policy.shared
+    assert policy.shared or policy.why
+
+
+def test_policies_are_in_the_manual() -> None:
+    manual = " ".join((Path(__file__).parents[2] / "README.rst").read_text(encoding="utf-8").split())
+    assert [policy.what for policy in POLICIES if policy.what.partition(" (")[0] not in manual] == []
 
 
 def test_crawlercommons_agrees_but_for_declared_policies() -> None:
@@ -151,7 +138,7 @@ def test_crawlercommons_agrees_but_for_declared_policies() -> None:
         if not agree:
             differ.add(weird)
     report("url-crawlercommons", len(rows) - len(differ), len(rows))
-    assert differ == set(CRAWLERCOMMONS_OTHER_POLICY)
+    assert differ == set(CRAWLER_COMMONS)
 
 
 def test_crawlercommons_invalid() -> None:
@@ -180,6 +167,21 @@ def test_w3lib_safe_urls() -> None:
     assert len(web) >= 30
     others = [call["args"][0] for call in calls if call not in web]
     assert [text for text in others if access_or_none(text)] == ["©"]  # typed alone, it is a host name
+
+
+def test_w3lib_base_urls() -> None:
+    """url-w3lib: where a link leads tells the base. Every other function has a counterpart, or a reason for none."""
+    calls = []
+    for name in ("w3lib-calls.jsonl", "w3lib-html-calls.jsonl"):
+        calls += map(json.loads, shared("url-w3lib", "given", name).read_text(encoding="utf-8").splitlines())
+    tested = {"safe_url_string", "safe_download_url", "any_to_uri", "get_base_url"}
+    assert {call["func"] for call in calls} <= tested | set(W3LIB_NO_COUNTERPART)
+    bases = [call for call in calls if call["func"] == "get_base_url" and isinstance(call["args"][0], str)]
+    for call in bases:
+        page = call["args"][1] if len(call["args"]) > 1 else "http://a.localhost/"
+        link = document(call["args"][0] + "--><a href=x>", url=page).links[-1]
+        assert link.url.access == NORMALIZER.join(call["expected"] or page, "x").access, call
+    report("url-w3lib, base", len(bases), len(bases))
 
 
 def test_real_hosts_are_their_own_key() -> None:

@@ -1,0 +1,58 @@
+"""Queries of links on pages in other encodings than UTF-8: browsers send them in the encoding of the page. Pure; any thread.
+
+``<a href="?q=\u00fc">`` asks for ``?q=%FC`` on a page in windows-1252, and a server that writes such pages expects so (WHATWG
+URL, "percent-encode after encoding"). The path is UTF-8 in any case.
+"""
+
+from __future__ import annotations
+
+import codecs
+from functools import cache
+from typing import Final
+from urllib.parse import quote_from_bytes
+
+import webencodings
+
+from larm.processing.page import Element
+
+UNICODE: Final = frozenset(("", "utf-8", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"))
+"""Encodings of pages, their links then ask in UTF-8."""
+_CODECS = {"shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}  # where Python's of that name know fewer characters
+_AS_IT_IS = "!$%&'()*+,/:;=?@[\\]^`{|}~\"<> \t\n\r"  # ASCII: the URL parser sees to it
+
+
+def in_charset(element: Element, charset: str) -> Element:
+    """The element with the queries of its addresses escaped."""
+    tag, attributes, text = element
+    for name in ("href", "src"):
+        address = attributes.get(name)
+        if address and "?" in address and not address.isascii():
+            before, mark, rest = address.partition("?")
+            query, hash_, fragment = rest.partition("#")
+            return tag, {**attributes, name: f"{before}{mark}{_escaped(query, charset)}{hash_}{fragment}"}, text
+    return element
+
+
+def _escaped(query: str, charset: str) -> str:
+    if query.isascii():
+        return query
+    encode = _codec(charset).encode
+    pieces: list[str] = []
+    for character in query:
+        if character.isascii():
+            pieces.append(character)
+            continue
+        try:
+            pieces.append(quote_from_bytes(encode(character, "strict")[0], _AS_IT_IS))
+        except UnicodeEncodeError:
+            pieces.append(f"%26%23{ord(character)}%3B")  # what a form would send: &#20013;
+    return "".join(pieces)
+
+
+@cache
+def _codec(charset: str) -> codecs.CodecInfo:
+    encoding = webencodings.lookup(charset)
+    if encoding is None:
+        return codecs.lookup("utf-8")
+    codec: codecs.CodecInfo = encoding.codec_info
+    return codecs.lookup(_CODECS[charset]) if charset in _CODECS else codec
