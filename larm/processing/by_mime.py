@@ -13,12 +13,13 @@ import msgspec
 from larm.config import Processing
 from larm.kit.clock import SystemClock
 from larm.model.document import Document
+from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.embedded import CssProcessor, WithEmbedded
-from larm.processing.folder import FolderProcessor
+from larm.processing.folder import FolderProcessor, name_of
 from larm.processing.gzipped import GZIP, GzipProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
@@ -68,6 +69,8 @@ class ByMime:
             document = self._headers.add(document, message, fetched.headers)
         if document.until is not None and document.until <= self._wall():
             document = msgspec.structs.replace(document, index=False)
+        if message.url.host == FILES and not document.title:
+            document = msgspec.structs.replace(document, title=name_of(message.url))
         return document
 
     def _document(self, message: URLMessage, fetched: Fetched) -> Document:

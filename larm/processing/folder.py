@@ -8,8 +8,8 @@ from larm.model.document import Document, Link
 from larm.model.link_memo import LinkMemo
 from larm.model.message import ORDINARY, URLMessage
 from larm.model.outcome import Fetched
-from larm.model.url import BadUrl
-from larm.processing.readable import anchor
+from larm.model.url import BadUrl, Url
+from larm.processing.readable import squeeze_line
 
 
 class FolderProcessor:
@@ -29,5 +29,10 @@ class FolderProcessor:
             except BadUrl:
                 continue
             if url is not None:
-                links.append(Link(url, ORDINARY, anchor(unquote(line.rstrip("/").rpartition("/")[2]))))
+                links.append(Link(url, ORDINARY, name_of(url)))
         return Document(mime, title=unquote(message.url.path_query), links=tuple(links), index=False)
+
+
+def name_of(url: Url) -> str:
+    """The name of a file or folder, as people know it."""
+    return squeeze_line(unquote(url.path_query.rstrip("/").rpartition("/")[2]))

@@ -73,6 +73,15 @@ def test_each_file_once_and_nothing_else(docs: Path, tmp_path: Path) -> None:
     assert not any("agent.contact" in note for note in run.notes)
 
 
+def test_a_file_without_a_title_goes_by_its_name(docs: Path, tmp_path: Path) -> None:
+    run_crawl(tmp_path / "crawl", start(docs))
+    titles = {row.url.rpartition("docs/")[2]: row.title for row in rows(tmp_path / "crawl")}
+    assert titles["index.html"] == "Zoo"
+    assert titles["sub/b%20c.txt"] == "b c.txt"
+    assert titles["sub/README"] == "README"
+    assert titles["sub/deep/"].endswith("docs/sub/deep/")
+
+
 def test_the_same_again_reads_only_what_has_changed(docs: Path, tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     for path in (*docs.rglob("*"), docs):
