@@ -78,6 +78,20 @@ class KnownPathsFilter(_Section, frozen=True):
     hosts: tuple[str, ...] = ()
 
 
+class TrapsFilter(_Section, frozen=True):
+    """Hosts that never end: what no real site needs, and what goes on without saying anything new (LARM-122)."""
+
+    pages: Positive = 1_000_000  # URLs of a host
+    depth: Positive = 10_000  # links from a start URL: comics have chains of thousands
+    segments: Positive = 25  # of a path; 21,830 real URLs had 12 at most
+    repeats: Positive = 3  # of one segment in a path; the same URLs had it twice at most
+    parameters: Positive = 40  # of one URL; they had 18, but for a form of 56
+    variants: Positive = 100_000  # queries of one path: a forum is one path
+    parameter_sets: Positive = 500  # sets of parameter names of one path
+    stale_pages: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 50  # of one pattern, in a row, before it is judged
+    stale_share: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.9  # of them say nothing new: it is closed
+
+
 class VisitedFilter(_Section, frozen=True):
     """URLs that were seen before."""
 
@@ -87,10 +101,11 @@ class VisitedFilter(_Section, frozen=True):
 class Filters(_Section, frozen=True):
     """The chain of the message handler: names of built-in filters, or ``package.module:Class`` of your own."""
 
-    order: tuple[str, ...] = ("length", "known_paths", "files", "scope", "visited", "robots")
+    order: tuple[str, ...] = ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
     length: LengthFilter = LengthFilter()
     known_paths: KnownPathsFilter = KnownPathsFilter()
     visited: VisitedFilter = VisitedFilter()
+    traps: TrapsFilter = TrapsFilter()
     own: dict[str, dict[str, Any]] = {}  # keyword arguments for filters of your own, by their dotted name
 
 
@@ -160,7 +175,10 @@ class Duplicates(_Section, frozen=True):
     """Pages that say the same."""
 
     merge: bool = True  # of pages with the same text index the first one
-    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.8  # share of the text that nearly the same pages share
+    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.8  # share of the text that nearly the same pages share ...
+    similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = (
+        0.92  # ... where their titles differ: manuals have pages for Int and Double that are all but the same
+    )
 
 
 class IndexStorage(_Section, frozen=True):

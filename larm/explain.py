@@ -15,6 +15,7 @@ from larm.errors import UsageError
 from larm.filters.chain import verdict
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
+from larm.frontier.trap_desk import closed_here
 from larm.kit.caching_queue import QueueState
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -62,6 +63,7 @@ def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
+    rows += [("closed here", line) for line in closed_here(host)]
     place = _place(host.queue.snapshot(), len(host.queue), url)
     if place:
         rows.append(("queue", f"number {place} of its host's queue"))

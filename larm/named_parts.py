@@ -18,11 +18,13 @@ from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
+from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
 from larm.model.file_rules import FileRules
+from larm.model.told import Told
 from larm.recrawl.page_book import PageBook
-from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage
+from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
 from larm.state import ALIASES, QUEUES, resolver_of
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
@@ -35,6 +37,7 @@ class FilterParts(NamedTuple):
     scope: Filter
     seen: SeenSet
     desk: RobotsGate
+    traps: TrapGate
     files: FileRules | None = None
     """None: no start URL is a file."""
 
@@ -43,15 +46,17 @@ class StorageParts(NamedTuple):
     """Whom built-in storages tell something."""
 
     counted: Callable[[str, int], None]
+    told: Callable[[Sequence[Told]], None]
 
 
-_NONE = StorageParts(lambda _name, _n: None)
+_NONE = StorageParts(lambda _name, _n: None, lambda _: None)
 _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "length": lambda settings, _: LengthFilter(settings.length.max),
     "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
     "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
     "scope": lambda _, parts: parts.scope,
     "visited": lambda _, parts: VisitedFilter(parts.seen),
+    "traps": lambda settings, parts: TrapsFilter(settings.traps, parts.traps),
     "robots": lambda _, parts: RobotsFilter(parts.desk),
 }
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
@@ -92,7 +97,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
     from larm.duplicates.aliases import Aliases  # with numpy: a tenth of a second, which only a crawl has to spare
 
     return IndexStorage(
-        directory, settings, aliases=Aliases(directory / QUEUES / ALIASES, settings.duplicates, count=parts.counted)
+        directory, settings, aliases=Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.told, parts.counted)
     )
 
 

@@ -83,6 +83,18 @@ class RobotsGate(Protocol):
         ...
 
 
+class TrapGate(Protocol):
+    """What the traps filter asks of the host records; they belong to the frontier."""
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """Those that are worth while, as far as the pages of their host have shown; they are counted."""
+        ...
+
+    def explain(self, message: URLMessage) -> str | None:
+        """Why the host has had enough of such addresses, or None."""
+        ...
+
+
 class Fetcher(Protocol):
     """Many transfers at a time, driven by one thread that calls nothing but these. ``larm.fetching`` makes one a thread."""
 

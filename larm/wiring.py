@@ -28,12 +28,14 @@ from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.traps import TrapsFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import RobotsDesk
 from larm.frontier.robots_errand import RobotsErrand
+from larm.frontier.trap_desk import TrapDesk
 from larm.kit.bell import Bell
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.clock import SystemClock
@@ -140,11 +142,12 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
 
     moved = header.clock_moved if header else 0.0
     book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved)
-    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one)
+    traps = TrapDesk(book, settings.filters.traps, _trap_log(settings, logs), counters.add)
+    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one, guard=traps)
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
     chain = FilterChain(
-        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, folders)),
+        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, traps, folders)),
         _open_filter_log(logs, clock),
         counters.add,
     )
@@ -179,7 +182,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         wall=clock.wall,
     )
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
-    lines = _lines(settings, directory, header, StorageParts(counters.add))
+    lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
     notes = _notes(settings, header, mission, scoped=scope is not None)
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = _recrawl(settings, directory, mission, book, notes) if cycle else None
@@ -284,6 +287,13 @@ def _recrawl(settings: Config, directory: Path, mission: _Mission, book: HostBoo
     return Recrawl(directory / QUEUES / PAGES, asked, settings.recrawl.most_gone, notes.append)
 
 
+def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:
+    """Into the log of the filter, where it is in the chain."""
+    if TrapsFilter.name not in settings.filters.order:
+        return lambda _: None
+    return logs.open(TrapsFilter.log_name).lines
+
+
 def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
     return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
 
@@ -327,7 +337,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
         if restrict_to:
             scope = ScopeFilter(restrict_to)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
-        parts = FilterParts(scope, state.seen, desk, folders)
+        traps = TrapDesk(book, settings.filters.traps)
+        parts = FilterParts(scope, state.seen, desk, traps, folders)
         rows = explain(url, filters(settings, parts), book, settings, directory)
         kin = first_of(directory / QUEUES / ALIASES, url.fingerprint)
         return rows if kin is None else [*rows, ("index", f"no page of its own: {kin.why} {kin.first}")]

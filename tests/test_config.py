@@ -55,7 +55,7 @@ def test_defaults() -> None:
     assert settings.frontier.per_host == 1
     assert settings.frontier.health == 5
     assert settings.filters.length.max == 500
-    assert settings.filters.order == ("length", "known_paths", "files", "scope", "visited", "robots")
+    assert settings.filters.order == ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
     assert (settings.frontier.message_block, settings.frontier.host_block) == (5_000, 100)
     assert settings.fetch.timeout == 75
     assert settings.monitor.tick == 5
@@ -154,7 +154,10 @@ def test_it_is_frozen() -> None:
         ("fetsh: {}", "fetsh: no such key; did you mean fetch?"),
         ("fetch: {thread: 3}", "fetch.thread: no such key; did you mean threads?"),
         ("filters: {length: {maximum: 3}}", "filters.length.maximum: no such key; did you mean max?"),
-        ("filters: {scope: {alow: x}}", "filters.scope: no such key; expected one of order, length, known_paths, visited, own"),
+        (
+            "filters: {scope: {alow: x}}",
+            "filters.scope: no such key; expected one of order, length, known_paths, visited, traps, own",
+        ),
         ("urls: {zzz: 1}", "urls.zzz: no such key; expected one of lowercase_path, host_resolver"),
         ("1: 2", "1: no such key"),
         ("fetch: {threads: many}", "fetch.threads: Expected `int`, got `str`"),

@@ -117,7 +117,7 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
     [
         (
             {"filters__order": ["lenght"]},
-            "filters.order: 'lenght': expected one of length, known_paths, files, scope, visited, robots, or",
+            "filters.order: 'lenght': expected one of length, known_paths, files, scope, visited, traps, robots, or",
         ),
         ({"storage__chain": ["logs"]}, "storage.chain: 'logs': expected one of log, index, graph, or package.module:Class"),
         ({"processing__by_mime": {"a/b": "reader"}}, "processing.by_mime.a/b: 'reader': expected package.module:Class"),

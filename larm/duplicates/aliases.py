@@ -26,24 +26,16 @@ from larm.errors import StorageError
 from larm.kit.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
+from larm.model.told import Told
 from larm.model.url import Url
+from larm.model.url_shape import without_echo
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
 _WAITING = 1000  # another seed than those of the bands
+_SHORT = 1500  # characters
 _LITTLE = 10
 """A text is nothing new if less than one in so many of its features was not seen before."""
-
-
-class Told(NamedTuple):
-    """What was found out about one page, for who wants to know which addresses are worth their while."""
-
-    url: Url
-    referrer: str
-    stale: bool
-    """It says nothing that other pages had not said before."""
-    first: str
-    """The access form of the page that it is an alias of; empty if it leads."""
 
 
 EXACT, NEAR, CANONICAL, PROMOTED = (f"duplicates/{each}" for each in ("exact", "near", "canonical", "promoted"))
@@ -114,7 +106,7 @@ class Aliases:
 
     def _read(self, pages: Sequence[Visit]) -> list[tuple[AliasRow, Fingerprint]]:
         documents = [visit.document or Document("") for visit in pages]
-        prints = fingerprints([document.raw_text for document in documents], self._memory)
+        prints = fingerprints(list(map(_own_text, pages, documents)), self._memory)
         return [(_row(visit, document, made), made) for visit, document, made in zip(pages, documents, prints, strict=True)]
 
     def _lead(self, view: _View, key: int, row: AliasRow) -> AliasRow | None:
@@ -134,11 +126,12 @@ class Aliases:
             for each in view.leads(*row.bands)
             if each.key != key and distance(row.simhash, each.row.simhash) <= _FAR
         ]
-        share, best = max(near, key=lambda pair: pair[0], default=(0.0, None))
-        if best is None or share < self._settings.similarity:
-            return None
-        self._count(NEAR, 1)
-        return best
+        for share, other in sorted(near, key=lambda pair: pair[0], reverse=True):
+            titled = row.title == other.title != 0
+            if share >= (self._settings.similarity if titled else self._settings.similarity_other_title):
+                self._count(NEAR, 1)
+                return other
+        return None
 
     def _enter(self, view: _View, visit: Visit, row: AliasRow, lead: AliasRow | None, out: list[Visit]) -> None:
         """Into the table, and, if it leads, into the index."""
@@ -280,7 +273,22 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
     text = document.raw_text + document.other_text
     digest = text_hash(document.title, text) if text.strip() else 0
     named = document.canonical.fingerprint if document.canonical else 0
-    return AliasRow(url.fingerprint, url.access, digest, made.simhash, made.sketch if made.bands else b"", made.bands, named)
+    return AliasRow(
+        key=url.fingerprint,
+        access=url.access,
+        digest=digest,
+        simhash=made.simhash,
+        sketch=made.sketch if made.bands else b"",
+        bands=made.bands,
+        title=text_hash(document.title),
+        canonical=named,
+    )
+
+
+def _own_text(visit: Visit, document: Document) -> str:
+    """The main text; of a short one without the address, which makes up much of it on pages that say nothing."""
+    text = document.raw_text
+    return text if len(text) > _SHORT or visit.url is None else without_echo(text, visit.url.access)
 
 
 def _same(old: AliasRow, new: AliasRow) -> bool:

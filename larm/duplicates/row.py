@@ -22,6 +22,8 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sketch: bytes
     """Empty where the text is too short to be nearly the same as another."""
     bands: tuple[int, ...]
+    title: int = 0
+    """`text_hash` of the title; 0: it has none."""
     canonical: int = 0
     """Fingerprint of the address that it names as its canonical one; 0: none."""
     visit: bytes = b""

@@ -9,6 +9,7 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.robots import RobotsRules
+from larm.frontier.traps import HostTraps
 from larm.kit.caching_queue import CachingQueue
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -53,6 +54,7 @@ class Host:
         "robots",
         "robots_tasks",
         "running",
+        "traps",
     )
 
     def __init__(self, key: str, health: int, queue: CachingQueue[URLMessage], parked: CachingQueue[URLMessage]) -> None:
@@ -79,6 +81,8 @@ class Host:
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0
+        self.traps: HostTraps | None = None
+        """What its addresses are worth; None: none has come in yet."""
 
     def delay(self, settings: Settings) -> float:
         """Seconds between two requests; a disk needs no rest."""

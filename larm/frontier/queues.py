@@ -13,7 +13,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, groupby, islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -33,6 +33,20 @@ _Place = tuple[float, int, str]
 
 ENOUGH = 256
 """URLs: some four for each transfer, as the defaults are."""
+PASSED_OVER = 500
+"""URLs that one lease passes over at most: some milliseconds of the lock."""
+
+
+class Guard(Protocol):
+    """Whom a lease asks whether an address that waited is still worth while; `larm.frontier.trap_desk`."""
+
+    def refuses_locked(self, host: Host, message: URLMessage) -> bool:
+        """True: it is not asked for; the book's lock is held."""
+        ...
+
+    def passed_over(self, messages: Sequence[URLMessage]) -> None:
+        """These were refused; called without the lock."""
+        ...
 
 
 class Figures(NamedTuple):
@@ -59,6 +73,8 @@ class HostQueues:
         clock: Clock,
         tally: Tally,
         on_ready: Callable[[], None],
+        *,
+        guard: Guard | None = None,
     ) -> None:
         # constant after construction
         self._book = book
@@ -66,6 +82,7 @@ class HostQueues:
         self._clock = clock
         self._tally = tally
         self._on_ready = on_ready
+        self._guard = guard
         self._numbers = count()
         # guarded by book.lock
         self._ring: deque[str] = deque()
@@ -109,6 +126,7 @@ class HostQueues:
     def lease(self, limit: int) -> list[Lease]:
         """At most ``limit`` leases that may be used at once."""
         leases: list[Lease] = []
+        refused: list[URLMessage] = []
         with self._book.lock:
             self._wake_due_locked(self._clock.monotonic())
             next_keys = list(islice(self._ring, limit))
@@ -124,9 +142,14 @@ class HostQueues:
                     continue
                 if host.dormant:
                     self._revive_locked(host)
-                leases.append(self._lease_locked(host, now))
+                refused += self._pass_over_locked(host)
+                if host.ready_at() <= now:
+                    leases.append(self._lease_locked(host, now))
                 self._schedule_locked(host, now, quiet=True)
             self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
+        if refused and self._guard is not None:
+            self._guard.passed_over(refused)
+            self._tally.fall(len(refused))
         self.announce()
         self._book.relieve()
         return leases
@@ -236,6 +259,24 @@ class HostQueues:
             )
 
     # -- under the lock
+
+    def _pass_over_locked(self, host: Host) -> list[URLMessage]:
+        """Take from the queue what its guard refuses, until it finds one that it lets through, or has had enough for once."""
+        refused: list[URLMessage] = []
+        if self._guard is None or host.traps is None or not host.traps.active or host.robots_tasks:
+            return refused
+        while len(host.queue) and len(refused) < PASSED_OVER:
+            held = host.queue.in_memory
+            message = host.queue.take(1)[0]
+            self._book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
+            if not self._guard.refuses_locked(host, message):
+                host.queue.put_front([message])
+                break
+            refused.append(message)
+        if refused:
+            self._queued -= len(refused)
+            self._book.changed_locked(host)
+        return refused
 
     def _lease_locked(self, host: Host, now: float) -> Lease:
         robots = bool(host.robots_tasks)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm.frontier.host import Delayed, Host, OriginRobots
+from larm.frontier.traps import HostTraps
 from larm.kit.caching_queue import QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 
@@ -51,6 +52,8 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     dormancies: int
     saved: float = 0.0
     """Wall time of the cut."""
+    traps: bytes = b""
+    """`HostTraps.row`."""
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -98,6 +101,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         host.dormant,
         host.dormancies,
         wall,
+        host.traps.row() if host.traps is not None else b"",
     )
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot())
 
@@ -126,3 +130,4 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.next_start = from_wall(row.next_start)
     host.health, host.backoffs = row.health, row.backoffs
     host.dormant, host.dormancies = row.dormant, row.dormancies
+    host.traps = HostTraps.of(row.traps) if row.traps else None

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from larm import config
-from larm.duplicates.aliases import Aliases, Told
+from larm.duplicates.aliases import Aliases
 from larm.errors import StorageError
 from larm.model.document import Document, Visit
+from larm.model.told import Told
 from larm.model.url import URLNormalizer
 
 PARSE = URLNormalizer().parse
@@ -77,6 +78,16 @@ def test_the_first_of_equal_pages_is_indexed(tmp_path: Path, together: bool) -> 
     assert [(each.url.access[14:], each.first[14:], each.stale) for each in rig.told] == [
         ("a", "", False), ("b", "a", True), ("c", "a", True), ("d", "", False), ("e", "", True), ("f", "", True),
     ]  # fmt: skip
+
+
+def test_pages_of_other_titles_must_be_more_alike(tmp_path: Path) -> None:
+    """The manual's pages about OptionalInt and OptionalDouble are no duplicates; a print version is one."""
+    rig = Rig(tmp_path)
+    words = prose(1, 400).split()
+    like = " ".join(words[:370] + prose(2, 30).split())
+    rig.store(page("int", " ".join(words), title="Int"), page("double", like, title="Double"), page("print", like, title="Int"))
+    assert list(rig.index) == ["int", "double"]
+    assert rig.told[2].first == "http://a.test/double"[: len(rig.told[2].first)]
 
 
 def test_pages_without_text_are_all_indexed(tmp_path: Path, together: bool) -> None:

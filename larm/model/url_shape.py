@@ -1,0 +1,121 @@
+"""What addresses have in common: their shapes, their parameters. Pure; any thread.
+
+All of it reads access forms, so that it can also be asked of an address that is only known as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import unquote_plus
+
+import xxhash
+
+_ID = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z_-]*[0-9])(?:[0-9a-fA-F-]{8,}|[0-9A-Za-z_-]{20,})(?![0-9A-Za-z])")
+_NUMBER = re.compile(r"[0-9]+")
+_LONG = 2
+"""Characters; shorter segments of a path may repeat as they like: shards of directories, days and months."""
+
+
+class Pattern(NamedTuple):
+    """A set of addresses of one host."""
+
+    text: str
+    """For people: ``/calendar/0/0``, ``/list?page&sort``, ``*?sid``, ``/list?*``, ``/shop/**``."""
+    breadth: int
+    """How much it takes in: an index of `BREADTHS`."""
+
+    @property
+    def key(self) -> int:
+        """63 bits."""
+        return number_of(self.text)
+
+
+BREADTHS = ("one shape", "one set of parameters", "one path or folder", "the whole host")
+
+
+class Parts(NamedTuple):
+    """An address taken apart."""
+
+    origin: str
+    path: str
+    """Without parameters of its segments (``;jsessionid=1``)."""
+    parameters: dict[str, str]
+    """Of the query and of the path's segments; the names of these begin with ``;``. Of equal names the last."""
+
+
+def parts_of(access: str) -> Parts:
+    """Take an access form apart; of other text something without meaning comes out."""
+    slash = access.find("/", 8)
+    if slash < 0:
+        return Parts(access, "/", {})
+    path, _, query = access[slash:].partition("?")
+    parameters: dict[str, str] = {}
+    if ";" in path:
+        segments = [segment.split(";") for segment in path.split("/")]
+        path = "/".join(segment[0] for segment in segments)
+        _add(parameters, (";" + each for segment in segments for each in segment[1:]))
+    if query:
+        _add(parameters, query.replace(";", "&").split("&"))
+    return Parts(access[:slash], path, parameters)
+
+
+def patterns_of(parts: Parts) -> list[Pattern]:
+    """The patterns that an address belongs to, the narrowest first. An address that is alone in its shape has none for it."""
+    found = []
+    shape = generalised(parts.path)
+    if parts.parameters:
+        names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
+        found = [Pattern(shape + names, 0), Pattern("*" + names, 1), Pattern(shape + "?*", 2)]
+    elif _NUMBER.search(parts.path):
+        found = [Pattern(shape, 0)]
+    folders = shape.split("/")[1:-1]
+    found += [Pattern("/" + "/".join(folders[:depth]) + "/**", 2) for depth in range(min(len(folders), 2), 0, -1)]
+    return [*found, Pattern("/**", 3)]
+
+
+def generalised(text: str) -> str:
+    """Numbers as ``0``, numbers in hex, dates and long identifiers as ``ID``."""
+    return _NUMBER.sub("0", _ID.sub("ID", text))
+
+
+def form_without(parts: Parts, names: Iterable[str]) -> int:
+    """A number for the address without these parameters; their order does not count."""
+    left = parts.parameters.keys() - set(names)
+    return number_of("\0".join((parts.path, *(f"{name}={parts.parameters[name]}" for name in sorted(left)))))
+
+
+def difference(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    """Names of the parameters that only one has, or that differ."""
+    return {name for name, _ in one.items() ^ other.items()}
+
+
+def without_echo(text: str, access: str) -> str:
+    """A text without its own address: "nothing found for /a/b?c=d" is what many hosts say to whatever they are asked."""
+    parts = parts_of(access)
+    target = access[len(parts.origin) :]
+    for echo in (access, target, parts.path, *parts.parameters.values()):
+        for written in (echo, unquote_plus(echo)):
+            if len(written) > _LONG and written in text:
+                text = text.replace(written, " ")
+    return text
+
+
+def repeats(path: str) -> int:
+    """How often the commonest longer segment stands in the path."""
+    segments = [segment for segment in path.split("/") if len(segment) > _LONG]
+    most = len(segments) - len(set(segments))
+    return max(map(segments.count, set(segments))) if most else min(len(segments), 1)
+
+
+def number_of(text: str) -> int:
+    """63 bits."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
+
+
+def _add(parameters: dict[str, str], written: Iterable[str]) -> None:
+    for each in written:
+        name, _, value = each.partition("=")
+        if name:
+            parameters[name] = value

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.model.url_shape import difference, form_without, generalised, parts_of, patterns_of, repeats, without_echo
+
+
+@pytest.mark.parametrize(
+    ("path", "patterns"),
+    [
+        ("/", ["/**"]),
+        ("/about", ["/**"]),
+        ("/calendar/2026/05", ["/calendar/0/0", "/calendar/0/**", "/calendar/**", "/**"]),
+        ("/calendar/day/2026-05-01", ["/calendar/day/ID", "/calendar/day/**", "/calendar/**", "/**"]),
+        ("/a/b/c/d.html", ["/a/b/**", "/a/**", "/**"]),
+        ("/list?sort=up&page=3", ["/list?page&sort", "*?page&sort", "/list?*", "/**"]),
+        ("/x;jsessionid=6E16038CD8F33513?n=1", ["/x?;jsessionid&n", "*?;jsessionid&n", "/x?*", "/**"]),
+        ("/commit/0a1b2c3d4e5f60718293a4b5c6d7e8f901234567", ["/commit/ID", "/commit/**", "/**"]),
+        ("/decade/facade/feedbeef", ["/decade/facade/**", "/decade/**", "/**"]),  # letters alone are words
+    ],
+)
+def test_patterns(path: str, patterns: list[str]) -> None:
+    assert [each.text for each in patterns_of(parts_of("http://a.test" + path))] == patterns
+
+
+def test_parameters() -> None:
+    parts = parts_of("http://a.test/p;v=1/q;w?b=2&a=1;c&&=x")
+    assert parts == ("http://a.test", "/p/q", {";v": "1", ";w": "", "b": "2", "a": "1", "c": ""})
+    assert form_without(parts, ["b"]) == form_without(parts_of("http://a.test/p/q;w;v=1?c&a=1&b=7"), ["b"])
+    assert form_without(parts, ["b"]) != form_without(parts, ["a"])
+    assert difference({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": ""}) == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [("/", 0), ("/abc/x/x/x/x", 1), ("/img/3/9/2/2/0/img", 2), ("/aaa/bbb/aaa/bbb/aaa/bbb/aaa/", 4), ("/2019/12/12/12/12", 1)],
+)
+def test_repeated_segments(path: str, count: int) -> None:
+    assert repeats(path) == count
+
+
+@settings(max_examples=100)
+@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=60))
+def test_any_address_has_patterns(tail: str) -> None:
+    parts = parts_of("http://a.test/" + tail)
+    texts = [each.text for each in patterns_of(parts)]
+    assert texts[-1] == "/**"
+    assert len(set(texts)) == len(texts)
+    assert not any(digit in generalised(tail) for digit in "123456789")
+    parts_of(tail)
+
+
+def test_a_text_without_its_own_address() -> None:
+    address = "http://a.test/find/x%20y?q=red+shoes&n=1"
+    text = "Nothing at /find/x%20y?q=red+shoes&n=1 (/find/x y) for red shoes, page 1"
+    assert without_echo(text, address).split() == ["Nothing", "at", "(", ")", "for", ",", "page", "1"]
