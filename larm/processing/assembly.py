@@ -64,13 +64,11 @@ class Assembler:
         base, robots, extra = self._about(about) if about else ("", Robots(), ())
         if extra:
             elements = [*extra, *elements]
-        if page.charset not in UNICODE:
-            elements = [in_charset(element, page.charset) for element in elements]
         resolver = self._memo.at(message.url.access)
         if base:
             resolver = self._based(resolver, base, warnings)
         follow = robots.follow or not self._nofollow
-        links, related = self._links(elements, resolver, follow, warnings)
+        links, related = self._links(elements, resolver, follow, warnings, "" if page.charset in UNICODE else page.charset)
         metas = facts.named_metas(about)
         return Document(
             mime=mime,
@@ -127,7 +125,7 @@ class Assembler:
             return resolver
 
     def _links(
-        self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str]
+        self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str], charset: str = ""
     ) -> tuple[tuple[Link, ...], list[Related]]:
         known, obey, embedded = resolver.hrefs, self._nofollow, follow and self._follow_embedded
         found: list[Link] = []
@@ -146,6 +144,7 @@ class Assembler:
                 continue
             if "#" in href:  # before the look-up: documentation leads to many places of a page
                 href = href[: href.index("#")]
+            href = in_charset(href, charset) if charset and not href.isascii() else href
             url = known.get(href)
             if url.__class__ is not Url:
                 try:

@@ -13,24 +13,16 @@ from urllib.parse import quote_from_bytes
 
 import webencodings
 
-from larm.processing.page import Element
-
 UNICODE: Final = frozenset(("", "utf-8", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"))
 """Encodings of pages, their links then ask in UTF-8."""
 _CODECS = {"shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}  # where Python's of that name know fewer characters
 _AS_IT_IS = "!$%&'()*+,/:;=?@[\\]^`{|}~\"<> \t\n\r"  # ASCII: the URL parser sees to it
 
 
-def in_charset(element: Element, charset: str) -> Element:
-    """The element with the queries of its addresses escaped."""
-    tag, attributes, text = element
-    for name in ("href", "src"):
-        address = attributes.get(name)
-        if address and "?" in address and not address.isascii():
-            before, mark, rest = address.partition("?")
-            query, hash_, fragment = rest.partition("#")
-            return tag, {**attributes, name: f"{before}{mark}{_escaped(query, charset)}{hash_}{fragment}"}, text
-    return element
+def in_charset(address: str, charset: str) -> str:
+    """An address with its query escaped."""
+    before, mark, query = address.partition("?")
+    return before + mark + _escaped(query, charset) if mark else address
 
 
 def _escaped(query: str, charset: str) -> str:
