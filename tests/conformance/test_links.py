@@ -7,7 +7,7 @@ import lzma
 import re
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -70,6 +70,38 @@ def test_links_real() -> None:
     assert precision >= 0.999
     assert recall >= 0.99
     assert titles / count >= 0.99
+
+
+def _allowed(contents: Sequence[str]) -> tuple[bool, bool, bool]:
+    """May be indexed, followed, kept: by the plainest reading."""
+    words = set(re.findall(r"[a-z]+(?![\w:-])", re.sub(r"[\w-]+:[\w-]+", " ", " ".join(contents).lower())))
+    none = "none" in words
+    return not none and "noindex" not in words, not none and "nofollow" not in words, "noarchive" not in words
+
+
+def test_links_real_directives() -> None:
+    """rel=canonical and meta robots of the same pages."""
+    parts = by_mime(text=False)
+    pages = {corpus: dict(_files(corpus, "given", name)) for corpus, name in _PAGES.items()}
+    wrong = []
+    canonicals = count = 0
+    with lzma.open(shared("links-real", "given", "links.jsonl.xz"), "rt", encoding="utf-8") as lines:
+        for case in map(json.loads, lines):
+            found = parts.process(message(case["url"]), page(pages[case["corpus"]][case["file"]], content_type="text/html"))
+            try:
+                named = _NORMALIZER.join(case["base"], case["canonical"]).normalised if case["canonical"] else None
+            except BadUrl:
+                named = None
+            expected = None if named == _NORMALIZER.parse(case["url"]).normalised else named
+            got = found.canonical.normalised if found.canonical else None
+            rules = (found.index, found.follow, found.archive)
+            if got != expected or rules != _allowed(case["meta_robots"]):
+                wrong.append((case["file"], expected, got, case["meta_robots"], rules))
+            canonicals += expected is not None
+            count += 1
+    print(f"links-real: canonical and meta robots of {count - len(wrong)} of {count} pages, {canonicals} name another address")
+    assert len(wrong) <= 0.005 * count, wrong
+    assert canonicals > 50
 
 
 def test_crawl_maze_by_header() -> None:
