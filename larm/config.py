@@ -154,6 +154,14 @@ class Fetch(_Section, frozen=True):
     dns_ttl: Seconds = Seconds(3_600)  # LARM-126
 
 
+class Documents(_Section, frozen=True):
+    """PDF and office files, which are read in processes of their own."""
+
+    processes: Count = 2  # one that hangs must not stop the others; 0: such files are stored and not read
+    timeout: Seconds = Seconds(10)  # the end of a crawl waits so long for the last
+    memory: ByteSize = ByteSize(400_000_000)  # address space of each; most files need 60 MB
+
+
 class Processing(_Section, frozen=True):
     """From bytes to documents."""
 
@@ -162,6 +170,7 @@ class Processing(_Section, frozen=True):
     srcset: bool = False  # the same images again, in other sizes: five times as many links on many a page
     nofollow: bool = True  # obey rel=nofollow and meta robots
     strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
+    documents: Documents = Documents()
     by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own
 
 

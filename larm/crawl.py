@@ -3,10 +3,10 @@
     put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
-Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-store-<name>``, ``larm-tick``; the main thread starts them, waits for the
-end and drains. What flows between them does so in steps of the gate, so that a checkpoint finds each page either not yet done
-or done altogether. The end is counted by the tally, never guessed: it holds every message that has entered and has neither
-been dropped nor ended in an outcome.
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-store-<name>``, ``larm-tick``; the main thread
+starts them, waits for the end and drains. What flows between them does so in steps of the gate, so that a checkpoint finds
+each page either not yet done or done altogether. The end is counted by the tally, never guessed: it holds every message that
+has entered and has neither been dropped nor ended in an outcome.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock
+from larm.slow_lane import SlowLane
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 
@@ -78,6 +79,7 @@ class Crawl:
         bell: Bell[str | LarmError],
         ticker: Ticker,
         lander: Lander,
+        lane: SlowLane,
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
         budget: PageBudget,
@@ -104,6 +106,7 @@ class Crawl:
         self._bell = bell
         """Why the crawl shall end."""
         self._lander = lander
+        self._lane = lane
         self._lines = lines
         self._checkpointer = checkpointer
         self._budget = budget
@@ -144,6 +147,8 @@ class Crawl:
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
+            for number in range(self._settings.processing.documents.processes):
+                self._workers.start(f"larm-read-{number}", lambda number=number: self._read_slow(number))  # type: ignore[misc]
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
             if self._recrawl is not None and ending == "finished":
@@ -199,9 +204,11 @@ class Crawl:
         self._handler.stop()
         self._ticker.stop()
         self._pool.wake_all()
+        self._lane.stop()
         for line in self._lines:
             line.wake()
         stuck = self._workers.join(JOIN_DEADLINE)
+        self._queues.give_back(self._lane.rest())
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck and error is None:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
@@ -265,9 +272,21 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            if ended:
-                self._land(number, ended)
+            if ended and (quick := self._lane.divert(ended)):
+                self._land(number, quick)
         self._queues.give_back(fetcher.abandon())
+
+    # -- larm-read-<n>
+
+    def _read_slow(self, number: int) -> None:
+        """What takes long to read, so that no transfer has to wait for it."""
+        slot = len(self._pool) + number
+        while (ended := self._lane.take()) is not None:
+            self._land(slot, [ended])
+            self._pool.wake_one()  # the host may be ready, and this thread leases nothing
+            self._records[slot].now("idle")
+
+    # -- larm-fetch-<n> and larm-read-<n>
 
     def _land(self, number: int, ended: Sequence[tuple[Lease, Outcome]]) -> None:
         record = self._records[number]

@@ -1,4 +1,4 @@
-"""FetcherRecord: what one fetcher thread does and did: its two logs, and its figures for the monitor.
+"""FetcherRecord: what one fetcher or reading thread does and did: its two logs, and its figures for the monitor.
 
 Written by that thread only, read by any (LARM-20, LARM-96).
 """
@@ -16,9 +16,9 @@ from larm.seams import Clock
 class FetcherRecord:
     """One line a fetch in ``thread<N>.log``, errors in ``thread<N>_errors.log``: time of day, what it took, what came of it."""
 
-    def __init__(self, book: LogBook, number: int, clock: Clock) -> None:
+    def __init__(self, book: LogBook, number: int, clock: Clock, name: str = "") -> None:
         # constant after construction
-        self.name = f"larm-fetch-{number}"
+        self.name = name or f"larm-fetch-{number}"
         self._all = book.open(f"thread{number}")
         self._errors = book.open(f"thread{number}_errors")
         self._clock = clock

@@ -65,6 +65,11 @@ _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = 
     "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
 }
 
+LONGEST_READ = 25
+"""Seconds; threads have 30 to end."""
+LEAST_MEMORY = 100_000_000
+"""Bytes of address space; Python with PDFium takes 60 MB of it."""
+
 _TEXTLESS = frozenset({"log", "graph"})
 """Storages that have no use for the text of pages."""
 
@@ -121,10 +126,17 @@ def check(settings: Config, directory: Path) -> None:
         ("monitor.tick", settings.monitor.tick, "0 s, or larm would do nothing but save"),
         ("robots.ttl", settings.robots.ttl, "0 s, or larm would do nothing but ask for robots.txt"),
         ("fetch.timeout", settings.fetch.timeout, "0 s, or no page would come in time"),
+        ("processing.documents.timeout", settings.processing.documents.timeout, "0 s, or no document would be read"),
         ("storage.queue", settings.storage.queue, "0 bytes, or no page would ever be stored"),
     ):
         if not value:
             raise ConfigError(f"{key}: expected more than {otherwise}")
+    if settings.processing.documents.timeout > LONGEST_READ:
+        raise ConfigError(f"processing.documents.timeout: expected at most {LONGEST_READ} s: the end of a crawl waits for it")
+    if settings.processing.documents.memory < LEAST_MEMORY:
+        raise ConfigError(
+            f"processing.documents.memory: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read"
+        )
     own = [
         _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in settings.filters.order

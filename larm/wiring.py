@@ -56,10 +56,12 @@ from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.reporter import Reporter
 from larm.named_parts import FilterParts, StorageParts, check, filters, processors_of_the_users, storages, wants_text
 from larm.probe import Probe
+from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.seams import Clock, Fetcher, Filter
+from larm.slow_lane import SlowLane
 from larm.start_folders import file_rules
 from larm.state import (
     ALIASES,
@@ -172,6 +174,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         tally.rise(waiting)
 
     own = processors_of_the_users(settings)
+    documents = DocumentReader(settings.processing.documents)
+    undo.append(documents.close)
     process = processors(
         LinkMemo(normalizer),
         settings.processing,
@@ -180,6 +184,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         text=wants_text(settings),
         agent=settings.agent.name,
         wall=clock.wall,
+        documents=documents,
     )
     lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
@@ -204,8 +209,10 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         cycle=cycle,
         clock=clock,
     )
-    records = [FetcherRecord(logs, number, clock) for number in range(settings.fetch.threads)]
-    suspects = Suspects(directory / QUEUES, settings.fetch.threads)
+    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
+    names += [f"larm-read-{number}" for number in range(settings.processing.documents.processes)]
+    records = [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
+    suspects = Suspects(directory / QUEUES, len(names))
     undo.append(suspects.close)
     probe = Probe(
         handler=handler,
@@ -233,6 +240,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         bell=bell,
         ticker=ticker,
         lander=lander,
+        lane=SlowLane(process.is_slow, settings.storage.queue),
         lines=lines,
         checkpointer=checkpointer,
         budget=PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0)),

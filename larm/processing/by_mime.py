@@ -17,6 +17,8 @@ from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
+from larm.processing.apart.protocol import KINDS
+from larm.processing.apart.reader import DocumentProcessor, DocumentReader
 from larm.processing.assembly import Assembler
 from larm.processing.embedded import CssProcessor, WithEmbedded
 from larm.processing.folder import FolderProcessor, name_of
@@ -73,6 +75,11 @@ class ByMime:
             document = msgspec.structs.replace(document, title=name_of(message.url))
         return document
 
+    def is_slow(self, fetched: Fetched) -> bool:
+        """Whether it takes a process, and perhaps seconds, to read this."""
+        mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
+        return mime in KINDS and isinstance(self._processors.get(mime), DocumentProcessor)
+
     def _document(self, message: URLMessage, fetched: Fetched) -> Document:
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
         processor = self._processors.get(mime) or self._of_family(mime)
@@ -102,11 +109,12 @@ def processors(
     text: bool = True,
     agent: str = "larm",
     wall: Callable[[], float] | None = None,
+    documents: DocumentReader | None = None,
 ) -> ByMime:
     """The processors that larm brings, and ``own`` ones (by MIME type) before them.
 
     ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
-    token; a page may have rules for us by name.
+    token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not read.
     """
     assembler = Assembler(links, settings, agent.lower())
     html: Processor
@@ -133,6 +141,8 @@ def processors(
     }
     if settings.follow_embedded:
         standard["text/css"] = CssProcessor(assembler)
+    if documents is not None and settings.documents.processes:
+        standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)
     return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process)) | ours, count, headers, wall)

@@ -1,0 +1,188 @@
+"""HelperProcess: a Python process of our own that answers requests, so that what kills it does not kill us.
+
+It is started by the first request and again after its death, has limits for memory and time, and shares nothing with us but
+two pipes. Owned by one thread at a time; `ask` waits without the GIL. Its other end is `serve`.
+
+How it ends, whatever happens: idle, when its pipe closes, which the operating system does when we die; busy, by an alarm of
+its own that no code within it can miss.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from larm.kit.clock import SystemClock
+
+LENGTH: Final = 4
+"""Bytes of the length in front of each frame, big-endian."""
+MAX_ANSWER: Final = 100_000_000
+"""Bytes; a longer answer is none."""
+GRACE: Final = 1.0
+"""Seconds from the end of a request's time to the alarm in the process."""
+_CHUNK = 65_536
+_clock = SystemClock()
+_PATH = Path(__file__).parents[2]
+
+
+class Died(Exception):  # noqa: N818
+    """The process ended, or had to be ended, without an answer; ``str()`` says how."""
+
+
+class HelperProcess:
+    """`ask`, as often as you like, then `close`."""
+
+    def __init__(self, module: str, memory: int) -> None:
+        """``module``: its dotted name, it calls `serve`; ``memory``: bytes of address space that the process may have."""
+        # constant after construction
+        self._module = module
+        self._memory = memory
+        # only the thread that asks
+        self._process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+        """How often it was started."""
+
+    def ask(self, request: bytes, seconds: float) -> bytes:
+        """The answer. Raises Died if there is none in this time, or the process ended; the next request gets a new one."""
+        process = self._running()
+        end = _clock.monotonic() + seconds
+        try:
+            self._send(process, len(request).to_bytes(LENGTH, "big") + request, end)
+            return self._receive(process, end)
+        except Died:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        process.wait()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()  # killed from outside
+        if self._process is None:
+            paths = [str(_PATH), *(path for path in sys.path if path)]
+            try:
+                self._process = subprocess.Popen(  # noqa: S603  nothing of it comes from outside
+                    [sys.executable, "-P", "-m", self._module, str(self._memory)],  # -P: not from the current directory
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    bufsize=0,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+                    process_group=0,  # or Ctrl-C would reach it as well
+                )
+            except OSError as error:
+                raise Died(f"can't start a process: {error}") from error
+            self.starts += 1
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None  # noqa: S101
+                os.set_blocking(pipe.fileno(), False)
+        return self._process
+
+    def _send(self, process: subprocess.Popen[bytes], data: bytes, end: float) -> None:
+        assert process.stdin is not None  # noqa: S101
+        pipe, rest = process.stdin.fileno(), memoryview(data)
+        while rest:
+            self._wait(pipe, select.POLLOUT, end)
+            try:
+                rest = rest[os.write(pipe, rest) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise Died(self._how(process)) from error
+
+    def _receive(self, process: subprocess.Popen[bytes], end: float) -> bytes:
+        assert process.stdout is not None  # noqa: S101
+        pipe, answer, size = process.stdout.fileno(), bytearray(), LENGTH
+        known = False
+        while len(answer) < size:
+            self._wait(pipe, select.POLLIN, end)
+            try:
+                chunk = os.read(pipe, min(_CHUNK, size - len(answer)))
+            except BlockingIOError:
+                continue
+            if not chunk:
+                raise Died(self._how(process))
+            answer += chunk
+            if not known and len(answer) == LENGTH:
+                known, size = True, LENGTH + int.from_bytes(answer, "big")
+                if size > MAX_ANSWER:
+                    raise Died("its answer is too long")
+        return bytes(answer[LENGTH:])
+
+    @staticmethod
+    def _wait(pipe: int, event: int, end: float) -> None:
+        poll = select.poll()
+        poll.register(pipe, event)
+        left = end - _clock.monotonic()
+        if left <= 0 or not poll.poll(left * 1_000):
+            raise Died("it took too long")
+
+    @staticmethod
+    def _how(process: subprocess.Popen[bytes]) -> str:
+        try:
+            code = process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return "it closed its pipe"
+        if code >= 0:
+            return f"it ended with status {code}"
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return "it took too long" if -code == getattr(signal, "SIGALRM", 0) else f"it crashed ({name})"
+
+    def __repr__(self) -> str:
+        state = f"process {self._process.pid}" if self._process else "not started"
+        return f"<HelperProcess {self._module}, {state}>"
+
+
+def serve(answer: Callable[[bytes], bytes], seconds: Callable[[bytes], float]) -> None:
+    """The other end: answer requests until the pipe closes. Called by the module's main, in the process.
+
+    ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later. What ``answer`` prints goes nowhere.
+    """
+    _limit(int(sys.argv[1]))
+    pipe = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    while (head := _read(LENGTH)) is not None:
+        request = _read(int.from_bytes(head, "big"))
+        if request is None:
+            break
+        signal.setitimer(signal.ITIMER_REAL, seconds(request) + GRACE)  # nobody handles the alarm, so it ends the process
+        found = answer(request)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        rest = memoryview(len(found).to_bytes(LENGTH, "big") + found)
+        while rest:
+            rest = rest[os.write(pipe, rest) :]
+    os._exit(0)  # nothing is worth being cleaned up
+
+
+def _read(size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        chunk = os.read(0, min(1_000_000, size - len(data)))
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)
+
+
+def _limit(memory: int) -> None:
+    """No more memory than this, no files written, no trace of a crash."""
+    for what, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(what)
+        resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard),) * 2)

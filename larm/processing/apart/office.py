@@ -1,0 +1,22 @@
+"""Office files: which reader is for which kind. Runs in a reading process only."""
+
+from __future__ import annotations
+
+from larm.processing.apart import open_document, sheet, slides, word
+from larm.processing.apart.limits import Budget
+from larm.processing.apart.package import Package, Unreadable
+from larm.processing.apart.protocol import OPEN, SHEET, SLIDES, WORD, Found
+
+_READERS = {WORD: word.read, SHEET: sheet.read, SLIDES: slides.read, OPEN: open_document.read}
+
+
+def read_office(body: bytes, kind: str, budget: Budget) -> Found:
+    """What is in a document of Office Open XML or OpenDocument."""
+    try:
+        package = Package(body)
+        title = _READERS[kind](package, budget)
+        properties = package.properties("meta.xml" if kind == OPEN else "docProps/core.xml")
+    except Unreadable as error:
+        return Found(warnings=(str(error),), failed=True)
+    budget.warnings += package.warnings
+    return budget.found(properties.title.strip() or title, properties.modified, properties.language, properties.description)

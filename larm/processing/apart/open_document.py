@@ -1,0 +1,87 @@
+"""OpenDocument texts, tables and presentations (ISO/IEC 26300). Runs in a reading process only."""
+
+from __future__ import annotations
+
+from larm.processing.apart.limits import Budget
+from larm.processing.apart.package import Package, Unreadable, local
+from larm.processing.xml_tokens import START, TEXT, XmlTokens
+
+_SKIPPED = frozenset(("text:tracked-changes", "office:forms", "office:automatic-styles", "office:styles", "office:scripts"))
+_ENDS = {"text:p": "\n", "text:h": "\n", "table:table-cell": "\t", "table:table-row": "\n"}
+_SEPARATORS = {"text:tab": "\t", "text:line-break": "\n", "text:soft-page-break": " "}
+_ABOUT = frozenset(("dc:creator", "dc:date", "meta:date-string"))  # of a comment
+_LINKS = frozenset(("text:a", "draw:a"))
+_LOOK = 1_000
+"""Elements between two looks at the clock."""
+
+
+def read(package: Package, budget: Budget) -> str:
+    """The text into ``budget``; the first heading."""
+    text = package.text("content.xml")
+    if "encryption-data" in package.text("META-INF/manifest.xml"):
+        raise Unreadable("it needs a password")
+    if not text:
+        raise Unreadable("there is no content in it")
+    reader = _Reader(budget)
+    tokens = XmlTokens(text)
+    for count, (kind, name, rest) in enumerate(tokens):
+        if kind == TEXT:
+            reader.characters(rest)
+        elif kind == START:
+            reader.begin(name, tokens.attributes(rest) if rest else {})
+        else:
+            reader.end(name)
+        if count % _LOOK == 0 and budget.spent(f"{count} elements"):
+            break
+    reader.end("text:p")
+    return reader.title
+
+
+class _Reader:
+    """Takes what matters from the stream of tags. Text stands in paragraphs and headings, and nowhere else."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.title = ""
+        self._budget = budget
+        self._line: list[str] = []
+        self._depth = 0  # of paragraphs within each other
+        self._skip = 0
+        self._links: list[tuple[str, int]] = []
+
+    def characters(self, text: str) -> None:
+        if self._depth and not self._skip:
+            self._line.append(text)
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        if self._skip or name in _SKIPPED or name in _ABOUT:
+            self._skip += 1
+        elif name in ("text:p", "text:h"):
+            self._depth += 1
+        elif name in _SEPARATORS:
+            self._line.append(_SEPARATORS[name])
+        elif name == "text:s":
+            self._line.append(" ")
+        elif name in _LINKS:
+            self._links.append((attributes.get("xlink:href", ""), len(self._line)))
+        elif name in ("table:table", "draw:page"):
+            label = next((value for key, value in attributes.items() if local(key) == "name"), "")
+            self._budget.text(label + "\n")
+
+    def end(self, name: str) -> None:
+        if self._skip:
+            self._skip -= 1
+        elif name in _LINKS and self._links:
+            address, begin = self._links.pop()
+            self._budget.link(address, "".join(self._line[begin:]))
+        elif name in _ENDS:
+            self._flush(name)
+
+    def _flush(self, name: str) -> None:
+        line = "".join(self._line)
+        if name in ("text:p", "text:h"):
+            self._depth -= self._depth > 0
+            if name == "text:h" and line.strip():
+                self._budget.headings.append(" ".join(line.split()))
+                self.title = self.title or line
+        self._budget.text(line + _ENDS[name])
+        self._line = []

@@ -1,0 +1,177 @@
+"""PDF: text, title, links, filled-in forms, with PDFium, the reader of Chrome. Runs in a reading process only.
+
+Chosen by measuring 142 odd files against poppler: PDFium finds .96 of its words (with the forms; pypdf .91, pdfminer .92) in a
+fifth of the time of the others, and it is C++ code that reads whatever the web sends: hence the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from larm.processing.apart.limits import Budget
+from larm.processing.apart.protocol import Found
+from larm.processing.dates import seconds_of_pdf
+
+_MAX_PAGES = 10_000
+_TITLE_WITHIN = 2_000  # characters of the first page
+_FORM_VERSION = 2  # of the structure that PDFium's forms want; its last one without scripts
+_UNTITLED = re.compile(r"(?:untitled|no title|title|document|slide|unbenannt|sans titre)(?:[ -]?\d+)?", re.IGNORECASE)
+_JUNK = re.compile(_UNTITLED.pattern + r"|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)", re.IGNORECASE)
+"""Titles that programs write by themselves: they count if there is nothing else."""
+_PROGRAM = re.compile(r"Microsoft (?:Word|PowerPoint|Excel) - ")
+_ERRORS = {
+    pdfium.FPDF_ERR_FORMAT: "it is no PDF, or damaged",
+    pdfium.FPDF_ERR_PASSWORD: "it needs a password",
+    pdfium.FPDF_ERR_SECURITY: "its encryption is not known",
+}
+_HYPHEN = re.compile("[\x02\ufffe]\\s*")
+"""A word is divided at the end of a line; PDFium's mark for it."""
+_INVISIBLE = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+
+
+def read_pdf(body: bytes, budget: Budget) -> Found:
+    """What PDFium makes of it."""
+    pdfium.FPDF_InitLibrary()
+    start = body.find(b"%PDF-", 0, 1_024)
+    data = body[start:] if start > 0 else body
+    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+    if not document:
+        error = pdfium.FPDF_GetLastError()
+        return Found(warnings=(_ERRORS.get(error, f"PDFium gives up with error {error}"),), failed=True)
+    form_info = pdfium.FPDF_FORMFILLINFO(version=_FORM_VERSION)
+    form = pdfium.FPDFDOC_InitFormFillEnvironment(document, form_info)
+    heading = ""
+    count = pdfium.FPDF_GetPageCount(document)
+    for number in range(min(count, _MAX_PAGES)):
+        if budget.spent(f"page {number + 1} of {count}"):
+            break
+        page = pdfium.FPDF_LoadPage(document, number)
+        if not page:
+            budget.warnings.append(f"page {number + 1} can't be read")
+            continue
+        text = pdfium.FPDFText_LoadPage(page)
+        if text:
+            _read_page(document, page, text, budget)
+            if number == 0:
+                heading = _largest(text)
+            pdfium.FPDFText_ClosePage(text)
+        if form:
+            _read_form(page, form, budget)
+        pdfium.FPDF_ClosePage(page)
+    said = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
+    title = heading or ("" if _UNTITLED.fullmatch(said) else said) if _JUNK.fullmatch(said) else said or heading
+    modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
+    language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
+    found = budget.found(title, modified, language, _meta(document, b"Subject"))
+    if form:
+        pdfium.FPDFDOC_ExitFormFillEnvironment(form)
+    pdfium.FPDF_CloseDocument(document)
+    return found
+
+
+def _read_page(document: Any, page: Any, text: Any, budget: Budget) -> None:
+    box = pdfium.FS_RECTF(0.0, pdfium.FPDF_GetPageHeightF(page), pdfium.FPDF_GetPageWidthF(page), 0.0)
+    pdfium.FPDF_GetPageBoundingBox(page, box)
+    budget.text(_clean(_bounded(text, box)) + "\n")
+    for address, rectangle in _annotations(document, page):
+        budget.link(address, _clean(_bounded(text, rectangle)))
+    for address in _addresses(text):
+        budget.link(address)
+
+
+def _bounded(text: Any, box: Any) -> str:
+    """The characters within a rectangle, in the order in which people read them."""
+    left, top, right, bottom = box.left, box.top, box.right, box.bottom
+    count = pdfium.FPDFText_GetBoundedText(text, left, top, right, bottom, None, 0)
+    if count <= 0:
+        return ""
+    buffer = (ctypes.c_ushort * count)()
+    pdfium.FPDFText_GetBoundedText(text, left, top, right, bottom, buffer, count)
+    return bytes(buffer).decode("utf-16-le", "replace")
+
+
+def _annotations(document: Any, page: Any) -> Iterator[tuple[str, Any]]:
+    """(address, rectangle) of each link that was made as one."""
+    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    while pdfium.FPDFLink_Enumerate(page, position, link):
+        action = pdfium.FPDFLink_GetAction(link)
+        if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
+            continue
+        size = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
+        rectangle = pdfium.FS_RECTF()
+        if size <= 1 or not pdfium.FPDFLink_GetAnnotRect(link, rectangle):
+            continue
+        buffer = ctypes.create_string_buffer(size)
+        pdfium.FPDFAction_GetURIPath(document, action, buffer, size)
+        yield buffer.value.decode("utf-8", "replace"), rectangle
+
+
+def _addresses(text: Any) -> Iterator[str]:
+    """What looks like an address in the text."""
+    links = pdfium.FPDFLink_LoadWebLinks(text)
+    if not links:
+        return
+    for number in range(pdfium.FPDFLink_CountWebLinks(links)):
+        count = pdfium.FPDFLink_GetURL(links, number, None, 0)
+        if count > 1:
+            buffer = (ctypes.c_ushort * count)()
+            pdfium.FPDFLink_GetURL(links, number, buffer, count)
+            yield bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+    pdfium.FPDFLink_CloseWebLinks(links)
+
+
+def _read_form(page: Any, form: Any, budget: Budget) -> None:
+    """What is in the fields of a form, and what they offer."""
+    for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        note = pdfium.FPDFPage_GetAnnot(page, number)
+        if not note:
+            continue
+        if pdfium.FPDFAnnot_GetSubtype(note) == pdfium.FPDF_ANNOT_WIDGET:
+            words = [_wide(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))]
+            options = range(pdfium.FPDFAnnot_GetOptionCount(form, note))
+            words += [_wide(partial(pdfium.FPDFAnnot_GetOptionLabel, form, note, option)) for option in options]
+            if text := " ".join(filter(None, words)):
+                budget.text(_clean(text) + "\n")
+        pdfium.FPDFPage_CloseAnnot(note)
+
+
+def _meta(document: Any, name: bytes) -> str:
+    return _clean(_wide(partial(pdfium.FPDF_GetMetaText, document, name)))
+
+
+def _wide(get: Callable[[Any, int], int]) -> str:
+    """Of a function that writes UTF-16 with a NUL into a buffer and returns its size in bytes."""
+    size = get(None, 0)
+    if size <= 2:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2))()
+    get(buffer, size)
+    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _largest(text: Any) -> str:
+    """The first words in the largest letters of a page: its title, as a reader sees it."""
+    runs: list[tuple[float, list[str]]] = []
+    size = 0.0
+    for index in range(min(pdfium.FPDFText_CountChars(text), _TITLE_WITHIN)):
+        character = chr(pdfium.FPDFText_GetUnicode(text, index))
+        if not character.isspace():
+            size = round(pdfium.FPDFText_GetFontSize(text, index), 1)
+        if not runs or runs[-1][0] != size:
+            runs.append((size, []))
+        runs[-1][1].append(character)
+    titles = [(size, " ".join(_clean("".join(letters)).split())) for size, letters in runs]
+    titles = [(size, title) for size, title in titles if sum(map(str.isalpha, title)) > 3 and not title[0].islower()]
+    if len({size for size, _ in titles}) < 2:  # all letters are of one size
+        return ""
+    return max(titles, key=lambda each: each[0])[1][:200]
+
+
+def _clean(text: str) -> str:
+    return _INVISIBLE.sub(" ", _HYPHEN.sub("", text)).replace("\r\n", "\n")

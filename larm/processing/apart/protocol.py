@@ -1,0 +1,77 @@
+"""What the crawl and its reading processes say to each other: a frame is its length in four bytes, then msgpack.
+
+Plain values only: what comes out of a process that has read a hostile file is data, whatever it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+LENGTH: Final = 4
+"""Bytes in front of a frame, big-endian."""
+MAX_TEXT: Final = 2_000_000
+"""Characters that are read of a document; the index keeps fewer."""
+MAX_LINKS: Final = 10_000
+"""Links that are read of a document."""
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True):
+    """Read this."""
+
+    kind: str
+    """One of `KINDS`."""
+    body: bytes
+    seconds: float
+    """After which whatever was read so far is the answer; a little later the process is gone."""
+
+
+class Found(msgspec.Struct, frozen=True, array_like=True):
+    """What was read."""
+
+    title: str = ""
+    text: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    """(address as it stands there, anchor)."""
+    headings: tuple[str, ...] = ()
+    modified: int = 0
+    """Unix seconds; 0: not known."""
+    language: str = ""
+    description: str = ""
+    warnings: tuple[str, ...] = ()
+    failed: bool = False
+    """Nothing could be read; the warning says why."""
+
+
+PDF, WORD, SHEET, SLIDES, OPEN = "pdf", "word", "sheet", "slides", "open"
+KINDS: Final = {
+    "application/pdf": PDF,
+    "application/x-pdf": PDF,
+    **{
+        f"application/vnd.openxmlformats-officedocument.{name}": kind
+        for name, kind in (
+            ("wordprocessingml.document", WORD),
+            ("wordprocessingml.template", WORD),
+            ("spreadsheetml.sheet", SHEET),
+            ("spreadsheetml.template", SHEET),
+            ("presentationml.presentation", SLIDES),
+            ("presentationml.slideshow", SLIDES),
+            ("presentationml.template", SLIDES),
+        )
+    },
+    **{
+        f"application/vnd.ms-{name}.macroenabled.12": kind
+        for name, kind in (("word.document", WORD), ("excel.sheet", SHEET), ("powerpoint.presentation", SLIDES))
+    },
+    **{
+        f"application/vnd.oasis.opendocument.{name}": OPEN
+        for name in ("text", "text-template", "spreadsheet", "presentation", "text-master")
+    },
+}
+"""By MIME type."""
+
+encode_request = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(Request).decode
+encode_found = msgspec.msgpack.Encoder().encode
+decode_found = msgspec.msgpack.Decoder(Found).decode

@@ -1,0 +1,109 @@
+"""DocumentReader: hands PDF and office files to reading processes, and makes Documents of what comes back.
+
+Such files are read by large programs that were not made for hostile files, or unpack to a thousand times their size: a crash, a
+loop or a bomb must cost one document, not the crawl. Called by the reading threads (`larm.slow_lane`), any number of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from larm.config import Documents
+from larm.kit.helper_process import GRACE, Died, HelperProcess
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.processing.apart.protocol import KINDS, Found, Request, decode_found, encode_request
+from larm.processing.assembly import Assembler
+from larm.processing.page import Element, Page
+
+CHILD = "larm.processing.apart.child"
+_SHARE = 0.8  # of the time-out, after which a reader gives what it has
+
+
+class DocumentReader:
+    """Owns the processes; they are started when they are needed."""
+
+    def __init__(self, settings: Documents, child: str = CHILD) -> None:
+        # constant after construction
+        self._settings = settings
+        self._room = threading.Semaphore(settings.processes)
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._idle = [HelperProcess(child, settings.memory) for _ in range(settings.processes)]
+        self._closed = False
+
+    def read(self, kind: str, body: bytes) -> Found:
+        """What is in a document of one of `KINDS`; waits until a process is free. Never raises for what it holds."""
+        timeout = self._settings.timeout
+        with self._process() as process:
+            try:
+                answer = process.ask(encode_request(Request(kind, body, timeout * _SHARE)), timeout + GRACE)
+                return decode_found(answer)
+            except Died as death:
+                return Found(warnings=(f"the reading process: {death}",), failed=True)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                process.close()
+                return Found(warnings=(f"the reading process answers nonsense: {error}",), failed=True)
+
+    def close(self) -> None:
+        """End the processes. Whoever still reads ends his own."""
+        with self._lock:
+            self._closed = True
+            idle = list(self._idle)
+        for process in idle:
+            process.close()
+
+    @contextmanager
+    def _process(self) -> Iterator[HelperProcess]:
+        with self._room:
+            with self._lock:
+                process = self._idle.pop()  # the one that was used last: the others may never be started
+            try:
+                yield process
+            finally:
+                with self._lock:
+                    self._idle.append(process)
+                    closed = self._closed
+                if closed:
+                    process.close()
+
+
+class DocumentProcessor:
+    """For the types of `KINDS`."""
+
+    def __init__(self, assembler: Assembler, reader: DocumentReader, count: Callable[[str, int], None]) -> None:
+        # constant after construction
+        self._assembler = assembler
+        self._reader = reader
+        self._count = count
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`. What can't be read is found by the words of its URL."""
+        found = self._reader.read(KINDS[mime], fetched.body)
+        self._count("processing/documents_failed" if found.failed else "processing/documents", 1)
+        elements: list[Element] = [("a", {"href": address}, words) for address, words in found.links]
+        warnings = [f"{mime}: {warning}" for warning in found.warnings]
+        if found.failed and fetched.truncated:
+            warnings.append("it was cut off at fetch.page_size")
+        return self._assembler.document(
+            message,
+            fetched,
+            mime,
+            Page(
+                found.title,
+                found.text.strip(),
+                "",
+                found.headings,
+                elements,
+                (),
+                "",
+                language=found.language,
+                warnings=warnings,
+                modified=found.modified,
+            ),
+        )

@@ -1,0 +1,159 @@
+"""PDF and office files, as a crawl reads them: made here, read in a process apart."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+from larm.config import Documents, Processing
+from larm.model.document import Document
+from larm.model.link_memo import LinkMemo
+from larm.processing.apart.protocol import KINDS
+from larm.processing.apart.reader import DocumentReader
+from larm.processing.by_mime import ByMime, processors
+from larm.testing.fakes import message, page
+from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx, zipped
+from tests.processing.pages import PAGE, normalizer
+
+MIMES = {kind: mime for mime, kind in reversed(KINDS.items())}
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[DocumentReader]:
+    reader = DocumentReader(Documents(processes=1))
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def by_mime(reader: DocumentReader) -> ByMime:
+    return processors(LinkMemo(normalizer), Processing(), documents=reader)
+
+
+def read(by_mime: ByMime, body: bytes, content_type: str = "", **headers: str) -> Document:
+    return by_mime.process(message(PAGE), page(body, content_type=content_type, **headers))
+
+
+def links(document: Document) -> list[tuple[str, str]]:
+    return [(link.url.access.removeprefix("http://a.localhost"), link.anchor) for link in document.links]
+
+
+def test_pdf(by_mime: ByMime) -> None:
+    found = read(by_mime, pdf("Of crawlers", ["First page", "Second"], link="http://a.localhost/x"))
+    assert (found.mime, found.title, found.text) == ("application/pdf", "Of crawlers", "First page Second")
+    assert (found.modified, found.index, found.warnings) == (86_400, True, ())
+    assert ("/x", "First page") in links(found)
+
+
+def test_pdf_without_a_title_of_its_own(by_mime: ByMime) -> None:
+    assert read(by_mime, pdf("Microsoft Word - thesis.doc", ["Words"])).title == "thesis.doc"
+    assert read(by_mime, pdf("untitled", ["Words"])).title == ""
+    for title in ("", "untitled", "thesis.doc"):
+        assert read(by_mime, pdf(title, ["Words"], large="A great heading")).title == "A great heading"
+
+
+def test_what_is_no_pdf_is_found_by_its_address(by_mime: ByMime) -> None:
+    found = read(by_mime, b"%PDF-1.4 and nothing else", "application/pdf")
+    assert (found.text, found.index) == ("", True)
+    assert found.warnings == (f"{PAGE}: application/pdf: it is no PDF, or damaged",)
+
+
+def test_docx(by_mime: ByMime) -> None:
+    found = read(by_mime, docx())
+    assert found.mime == MIMES["word"]
+    assert (found.title, found.modified, found.language) == ("Of crawlers", 86_400, "de")
+    assert found.text == "Überschrift Some words and a link, and a field. cell 1 cell 2 A footer A note"
+    assert found.headings == ("Überschrift",)
+    assert links(found) == [("/linked", "a link"), ("/field", "a field")]
+    assert found.warnings == ()
+
+
+def test_xlsx(by_mime: ByMime) -> None:
+    found = read(by_mime, xlsx())
+    assert found.mime == MIMES["sheet"]
+    assert (found.title, found.text) == ("Prices", "Prices Apples 12.5 in line Second Pears")
+    assert found.headings == ("Prices", "Second")
+    assert links(found) == [("/shop", "the shop")]
+
+
+def test_pptx(by_mime: ByMime) -> None:
+    found = read(by_mime, pptx())
+    assert found.mime == MIMES["slides"]
+    assert (found.title, found.text) == ("Welcome", "Welcome see here Said aloud The end")
+    assert found.headings == ("Welcome", "The end")
+    assert links(found) == [("/here", "here")]
+
+
+def test_odt(by_mime: ByMime) -> None:
+    found = read(by_mime, odt())
+    assert found.mime == "application/vnd.oasis.opendocument.text"
+    assert (found.title, found.modified) == ("Of crawlers", 86_400)
+    assert found.text == "A heading Some words, a link"
+    assert (found.headings, links(found)) == (("A heading",), [("/linked", "a link")])
+
+
+def test_ods(by_mime: ByMime) -> None:
+    found = read(by_mime, ods())
+    assert found.text == "Prices Apples 12.5"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "warning"),
+    [
+        (b"PK\x03\x04 and nothing else", "word", "no zip file, or damaged: File is not a zip file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "word", "it needs a password, or is of the format before 2007"),
+        (zipped({"x": "y"}), "word", "there is no text in it"),
+        (zipped({"x": "y"}), "sheet", "there is no workbook in it"),
+        (zipped({"x": "y"}), "slides", "there are no slides in it"),
+        (zipped({"x": "y"}), "open", "there is no content in it"),
+        (zipped({str(n): "" for n in range(20_001)}), "open", "more than 20000 parts"),
+        (
+            zipped({"content.xml": "<a/>", "META-INF/manifest.xml": "<manifest:encryption-data/>"}),
+            "open",
+            "it needs a password",
+        ),
+    ],
+)
+def test_what_can_not_be_read_is_said(by_mime: ByMime, body: bytes, kind: str, warning: str) -> None:
+    found = read(by_mime, body, MIMES[kind])
+    assert found.warnings == (f"{PAGE}: {MIMES[kind]}: {warning}",)
+    assert (found.text, found.index) == ("", True)
+
+
+def test_a_bomb_is_cut(by_mime: ByMime) -> None:
+    """300 MB of text in 300 KB."""
+    with io.BytesIO() as buffer:
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file, file.open("content.xml", "w") as part:
+            part.write(b"<office:text><text:p>")
+            for _ in range(300):
+                part.write(b"bomb " * 200_000)
+        body = buffer.getvalue()
+    found = read(by_mime, body, MIMES["open"])
+    assert len(found.raw_text) <= 2_000_000
+    assert any("is longer than 60000000 bytes" in warning or "too" in warning for warning in found.warnings)
+
+
+def test_entities_are_not_expanded(by_mime: ByMime) -> None:
+    lol = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
+    body = zipped({"content.xml": f"<!DOCTYPE x [<!ENTITY l0 'lol'>{lol}]><text:p>&l9;</text:p>"})
+    assert read(by_mime, body, MIMES["open"]).text == "&l9;"
+
+
+def test_headers_count(by_mime: ByMime) -> None:
+    assert not read(by_mime, docx(), x_robots_tag="noindex").index
+
+
+def test_without_processes_they_are_stored_and_not_read() -> None:
+    settings = Processing(documents=Documents(processes=0))
+    process = processors(LinkMemo(normalizer), settings, documents=DocumentReader(settings.documents))
+    assert read(process, docx()) == Document(MIMES["word"])
+    assert not process.is_slow(page(docx(), content_type=""))
+
+
+def test_what_is_slow(by_mime: ByMime) -> None:
+    assert by_mime.is_slow(page(docx(), content_type="application/octet-stream"))
+    assert by_mime.is_slow(page("", content_type="application/pdf"))
+    assert not by_mime.is_slow(page("<p>"))

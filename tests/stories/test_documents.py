@@ -1,0 +1,121 @@
+"""A web of more than HTML is read, followed and found; what kills the reader of documents costs one page."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+from pathlib import Path
+
+import pytest
+
+from larm.processing.apart.reader import DocumentReader
+from larm.search.searcher import Searcher
+from larm.testing.replies import Reply
+from larm.testing.site import Site
+from larm.testing.web import SyntheticWeb
+from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
+from tests.stories.crawls import indexed, lines, rows, run_crawl
+
+FEED = (
+    "<rss version='2.0'><channel><title>Daily feed</title><item><title>Entry of the day</title><link>/entry</link>"
+    "<description>wombat</description></item></channel></rss>"
+)
+
+
+def document(body: bytes, content_type: str = "application/octet-stream") -> Reply:
+    return Reply(200, {"Content-Type": content_type}, body)
+
+
+def site_of(web: SyntheticWeb, name: str = "a") -> Site:
+    return web.host(f"{name}.localhost")
+
+
+def found(directory: Path, words: str) -> list[str]:
+    return [hit.url.partition("/")[2].partition("/")[2].partition("/")[2] for hit in Searcher(directory).search(words).hits]
+
+
+def test_documents_are_found_and_their_links_followed(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = site_of(web)
+    base = f"http://a.localhost:{site.port}"
+    files = {"x.docx": docx(), "x.xlsx": xlsx(), "x.pptx": pptx(), "x.odt": odt(), "x.ods": ods()}
+    site.page("/", "Home", links=["/paper.pdf", "/feed", "/sitemap.xml.gz", "/notes.txt", *(f"/{name}" for name in files)])
+    site.add("/paper.pdf", document(pdf("On aardvarks", ["An aardvark digs."], link=f"{base}/cited"), "application/pdf"))
+    for name, body in files.items():
+        site.add(f"/{name}", document(body))
+    site.add("/feed", document(FEED.encode(), "text/html"))
+    site.add("/notes.txt", document(b"plain capybara", "text/plain"))
+    sitemap = f"<urlset><url><loc>{base}/mapped</loc></url><url><loc>http://other.localhost/</loc></url></urlset>"
+    site.add("/sitemap.xml.gz", document(gzip.compress(sitemap.encode()), "application/x-gzip"))
+    for path in ("/cited", "/entry", "/mapped"):
+        site.page(path, path[1:].title())
+    run = run_crawl(tmp_path, f"{base}/")
+    assert run.reason == "finished"
+    assert run.counters["processing/documents"] == 6
+    assert "processing/documents_failed" not in run.counters
+    urls = {url.removeprefix(base) for url in indexed(tmp_path)}
+    assert urls == {"/", "/paper.pdf", "/feed", "/notes.txt", "/cited", "/entry", "/mapped", *(f"/{name}" for name in files)}
+    assert found(tmp_path, "aardvark digs") == ["paper.pdf"]
+    assert found(tmp_path, "wombat") == ["feed"]
+    assert found(tmp_path, "capybara") == ["notes.txt"]
+    assert set(found(tmp_path, "pears")) == {"x.xlsx"}
+    titles = {row.url.removeprefix(base): row.title for row in rows(tmp_path)}
+    assert (titles["/paper.pdf"], titles["/x.docx"], titles["/feed"]) == ("On aardvarks", "Of crawlers", "Daily feed")
+    assert any("Entry of the day" in line for line in lines(tmp_path, "links"))
+
+
+def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
+    monkeypatch.setattr("larm.wiring.DocumentReader", poisoned)
+    site = site_of(web)
+    names = ["hanging.pdf", "crashing.pdf", "good.pdf", "broken.pdf"]
+    site.page("/", links=[f"/{name}" for name in names])
+    site.add("/hanging.pdf", document(pdf("HANG", ["x"])))
+    site.add("/crashing.pdf", document(pdf("CRASH", ["x"])))
+    site.add("/good.pdf", document(pdf("Good", ["An aardvark digs."])))
+    site.add("/broken.pdf", document(b"%PDF-1.7 nothing"))
+    settings = {"processing.documents.timeout": "500ms", "processing.documents.processes": 1}
+    run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/", settings)
+    assert run.reason == "finished"
+    assert (run.counters["processing/documents"], run.counters["processing/documents_failed"]) == (1, 3)
+    assert run.counters["item_scraped_count"] == 5
+    assert found(tmp_path, "aardvark") == ["good.pdf"]
+    assert "hanging.pdf" in found(tmp_path, "hanging")
+    told = "\n".join(line for name in ("thread0", "thread1", "thread2") for line in lines(tmp_path, f"{name}_errors"))
+    for sentence in ("hanging.pdf: application/pdf: the reading process: it took too long", "it crashed (SIGSEGV)", "damaged"):
+        assert sentence in told
+
+
+def test_one_that_hangs_holds_up_its_own_host_alone(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one fetcher thread, which must not be the one that waits."""
+    poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
+    monkeypatch.setattr("larm.wiring.DocumentReader", poisoned)
+    slow, quick = site_of(web, "slow"), site_of(web, "quick")
+    slow.page("/", links=["/1.pdf", "/2"])
+    slow.add("/1.pdf", document(pdf("HANG", ["x"]), "application/pdf"))
+    slow.page("/2")
+    for number in range(50):
+        quick.page(f"/{number}", links=[f"/{number + 1}"])
+    starts = [f"http://slow.localhost:{slow.port}/", f"http://quick.localhost:{quick.port}/0"]
+    run = run_crawl(tmp_path, starts, {"fetch.threads": 1, "processing.documents.timeout": "3s"})
+    assert run.counters["item_scraped_count"] == 53
+    (second,) = [request for request in web.log.requests("slow.localhost") if request.path == "/2"]
+    last = [request for request in web.log.requests("quick.localhost") if request.path == "/49"]
+    assert last[0].ended < second.started
+
+
+def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
+    site = site_of(web)
+    site.page("/", links=["/1.pdf"])
+    site.add("/1.pdf", document(pdf("HANG", ["An aardvark digs."]), "application/pdf"))
+    settings = {"processing.documents.timeout": "500ms", "crawl.max_time": "300ms"}
+    with monkeypatch.context() as patch:
+        patch.setattr("larm.wiring.DocumentReader", poisoned)
+        run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/", settings)
+    assert run.reason == "closespider_timeout"
+    run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/")
+    assert run.reason == "finished"
+    assert {row.url.rpartition("/")[2] for row in rows(tmp_path)} == {"", "1.pdf"}
+    assert len(rows(tmp_path)) == 2
