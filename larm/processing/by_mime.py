@@ -77,6 +77,8 @@ class ByMime:
 
     def is_slow(self, fetched: Fetched) -> bool:
         """Whether it takes a process, and perhaps seconds, to read this."""
+        if fetched.body.startswith(b"<"):  # nearly always: a quick answer
+            return False
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
         return mime in KINDS and isinstance(self._processors.get(mime), DocumentProcessor)
 
