@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -82,11 +82,11 @@ def test_depth_is_bounded() -> None:
     ["<", "<!", "<!--", "<?", "<![CDATA[", "<a", "<a x='", "</a>", "<a>", "<a><b></a>", "&", "<!DOCTYPE a [", "<a b=\"'"],
 )
 def test_the_time_is_linear(piece: str) -> None:
-    text = "<x>" + piece * (1_000_000 // len(piece))
-    start = perf_counter()
+    text = "<x>" + piece * (300_000 // len(piece))
+    start = process_time()
     for _ in XmlTokens(text):
         pass
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 @settings(max_examples=300)
