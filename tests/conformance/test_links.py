@@ -136,6 +136,19 @@ def test_odd_pages(parts: tuple[str, ...]) -> None:
     assert slowest < 1
 
 
+def test_odd_style_sheets() -> None:
+    """The same for CSS, of which larm reads the addresses where embedded files are followed."""
+    slowest = 0.0
+    by: ByMime = by_mime(follow_embedded=True)
+    for name, body in _files("fuzz-wget", "given", "wget_css_fuzzer.in.tar.xz"):
+        began = time.perf_counter()
+        found = by.process(message("http://a.localhost/dir/page"), page(body, content_type="text/css"))
+        slowest = max(slowest, time.perf_counter() - began)
+        assert not any("CssProcessor" in line for line in found.warnings), (name, found.warnings)
+    print(f"fuzz-wget: style sheets, slowest {slowest * 1000:.1f} ms")
+    assert 0 < slowest < 1
+
+
 _TREE_LINK = re.compile(r"^\| +<(?:svg |math )?(a|area|img|frame|iframe)>\n((?:\| +[^<\n\"]*=\".*\"\n)*)", re.MULTILINE)
 
 

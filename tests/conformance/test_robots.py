@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import tarfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -120,3 +121,22 @@ def test_real_files() -> None:
     )
     print(f"robots-real: {agreed} of {len(clear)} ({agreed / len(clear):.3%})")
     assert agreed / len(clear) >= 0.999
+
+
+def test_hostile_files() -> None:
+    """fuzz-wget: nothing escapes, and no file takes long."""
+    slowest = 0.0
+    count = 0
+    with tarfile.open(shared("fuzz-wget", "given", "wget_robots_fuzzer.in.tar.xz")) as archive:
+        for member in archive:
+            if (extracted := archive.extractfile(member)) is not None:
+                content = extracted.read()
+                began = time.perf_counter()
+                rules = RobotsRules.parse(content, "larm")
+                assert rules.allows("/robots.txt")
+                rules.allows("/" + content[:500].decode("latin-1"))
+                slowest = max(slowest, time.perf_counter() - began)
+                count += 1
+    print(f"fuzz-wget: {count} robots.txt, slowest {slowest * 1000:.1f} ms")
+    assert count > 100
+    assert slowest < 1
