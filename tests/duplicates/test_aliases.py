@@ -164,3 +164,81 @@ def test_surrogates_are_no_reason_to_fail(tmp_path: Path) -> None:
 def test_aliases_that_were_not_opened(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="not opened"):
         Aliases(tmp_path / "aliases.db", config.Duplicates()).commit()
+
+
+def naming(name: str, canonical: str, text: str, **more: object) -> Visit:
+    made = page(name, text, **more)
+    assert made.document is not None
+    named = PARSE(f"http://a.test/{canonical}")
+    return msgspec.structs.replace(made, document=msgspec.structs.replace(made.document, canonical=named))
+
+
+@pytest.mark.parametrize("canonical_first", [True, False])
+def test_a_page_that_names_another_is_its_alias(tmp_path: Path, canonical_first: bool, together: bool) -> None:
+    """Whatever it says, and whichever comes first."""
+    rig = Rig(tmp_path)
+    pages = [page("c", prose(1)), naming("print", "c", prose(2)), naming("mobile", "c", prose(3))]
+    rig.store(*(pages if canonical_first else reversed(pages)), together=together)
+    assert list(rig.index) == ["c"]
+    assert rig.counts == {"duplicates/canonical": 2}
+    rig.store(gone("c"))
+    assert sorted(rig.index) == ["mobile", "print"]
+    rig.store(page("c", prose(1)))
+    assert list(rig.index) == ["c"]
+
+
+def test_a_canonical_page_that_never_comes(tmp_path: Path, together: bool) -> None:
+    rig = Rig(tmp_path)
+    pages = [naming("a", "nowhere", prose(1)), naming("b", "nowhere", prose(2)), naming("c", "nowhere", prose(1))]
+    assert list(rig.store(*pages, together=together)) == ["a", "b"]
+
+
+def test_pages_that_name_each_other(tmp_path: Path, together: bool) -> None:
+    rig = Rig(tmp_path)
+    pages = [naming("a", "b", prose(1)), naming("b", "a", prose(2)), naming("x", "x", prose(3)), naming("y", "b", prose(4))]
+    rig.store(*pages, together=together)
+    assert list(rig.index) == ["a", "x"]
+
+
+def test_followers_of_a_page_that_becomes_an_alias_follow_it(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(naming("a", "c", prose(1)), page("b", prose(1)))
+    assert list(rig.index) == ["a"]
+    rig.store(page("c", prose(5)))
+    assert list(rig.index) == ["c"]
+    rig.store(gone("c"))
+    assert len(rig.index) == 1, "a and b say the same"
+
+
+def test_a_site_that_names_its_home_page_everywhere(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.store(page("", prose(1)), naming("a", "", prose(2)), naming("?utm=1", "", prose(1)))
+    assert list(rig.index) == ["", "a"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_order_of_events_leaves_one_page_for_each_text(tmp_path: Path, seed: int) -> None:
+    """Pages come, change, go, at random, with crashes: in the end the index has each text once, and all that are there."""
+    chance = random.Random(seed)
+    rig = Rig(tmp_path)
+    there: dict[str, int] = {}
+    position, saved_index, saved_there = rig.aliases.commit(), dict(rig.index), dict(there)
+    for _ in range(60):
+        name, text = chance.choice("abcdefgh"), chance.randrange(4)
+        what = chance.random()
+        if what < 0.7:
+            rig.store(page(name, prose(text), revisited=True))
+            there[name] = text
+        elif what < 0.85:
+            rig.store(gone(name))
+            there.pop(name, None)
+        elif what < 0.95:
+            position, saved_index, saved_there = rig.aliases.commit(), dict(rig.index), dict(there)
+        else:
+            if chance.random() < 0.5:
+                rig.aliases.commit()
+            rig.aliases.close()
+            rig = Rig(tmp_path, position, dict(saved_index))
+            there = dict(saved_there)
+        assert sorted(rig.index.values()) == sorted(prose(text) for text in set(there.values()))
+        assert all(rig.index[name] == prose(there[name]) for name in rig.index)

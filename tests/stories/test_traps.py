@@ -12,8 +12,8 @@ from larm.wiring import explain_url
 from tests.stories.crawls import config_of, lines, run_crawl
 
 PAGES = 60
-BUDGET = 2500
-"""Requests of a host, some three times what it takes on an idle machine: the slower the storage, the later it tells. Without
+BUDGET = 4000
+"""Requests of a host, some five times what it takes on an idle machine: the slower the storage, the later it tells. Without
 the filter the crawls would not end, but for the shop's 10,000 lists."""
 QUICK = {"frontier.delay": 0, "frontier.per_host": 4, "monitor.tick": "100ms"}
 
