@@ -17,6 +17,7 @@ features come
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,17 +72,22 @@ class Memory:
         # only the writer thread
         self._table: NDArray[np.uint16] = np.zeros(slots, np.uint16)
 
-    def news(self, hashes: _Words, pages: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of each page how many features were looked at, and how many were not known; from now on they are."""
+    def news(self, hashes: _Words, pages: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+        """Of each page how many features were looked at, and how many were not known; from now on they are.
+
+        ``hashes``: the features of all pages in their order, ``pages``: the page of each.
+        """
         short = np.bincount(pages, minlength=count) < _SHORT
         sampled = ((hashes & np.uint64(3)) == 0) | short[pages]
-        hashes, pages = hashes[sampled] >> np.uint64(2), pages[sampled]
-        hashes, first = np.unique(hashes, return_index=True)  # what a batch has twice is news on the first page only
+        hashes = hashes[sampled] >> np.uint64(2)
         slots, marks = hashes & self._mask, (hashes >> np.uint64(40)).astype(np.uint16) | np.uint16(1)
-        new = self._table[slots] != marks
-        self._table[slots] = marks
-        looked = np.bincount(pages, minlength=count)
-        return looked, np.bincount(pages[first][new], minlength=count)
+        bounds = np.searchsorted(pages[sampled], np.arange(count + 1)).tolist()
+        found = []
+        for begin, end in pairwise(bounds):  # one by one: a page may repeat the one before it
+            own, new = slots[begin:end], marks[begin:end]
+            found.append((end - begin, int(np.count_nonzero(self._table[own] != new))))
+            self._table[own] = new
+        return found
 
 
 def fingerprints(texts: Sequence[str], memory: Memory) -> list[Fingerprint]:
@@ -126,8 +132,7 @@ def _read(folded: Sequence[bytes], memory: Memory) -> list[Fingerprint]:
     hashes = _hashes(joined, places)
     blurred = joined.copy()
     blurred[(joined >= 0x30) & (joined <= 0x39)] = 0x30
-    looked, new = memory.news(_hashes(blurred, places), page, pages)
-    return _summed(hashes, page, pages, looked.tolist(), new.tolist())
+    return _summed(hashes, page, pages, memory.news(_hashes(blurred, places), page, pages))
 
 
 def _squeezed(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -149,7 +154,7 @@ def _hashes(data: NDArray[np.uint8], places: NDArray[np.int64]) -> _Words:
     return mixed ^ (mixed >> np.uint64(32))
 
 
-def _summed(hashes: _Words, page: NDArray[np.int64], pages: int, looked: list[int], new: list[int]) -> list[Fingerprint]:
+def _summed(hashes: _Words, page: NDArray[np.int64], pages: int, news: list[tuple[int, int]]) -> list[Fingerprint]:
     """Sketches and simhashes of all pages."""
     drawers = page * DRAWERS + (hashes >> np.uint64(57)).astype(np.int64)
     low = np.full(pages * DRAWERS, _EMPTY)
@@ -161,7 +166,7 @@ def _summed(hashes: _Words, page: NDArray[np.int64], pages: int, looked: list[in
     made = []
     for number, sketch in enumerate(sketches):
         data, count = sketch.tobytes(), counts[number]
-        made.append(Fingerprint(count, simhashes[number], data, _bands(data, count), (looked[number], new[number])))
+        made.append(Fingerprint(count, simhashes[number], data, _bands(data, count), news[number]))
     return made
 
 
