@@ -7,7 +7,7 @@ import tantivy
 from larm.index import fields
 from larm.index.failure import IndexFailure
 
-_MOST = 5_000  # words; rarer ones are not worth their time
+_MOST = 3_000  # words; rarer ones are not worth their time
 
 
 class Vocabulary:

@@ -27,8 +27,10 @@ _CHUNK = re.compile(
 )
 _SUFFIXING = re.compile(r"[^\W_\u0590-\u1dff\u2c00-\uffff]+")  # Latin, Greek, Cyrillic, Armenian: forms differ at their ends
 _ACCENTED = "\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+_ACCENT = re.compile(f"[{_ACCENTED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
 _PREFIX = 4  # letters; more would miss forms, fewer would find too much
+_ENOUGH = 200  # places; of a word like "the" there are thousands
 _LOOKED_THROUGH = 30_000  # characters of a page of which every word is analysed
 
 
@@ -69,13 +71,18 @@ class Marks:
                 self._phrases.append(tuple(spaced))
             else:
                 self._alone.update(spaced)
-        self._ascii = self._pattern("")
+        self._bare = self._pattern("")
         # made when needed
         self._full: re.Pattern[str] | None = None
         self._known: dict[str, str] = {}  # spelling -> its piece, empty if it is none of ours
 
     def __bool__(self) -> bool:
         return bool(self._pieces or self._pairs)
+
+    @property
+    def pieces(self) -> int:
+        """How many different ones may be found, about."""
+        return len(self._alone) + len(self._phrases) + len(self._pairs)
 
     def places(self, text: str) -> list[Place]:
         """All places in ``text``, in order; those of characters in scripts without spaces may overlap."""
@@ -104,7 +111,8 @@ class Marks:
     def _pattern(self, others: str) -> re.Pattern[str]:
         """What begins like one of the words, where each letter may also be one of ``others``: letters with accents.
 
-        It finds too much, for that is cheap. The class in front lets ``re`` jump from first letter to first letter.
+        It finds too much, for that is cheap. The class in front lets ``re`` jump from first letter to first letter. Accents
+        are only asked for where a text has some: it takes 1 ms to compile their expression.
         """
 
         def spellings(letter: str) -> str:
@@ -117,16 +125,16 @@ class Marks:
         return re.compile(rf"[{firsts}](?:{rests})[^\W_]*" if firsts else "(?!)")
 
     def _spaced(self, text: str) -> list[Place]:
-        pattern, typed = self._ascii, [_fold(run) for run in self._typed]
-        if not text.isascii():
+        pattern, typed = self._bare, [_fold(run) for run in self._typed]
+        if not text.isascii() and _ACCENT.search(text):
             pattern, typed = self._full or self._pattern(_ACCENTED), self._typed
             self._full = pattern
         limit = len(text)
         if self._anything or not all(map(pattern.fullmatch, typed)):  # the pattern would not find what was typed
             pattern, limit = _CHUNK, _LOOKED_THROUGH
-        found = []
+        found: list[Place] = []
         at = 0
-        while match := pattern.search(text, at, limit):
+        while len(found) < _ENOUGH and (match := pattern.search(text, at, limit)):
             start, at = match.span()
             spelling = match[0]
             if not spelling.isascii() and (sign := _UNSPACED.search(spelling)):
@@ -183,6 +191,11 @@ def _runs(text: str) -> list[str]:
     return found
 
 
+def signs(text: str) -> int:
+    """Characters of scripts without spaces."""
+    return len(_UNSPACED.findall(text))
+
+
 def _fold(text: str) -> str:
     """In lower case, Latin letters without accents, as the index folds them."""
     if text.isascii():
@@ -191,6 +204,8 @@ def _fold(text: str) -> str:
 
 
 def _base(letter: str) -> str:
+    if not _ACCENT.match(letter):
+        return letter
     base = _LETTERS.get(letter) or unicodedata.normalize("NFKD", letter)[0]
     return base if base.isascii() and base.isalpha() else letter
 

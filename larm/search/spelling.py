@@ -104,12 +104,13 @@ def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]
     most = 2 if len(word) >= _LONG else 1
     least = max(1, count * _RARE)
     best = _split(word, least, vocabulary)
+    letters = set(word)
     nearby = [vocabulary.beginning(first) for first in dict.fromkeys(word[:2])]
     for candidates in (*nearby, _first_letters(word, vocabulary)):
         for other, pages in candidates:
             if pages < least or (len(best) == _KEPT and log(pages) - _SLIP / 3 <= best[-1].score):
                 break  # all that follow are on fewer pages
-            if abs(len(other) - len(word)) > most or other == word:
+            if abs(len(other) - len(word)) > most or len(letters.symmetric_difference(other)) > 2 * most or other == word:
                 continue
             slips: float = distance(word, other, most)
             if slips <= most:
