@@ -16,7 +16,7 @@ from larm.model.message import FRAME, ORDINARY, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
 from larm.processing import facts, language
-from larm.processing.directives import Robots, is_for_us, of_meta
+from larm.processing.directives import Robots, is_for_us, of_header, of_meta
 from larm.processing.page import Attributes, Element, Page
 from larm.processing.pointers import Related, alternates, canonical, refresh_target
 from larm.processing.query_charset import UNICODE, in_charset
@@ -111,8 +111,10 @@ class Assembler:
             elif (name := attributes.get("name")) is not None:
                 if is_for_us(name, self._agent):
                     robots = robots.also(of_meta(attributes.get("content") or ""))
-            elif (attributes.get("http-equiv") or "").lower() == "refresh":
+            elif (equivalent := (attributes.get("http-equiv") or "").lower()) == "refresh":
                 extra.append(("refresh", {"href": refresh_target(attributes.get("content") or "")}, ""))
+            elif equivalent == "x-robots-tag":
+                robots = robots.also(of_header(attributes.get("content") or "", self._agent))
         return base or "", robots, extra
 
     def _based(self, resolver: PageLinks, base: str, warnings: list[str]) -> PageLinks:

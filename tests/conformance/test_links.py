@@ -136,6 +136,24 @@ def test_odd_pages(parts: tuple[str, ...]) -> None:
     assert slowest < 1
 
 
+def test_nutch() -> None:
+    """crawl-nutch: its pages, one nested to trap spiders, alike by both parsers; its URLs are taken if they are http."""
+    root = shared("crawl-nutch", "given", "src")
+    quick, reference = by_mime(), by_mime(parser="html5lib")
+    for file in sorted(root.rglob("*.html")):
+        answer = page(file.read_bytes(), content_type="text/html")
+        began = time.perf_counter()
+        ours, theirs = (each.process(message("http://a.localhost/dir/page"), answer) for each in (quick, reference))
+        assert time.perf_counter() - began < 1, file
+        assert [link.url for link in ours.links] == [link.url for link in theirs.links], file
+        assert not ours.warnings, file
+    lines = {line for file in root.rglob("*.urls") for line in file.read_text(encoding="utf-8").split() if line[:1] in "+-"}
+    accepted = {line[1:] for line in lines if _normalised([line[1:]])}
+    print(f"crawl-nutch: {len(accepted)} of {len(lines)} URLs are addresses to larm")
+    assert accepted == {line[1:] for line in lines if re.match(r".https?://", line)}
+    assert len(accepted) > 300
+
+
 def test_odd_style_sheets() -> None:
     """The same for CSS, of which larm reads the addresses where embedded files are followed."""
     slowest = 0.0

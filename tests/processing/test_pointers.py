@@ -114,6 +114,11 @@ def test_rules_of_page_and_header_add_up() -> None:
     assert _obeyed(document(html, headers={"x-robots-tag": "nofollow"})) == (True, False, False, 0)
 
 
+def test_a_meta_that_stands_for_the_header() -> None:
+    html = "<meta http-equiv=X-Robots-Tag content='otherbot: noindex'><meta http-equiv=X-Robots-Tag content='larm: nosnippet'>"
+    assert _obeyed(document(html + "<a href=/x>x</a>")) == (True, True, True, 0)
+
+
 def test_nofollow_may_be_switched_off() -> None:
     html, headers = "<a href=/x>x</a>", {"x-robots-tag": "nofollow"}
     assert _obeyed(document(html, headers=headers, nofollow=False)) == (True, True, True, None)
