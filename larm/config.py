@@ -147,6 +147,7 @@ class Fetch(_Section, frozen=True):
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
     connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
     page_size: ByteSize = ByteSize(10_000_000)  # decoded bytes of a body; LARM's 2 MB cuts real index pages
+    document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
     http2: bool = True
     verify_tls: bool = True

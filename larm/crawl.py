@@ -147,7 +147,7 @@ class Crawl:
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
-            for number in range(self._settings.processing.documents.processes):
+            for number in range(len(self._records) - len(self._pool)):
                 self._workers.start(f"larm-read-{number}", lambda number=number: self._read_slow(number))  # type: ignore[misc]
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()

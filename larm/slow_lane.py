@@ -1,4 +1,4 @@
-"""SlowLane: documents that take long to read wait here for the reading threads, so that other transfers go on.
+"""SlowLane: documents and large pages that take long to read wait here for the reading threads, so that other transfers go on.
 
 `divert` is called by the fetcher threads, `take` by the threads ``larm-read-<n>``. The lease of a document that
 waits is still out: its host gets no further request, the tally counts it, and a checkpoint saves it as being in the air.

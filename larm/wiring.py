@@ -210,7 +210,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         clock=clock,
     )
     names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
-    names += [f"larm-read-{number}" for number in range(settings.processing.documents.processes)]
+    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
     records = [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
     suspects = Suspects(directory / QUEUES, len(names))
     undo.append(suspects.close)

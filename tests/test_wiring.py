@@ -147,6 +147,9 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
         ({"robots__ttl": 0}, "robots.ttl: expected more than 0 s"),
         ({"fetch__timeout": 0}, "fetch.timeout: expected more than 0 s"),
         ({"storage__queue": 0}, "storage.queue: expected more than 0 bytes"),
+        ({"processing__documents": {"timeout": 0}}, "processing.documents.timeout: expected more than 0 s"),
+        ({"processing__documents": {"timeout": "26s"}}, "processing.documents.timeout: expected at most 25 s"),
+        ({"processing__documents": {"memory": "50MB"}}, "processing.documents.memory: expected at least 100MB"),
         ({"storage__index": {"memory": "1MB"}}, "storage.index.memory: expected 15MB"),
     ],
 )

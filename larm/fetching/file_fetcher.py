@@ -16,6 +16,7 @@ from larm.config import Fetch
 from larm.fetching.classify import one_line
 from larm.fetching.disk import LinkMet, NotPlain, Opened, names_in, open_below, read_bytes
 from larm.fetching.file_types import FOLDER, type_of
+from larm.fetching.large import is_document_type
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import file_path, file_url
 from larm.model.lease import Lease
@@ -34,6 +35,7 @@ class FileFetcher:
     def __init__(self, settings: Fetch, rules: FileRules, clock: Clock) -> None:
         # constant after construction
         self._size = int(settings.page_size)
+        self._document_size = max(self._size, int(settings.document_size))
         self._rules = rules
         self._clock = clock
         # only the fetcher thread
@@ -108,7 +110,11 @@ class FileFetcher:
         body = read_bytes(opened.descriptor, self._size + 1)
         if said := type_of(os.path.basename(path), body):
             headers["content-type"] = said
-        return Fetched(200, headers, body[: self._size], timing(len(body)), len(body) > self._size)
+        size = self._size
+        if len(body) > size and is_document_type(said or "", body):
+            size = self._document_size
+            body += read_bytes(opened.descriptor, size + 1 - len(body))
+        return Fetched(200, headers, body[:size], timing(len(body)), len(body) > size)
 
     def _folder(self, root: Root, path: str, opened: Opened, timing: Callable[..., Timing]) -> Outcome:
         if not opened.folder:

@@ -20,6 +20,7 @@ from larm.fetching.addresses import AddressRule
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.decoding import ACCEPTED
 from larm.fetching.headers import is_success
+from larm.fetching.large import is_document
 from larm.fetching.tls import ca_file
 from larm.model.lease import Lease
 from larm.model.message import Known
@@ -87,7 +88,7 @@ class Transfer:
             status=handle.getinfo(pycurl.RESPONSE_CODE),
             lines=self._lines,
             chunks=self._chunks,
-            limit=self._page_size,
+            limit=max(self._page_size, self._limit),
             timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
             stopped=self._stopped,
             error=error,
@@ -159,6 +160,11 @@ class Transfer:
             self._wanted = is_success(self._lines)
             self._limit = self._page_size if self._wanted else _OTHER_BODY
         room = self._limit - self._size
+        if len(chunk) > room and self._wanted and not self._for_robots:
+            start = self._chunks[0] if self._chunks else chunk
+            if self._limit < self._settings.document_size and is_document(self._lines, start):
+                self._limit = self._settings.document_size
+                room = self._limit - self._size
         self._size += len(chunk)
         if self._wanted:
             self._chunks.append(chunk if len(chunk) <= room else chunk[:room])

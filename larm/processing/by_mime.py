@@ -33,11 +33,18 @@ from larm.seams import Processor
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
+LARGE = 2_000_000
+"""Bytes of a body that a fetcher thread leaves to the reading threads: one page in ten thousand, a sitemap, a trap."""
+
 Count = Callable[[str, int], None]
 
 
 ANY_XML = "*/*+xml"
 """Stands for the types that end in ``+xml`` and have no processor of their own (RFC 6839)."""
+XML = (
+    "text/xml application/xml application/x-xml text/rss application/rss application/x-rss text/atom application/atom"
+    f" text/rdf application/rdf text/x-opml text/opml {ANY_XML}"
+).split()
 
 
 def _ignore(name: str, n: int) -> None:
@@ -76,7 +83,9 @@ class ByMime:
         return document
 
     def is_slow(self, fetched: Fetched) -> bool:
-        """Whether it takes a process, and perhaps seconds, to read this."""
+        """Whether it takes a process, or a good part of a second, to read this."""
+        if len(fetched.body) > LARGE:
+            return True
         if fetched.body.startswith(b"<"):  # nearly always: a quick answer
             return False
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
@@ -137,9 +146,7 @@ def processors(
         "text/plain": text_processor,
         "text/*": text_processor,
         "inode/directory": FolderProcessor(links),
-        "text/xml": xml,
-        "application/xml": xml,
-        ANY_XML: xml,
+        **dict.fromkeys(XML, xml),
     }
     if settings.follow_embedded:
         standard["text/css"] = CssProcessor(assembler)

@@ -144,6 +144,26 @@ def test_the_limit_itself_is_allowed(serve: Serve, fetch: Fetching, size: int, t
     assert (len(outcome.body), outcome.truncated) == (min(size, 1000), truncated)
 
 
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [
+        (b"application/pdf", b"x"),
+        (b"application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"x"),
+        (b"Application/vnd.oasis.opendocument.text", b"x"),
+        (b"application/octet-stream", b"%PDF-1.7"),
+    ],
+)
+@pytest.mark.parametrize(("size", "truncated"), [(400_000, False), (500_000, False), (500_001, True)])
+def test_a_document_may_be_larger_than_a_page(
+    serve: Serve, fetch: Fetching, kind: bytes, start: bytes, size: int, truncated: bool
+) -> None:
+    body = start + b"x" * (size - len(start))
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n" % (kind, size)
+    outcome = fetch(serve(head + body).url(), page_size=ByteSize(1000), document_size=ByteSize(500_000))
+    assert isinstance(outcome, Fetched)
+    assert (outcome.body, outcome.truncated) == (body[:500_000], truncated)
+
+
 def test_the_endless_body_of_a_404_is_not_even_kept(serve: Serve, fetch: Fetching) -> None:
     server = serve(lambda request: forever(b"HTTP/1.1 404 Not Found\r\n\r\n", b"x" * 10_000))
     outcome = fetch(server.url())

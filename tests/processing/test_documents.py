@@ -157,3 +157,4 @@ def test_what_is_slow(by_mime: ByMime) -> None:
     assert by_mime.is_slow(page(docx(), content_type="application/octet-stream"))
     assert by_mime.is_slow(page("", content_type="application/pdf"))
     assert not by_mime.is_slow(page("<p>"))
+    assert by_mime.is_slow(page("<p>" * 1_000_000))

@@ -89,7 +89,7 @@ class DocumentProcessor:
         elements: list[Element] = [("a", {"href": address}, words) for address, words in found.links]
         warnings = [f"{mime}: {warning}" for warning in found.warnings]
         if found.failed and fetched.truncated:
-            warnings.append("it was cut off at fetch.page_size")
+            warnings.append("it was cut off at fetch.document_size")
         return self._assembler.document(
             message,
             fetched,
