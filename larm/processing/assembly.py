@@ -130,9 +130,8 @@ class Assembler:
         self, elements: Sequence[Element], resolver: PageLinks, follow: bool, warnings: list[str], charset: str = ""
     ) -> tuple[tuple[Link, ...], list[Related]]:
         known, obey, embedded = resolver.hrefs, self._nofollow, follow and self._follow_embedded
-        found: list[Link] = []
+        found: dict[tuple[str, int, str], Link] = {}
         related: list[Related] = []
-        seen: set[tuple[str, int, str]] = set()
         malformed: set[str] = set()
         for tag, attributes, text in elements:
             kind, goes, words = ORDINARY, follow, ""
@@ -161,10 +160,9 @@ class Assembler:
                 if tag == "link":
                     related.append((attributes, url))
                 line = (url.access, kind, words)
-                if line not in seen:
-                    seen.add(line)
-                    found.append(Link(url, kind, words, goes))
-        return tuple(found), related
+                if (first := found.get(line)) is None or (goes and not first.follow):  # an image that is linked to as well
+                    found[line] = Link(url, kind, words, goes)
+        return tuple(found.values()), related
 
     def _other(self, tag: str, attributes: Attributes, follow: bool, embedded: bool) -> tuple[str | None, str, int, bool]:
         """(address, anchor, link type, follow) of an element that is no ``<a>``."""

@@ -152,3 +152,9 @@ def test_warnings_are_few_and_short() -> None:
 def test_frames_behind_text_are_found() -> None:
     """The standard ignores them, the people who wrote them meant them."""
     assert links("<h1>No frames?</h1><FRAMESET><FRAME SRC=x></FRAMESET>") == [("/dir/x", 1, "", True)]
+
+
+def test_a_link_is_followed_if_any_of_its_kind_is() -> None:
+    """An image on the page is embedded; linked to as well, it is a page of its own."""
+    assert links("<img src=/i.jpg><a href=/i.jpg><img src=/j.jpg></a>") == [("/i.jpg", 0, "", True), ("/j.jpg", 0, "", False)]
+    assert links("<a href=/x rel=nofollow>x</a><a href=/x>x</a><a href=/x rel=nofollow>x</a>") == [("/x", 0, "x", True)]
