@@ -16,6 +16,7 @@ import msgspec
 
 from larm.errors import ConfigError
 from larm.kit.units import ByteSize, Seconds
+from larm.model.domain import DomainRule
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -123,6 +124,9 @@ class Robots(_Section, frozen=True):
 class Frontier(_Section, frozen=True):
     """Queues, politeness and health of hosts."""
 
+    order: Literal["breadth-first", "opic", "host-budget", "pagerank"] = "breadth-first"  # all end with the same pages
+    domains: DomainRule = DomainRule.PUBLIC_SUFFIX  # what host budgets, and opic_shares, take for one domain (YIOOP-40)
+    opic_shares: Literal["equal", "domains"] = "equal"  # "domains": half of a page's cash leaves its domain (YIOOP-49)
     delay: Seconds = Seconds(1)  # between two requests to a host
     per_host: Positive = 1  # requests at a time to a host (LARM-66)
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again

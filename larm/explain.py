@@ -13,6 +13,7 @@ from pathlib import Path
 from larm.config import Config
 from larm.errors import UsageError
 from larm.filters.chain import verdict
+from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.trap_desk import closed_here
@@ -64,15 +65,17 @@ def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
     rows += [("closed here", line) for line in closed_here(host)]
-    place = _place(host.queue.snapshot(), len(host.queue), url)
-    if place:
-        rows.append(("queue", f"number {place} of its host's queue"))
+    states = {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
+    for band, state in states.items():
+        if place := _place(state, url):
+            rows.append(("queue", f"number {place} of its host's queue" + f", band {band}" * (len(states) > 1)))
     again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
     return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
 
 
-def _place(queue: QueueState[URLMessage], length: int, url: Url) -> int:
+def _place(queue: QueueState[URLMessage], url: Url) -> int:
     """From 1, as far as the ends of the queue tell; 0: it is not there."""
+    length = len(queue.front) + len(queue.back) + sum(count for _, count in queue.numbers())
     for end, first in ((queue.front, 1), (queue.back, length - len(queue.back) + 1)):
         for place, each in enumerate(end, first):
             if each.url.normalised == url.normalised:

@@ -20,6 +20,7 @@ from larm.model.lease import Lease
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
+from larm.seams import CrawlOrder
 
 
 class ProcessByMime(Protocol):
@@ -61,12 +62,14 @@ class Lander:
         join: Callable[[str, str], Url],
         settings: Settings,
         max_depth: int | None,
+        order: CrawlOrder | None = None,
     ) -> None:
         # constant after construction
         self._process = process
         self._join = join
         self._settings = settings
         self._max_depth = max_depth
+        self._order = order
 
     def land(self, lease: Lease, outcome: Outcome) -> Landed:
         """For a page; robots.txt has a way of its own."""
@@ -133,7 +136,8 @@ class Lander:
         if self._max_depth is not None and depth > self._max_depth:
             return ()
         page = message.url.access
-        return [URLMessage(link.url, page, link.link_type, depth) for link in document.links if link.follow]
+        links = [URLMessage(link.url, page, link.link_type, depth) for link in document.links if link.follow]
+        return links if self._order is None else self._order.found(message, links)
 
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""
@@ -151,7 +155,8 @@ class Lander:
             )
         onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
         if target.fingerprint != message.url.fingerprint:
-            return landed._replace(visit=visit, messages=(onward,))
+            messages = (onward,) if self._order is None else self._order.found(message, (onward,))
+            return landed._replace(visit=visit, messages=messages)
         if target.access == message.url.access:
             landed.counts["redirect/to_itself"] = 1
             return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")

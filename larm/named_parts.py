@@ -20,12 +20,19 @@ from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
+from larm.frontier import host_budget, opic
+from larm.frontier.host_budget import HostBudgetOrder
+from larm.frontier.opic import OpicOrder
+from larm.frontier.page_rank import PageRankOrder
+from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
+from larm.kit.number_table import NumberTable
+from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.told import Told
 from larm.recrawl.page_book import PageBook
-from larm.seams import Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
-from larm.state import ALIASES, QUEUES, resolver_of
+from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
+from larm.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -106,6 +113,23 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
     )
 
 
+def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) -> CrawlOrder | None:
+    """``frontier.order``; None: breadth-first. ``starts``: how many start URLs there are. Raises StorageError."""
+    frontier, folder = settings.frontier, directory / QUEUES
+
+    def site(host: str) -> str:
+        return site_of(host, frontier.domains)
+
+    if frontier.order == "opic":
+        shares = site if frontier.opic_shares == "domains" else None
+        return OpicOrder(NumberTable(folder / "opic.table", opic.ROWS), starts, shares)
+    if frontier.order == "host-budget":
+        return HostBudgetOrder(NumberTable(folder / "domains.table", host_budget.ROWS, 3), site)
+    if frontier.order == "pagerank":
+        return PageRankOrder(lambda: open_graph(directory / GRAPH), clock)
+    return None
+
+
 def processors_of_the_users(settings: Config) -> dict[str, Processor]:
     """By MIME type. Raises ConfigError."""
     by_mime = settings.processing.by_mime
@@ -137,6 +161,8 @@ def check(settings: Config, directory: Path) -> None:
         raise ConfigError(
             f"processing.documents.memory: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read"
         )
+    if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
+        raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
     own = [
         _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in settings.filters.order

@@ -95,6 +95,37 @@ class TrapGate(Protocol):
         ...
 
 
+class CrawlOrder(Protocol):
+    """Which of the URLs that wait is next (YIOOP-50). The frontier has a queue for each band of a host; band 0 comes first.
+
+    Breadth-first, as a crawl is by default, is not one of these: there messages wait in the order of their arrival.
+    """
+
+    fair: bool
+    """Hosts of all bands take turns; otherwise a host waits until no host has anything better."""
+    generation: int
+    """Rises when messages that wait may have to be filed again."""
+
+    def found(self, page: URLMessage, links: Sequence[URLMessage]) -> Sequence[URLMessage]:
+        """A page was read, or led elsewhere: its links, of which most are known, as they shall go into the river.
+
+        Called on all fetcher threads.
+        """
+        ...
+
+    def file(self, messages: Sequence[URLMessage]) -> Sequence[tuple[int, URLMessage]]:
+        """New messages of one host: the band of each, and it as it shall wait. Under the lock of the host records."""
+        ...
+
+    def file_again(self, message: URLMessage, band: int) -> int:
+        """The band of one that waits in ``band``. Under the lock of the host records."""
+        ...
+
+    def close(self) -> None:
+        """After the crawl."""
+        ...
+
+
 class Fetcher(Protocol):
     """Many transfers at a time, driven by one thread that calls nothing but these. ``larm.fetching`` makes one a thread."""
 

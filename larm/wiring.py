@@ -54,13 +54,22 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.reporter import Reporter
-from larm.named_parts import FilterParts, StorageParts, check, filters, processors_of_the_users, storages, wants_text
+from larm.named_parts import (
+    FilterParts,
+    StorageParts,
+    check,
+    crawl_order,
+    filters,
+    processors_of_the_users,
+    storages,
+    wants_text,
+)
 from larm.probe import Probe
 from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
-from larm.seams import Clock, Fetcher, Filter
+from larm.seams import Clock, CrawlOrder, Fetcher, Filter
 from larm.slow_lane import SlowLane
 from larm.start_folders import file_rules
 from larm.state import (
@@ -143,9 +152,10 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     pool = _pool(settings, mission.urls, folders, clock, undo)
 
     moved = header.clock_moved if header else 0.0
-    book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved)
+    order = _order(settings, directory, mission, clock, undo)
+    book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved, order=order)
     traps = TrapDesk(book, settings.filters.traps, _trap_log(settings, logs), counters.add)
-    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one, guard=traps)
+    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one, guard=traps, order=order)
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
     chain = FilterChain(
@@ -186,7 +196,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         wall=clock.wall,
         documents=documents,
     )
-    lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth)
+    lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth, order)
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
     notes = _notes(settings, header, mission, scoped=scope is not None)
     cycle = (header.cycle if header else 0) + mission.again
@@ -262,6 +272,13 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
 def _normalizer(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
     files = any(start.lower().startswith(FILES) for start in starts)
     return URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path, files=files)
+
+
+def _order(settings: Config, directory: Path, mission: _Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
+    order = crawl_order(settings, directory, len(mission.urls), clock)
+    if order is not None:
+        undo.append(order.close)
+    return order
 
 
 def _pool(settings: Config, urls: Sequence[Url], folders: FileRules | None, clock: Clock, undo: Undo) -> FetcherPool:

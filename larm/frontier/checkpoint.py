@@ -20,7 +20,7 @@ from larm.frontier.hosts import ROW
 from larm.frontier.saved_host import HostCut, QueueRow
 from larm.kit.block_store import BlockStore
 
-FORMAT = 1
+FORMAT = 2
 """Rises when a stored state can't be read as before."""
 
 _HEADER, _FRESH = "crawl", "seen-delta"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.config import Frontier as Settings
+from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.robots import RobotsRules
 from larm.frontier.traps import HostTraps
 from larm.kit.caching_queue import CachingQueue
@@ -57,9 +58,12 @@ class Host:
         "traps",
     )
 
-    def __init__(self, key: str, health: int, queue: CachingQueue[URLMessage], parked: CachingQueue[URLMessage]) -> None:
+    def __init__(
+        self, key: str, health: int, queue: CachingQueue[URLMessage] | BandedQueue, parked: CachingQueue[URLMessage]
+    ) -> None:
         self.key = key
         self.queue = queue
+        """Banded only where the crawl has an order."""
         self.parked = parked
         """Waiting for robots.txt (LARM-53)."""
         self.robots: dict[str, OriginRobots] = {}
@@ -98,6 +102,12 @@ class Host:
     def waiting(self) -> int:
         """Messages that wait here, in whatever way."""
         return len(self.queue) + len(self.parked) + len(self.delayed)
+
+    @property
+    def band(self) -> int:
+        """Where it stands among hosts that are ready; see `larm.frontier.ring`."""
+        queue = self.queue
+        return 0 if self.robots_tasks or not isinstance(queue, BandedQueue) else queue.band
 
     @property
     def busy(self) -> bool:

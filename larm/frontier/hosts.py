@@ -19,13 +19,14 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.errors import StorageError
+from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.politeness import next_start
-from larm.frontier.saved_host import HostCut, cut_host, decode_host, fill_host
+from larm.frontier.saved_host import HostCut, SavedHost, cut_host, decode_host, fill_host
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.seams import Clock
+from larm.seams import Clock, CrawlOrder
 
 ROW = "host/"
 """Prefix of the keys of host rows in the store."""
@@ -44,6 +45,7 @@ class HostBook:
         on_crowded: Callable[[], None] = lambda: None,
         *,
         clock_moved: float = 0.0,
+        order: CrawlOrder | None = None,
     ) -> None:
         """``on_crowded`` is called, without the lock, when so many records wait to be written that it should be done soon.
 
@@ -55,6 +57,7 @@ class HostBook:
         self._settings = settings
         self._clock = clock
         self._on_crowded = on_crowded
+        self._order = order
         self._began = clock.monotonic()
         self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
@@ -216,7 +219,7 @@ class HostBook:
 
     def _enter_locked(self, key: str, row: bytes | None) -> Host:
         if row is None:
-            host = Host(key, self._settings.health, self._queue(f"host-{key}"), self._queue(f"robots-{key}"))
+            host = Host(key, self._settings.health, self._host_queue(key), self._queue(f"robots-{key}"))
             if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
                 host.next_start = next_start(self._began, host.delay(self._settings), None, 0.0, 0.0)
             self._known += 1
@@ -233,7 +236,7 @@ class HostBook:
             host = Host(
                 saved.key,
                 self._settings.health,
-                self._queue(f"host-{saved.key}", saved.queue.state()),
+                self._host_queue(saved.key, saved),
                 self._queue(f"robots-{saved.key}", saved.parked.state()),
             )
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -245,8 +248,23 @@ class HostBook:
         host.next_start = max(host.next_start, first)
         return host
 
+    def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
+        """Banded where the crawl has an order, or had one when it was saved."""
+        if self._order is None and not (saved and saved.bands):
+            return self._queue(_band_name(key, 0), saved.queue.state() if saved else None)
+        banded = BandedQueue(lambda band: self._queue(_band_name(key, band)), self._order)
+        if saved:
+            states = {0: saved.queue.state()} | {band: row.state() for band, row in saved.bands.items()}
+            for band, state in states.items():
+                banded.restore(band, self._queue(_band_name(key, band), state))
+        return banded
+
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
         size = self._settings.host_block
         if state is None:
             return CachingQueue(name, size, self._store, encode_messages, decode_messages)
         return CachingQueue.restore(state, name, size, self._store, encode_messages, decode_messages)
+
+
+def _band_name(key: str, band: int) -> str:
+    return f"band{band}-{key}" if band else f"host-{key}"

@@ -10,25 +10,26 @@ Called by the handler thread (`add`) and the fetcher threads (all others), under
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count, groupby, islice
+from itertools import count, groupby
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from larm.config import Frontier as Settings
+from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, dormancy, health_after, next_start
+from larm.frontier.ring import Ring
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.tally import Tally
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
-from larm.seams import Clock
+from larm.seams import Clock, CrawlOrder
 
-_Place = tuple[float, int, str]
-"""(time, number, key of the host): an entry of the heap; the time of one in the ring is -NEVER."""
+_Place = tuple[float, int, str, int]
+"""(time, number, key of the host, its band): an entry of the heap; the time of one in the ring is -NEVER."""
 
 
 ENOUGH = 256
@@ -75,6 +76,7 @@ class HostQueues:
         on_ready: Callable[[], None],
         *,
         guard: Guard | None = None,
+        order: CrawlOrder | None = None,
     ) -> None:
         # constant after construction
         self._book = book
@@ -83,9 +85,10 @@ class HostQueues:
         self._tally = tally
         self._on_ready = on_ready
         self._guard = guard
+        self._ordered = order is not None
         self._numbers = count()
         # guarded by book.lock
-        self._ring: deque[str] = deque()
+        self._ring = Ring(order is not None and order.fair)
         self._heap: list[_Place] = []
         self._places: dict[str, _Place] = {}  # where each host stands that stands anywhere
         self._news = False
@@ -100,7 +103,7 @@ class HostQueues:
     def add(self, batch: Sequence[URLMessage]) -> None:
         """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
         dormant = 0
-        full: list[tuple[CachingQueue[URLMessage], list[int]]] = []
+        full: list[tuple[CachingQueue[URLMessage] | BandedQueue, list[int]]] = []
         self._book.warm(message.url.host for message in batch)
         with self._book.lock:
             now = self._clock.monotonic()
@@ -129,12 +132,12 @@ class HostQueues:
         refused: list[URLMessage] = []
         with self._book.lock:
             self._wake_due_locked(self._clock.monotonic())
-            next_keys = list(islice(self._ring, limit))
+            next_keys = self._ring.first(limit)
         self._book.warm(next_keys)
         with self._book.lock:
             now = self._clock.monotonic()
             while self._ring and len(leases) < limit:
-                key = self._ring.popleft()
+                key = self._ring.take()
                 del self._places[key]
                 host = self._book.get_locked(key)
                 if host.ready_at() > now:  # it was put off while it stood in the ring
@@ -337,11 +340,11 @@ class HostQueues:
             place = heapq.heappop(self._heap)
             key = place[2]
             if self._places.get(key) is place:  # else it had something to do before that
-                self._enter_ring_locked(key)
+                self._enter_ring_locked(key, place[3])
 
-    def _enter_ring_locked(self, key: str) -> None:
-        self._places[key] = (-NEVER, 0, key)
-        self._ring.append(key)
+    def _enter_ring_locked(self, key: str, band: int) -> None:
+        self._places[key] = (-NEVER, 0, key, band)
+        self._ring.put(key, band)
 
     def _schedule_locked(self, host: Host, now: float, *, quiet: bool = False) -> None:
         """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit.
@@ -351,11 +354,13 @@ class HostQueues:
         at = host.ready_at()
         place = self._places.get(host.key)
         if at == NEVER or (place is not None and at >= place[0]) or len(host.running) >= host.most_requests(self._settings):
+            if self._ordered and place is not None and place[0] == -NEVER:
+                self._ring.put(host.key, host.band)  # it may have got something better
             return
         if at <= now:
-            self._enter_ring_locked(host.key)
+            self._enter_ring_locked(host.key, host.band)
             self._news |= not quiet
         else:
-            place = self._places[host.key] = (at, next(self._numbers), host.key)
+            place = self._places[host.key] = (at, next(self._numbers), host.key, host.band)
             heapq.heappush(self._heap, place)
             self._news |= self._heap[0] is place  # who waits for the next host waits too long now

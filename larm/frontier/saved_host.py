@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Delayed, Host, OriginRobots
 from larm.frontier.traps import HostTraps
 from larm.kit.caching_queue import QueueState
@@ -63,6 +64,8 @@ class SavedHost(msgspec.Struct, frozen=True, array_like=True):
     row: HostRow
     queue: QueueRow
     parked: QueueRow
+    bands: dict[int, QueueRow] = {}
+    """Of the queue but the first, where the crawl has an order."""
 
 
 class HostCut(NamedTuple):
@@ -72,10 +75,12 @@ class HostCut(NamedTuple):
     row: HostRow
     queue: QueueState[URLMessage]
     parked: QueueState[URLMessage]
+    bands: dict[int, QueueState[URLMessage]]
 
     def encode(self) -> bytes:
         """The bytes of its row."""
-        return _encoder.encode(SavedHost(self.key, self.row, QueueRow.of(self.queue), QueueRow.of(self.parked)))
+        bands = {band: QueueRow.of(state) for band, state in self.bands.items()}
+        return _encoder.encode(SavedHost(self.key, self.row, QueueRow.of(self.queue), QueueRow.of(self.parked), bands))
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -103,7 +108,8 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         wall,
         host.traps.row() if host.traps is not None else b"",
     )
-    return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot())
+    bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
+    return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
 
 
 def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> None:

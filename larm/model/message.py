@@ -36,6 +36,17 @@ UNKNOWN = Known("", "", 0)
 """Of a page that is revisited, but must be read as a whole."""
 
 
+class Standing(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the order of host budgets (YIOOP-42 to 44) must know of a URL on its way."""
+
+    index: int = 0
+    """Place of the link among those of its page; the weight of the page that it leads to."""
+    weight: int = 0
+    """Of the page with the link."""
+    tier: int = 0
+    """Of the page with the link; of the URL itself, once it has been filed."""
+
+
 class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One URL and how it was found (LARM-43)."""
 
@@ -51,6 +62,8 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Fetches of this URL that failed so far."""
     known: Known | None = None
     """Set where the page is revisited."""
+    standing: Standing | None = None
+    """Only where the crawl's order needs it."""
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -66,6 +79,7 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     redirects: int
     tries: int
     known: Known | None
+    standing: Standing | None = None
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -96,9 +110,10 @@ def _row(message: URLMessage) -> _Row:
         message.redirects,
         message.tries,
         message.known,
+        message.standing,
     )
 
 
 def _message(row: _Row) -> URLMessage:
     url = Url(row.access, row.access if row.normalised is None else row.normalised, row.host, row.fingerprint)
-    return URLMessage(url, row.referrer, row.link_type, row.depth, row.redirects, row.tries, row.known)
+    return URLMessage(url, row.referrer, row.link_type, row.depth, row.redirects, row.tries, row.known, row.standing)

@@ -99,6 +99,6 @@ def test_the_link_graph(larm: Larm, tmp_path: Path) -> None:
     lines = larm("stats").out.splitlines()
     assert "link graph: 2 pages, 1 that were not fetched" in lines
     assert "links: 2; 1 pages without" in lines
-    assert "rank 1.15: http://b.test/" in larm("stats", "-v").out.splitlines()
+    assert "rank 1.11: http://b.test/" in larm("stats", "-v").out.splitlines()
     (tmp_path / "graph" / "snapshot").write_bytes(b"")
     assert "link graph: " in larm("stats").out

@@ -23,7 +23,7 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.seams import Clock
+from larm.seams import Clock, CrawlOrder
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import message
 
@@ -49,18 +49,24 @@ class Rig:
     """All parts of the frontier but the handler; `load` gives the next process's."""
 
     def __init__(
-        self, store: BlockStore, settings: Frontier = HURRIED, clock: Clock | None = None, clock_moved: float = 0.0
+        self,
+        store: BlockStore,
+        settings: Frontier = HURRIED,
+        clock: Clock | None = None,
+        clock_moved: float = 0.0,
+        order: CrawlOrder | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
+        self.order = order
         self.fake = FakeClock(1_000_000.0)
         self.clock = clock or self.fake
         self.zeros = 0
         self.woken = 0
         self.tally = Tally(self._zero)
         self.crowds = 0
-        self.book = HostBook(store, settings, self.clock, self._crowded, clock_moved=clock_moved)
-        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready)
+        self.book = HostBook(store, settings, self.clock, self._crowded, clock_moved=clock_moved, order=order)
+        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready, order=order)
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
         self.arrivals: list[Arrival] = []
@@ -162,7 +168,7 @@ class Rig:
         change(clock)
         file = CheckpointFile(self.store)
         found = file.read()
-        new = Rig(self.store, self.settings, clock, found[0].clock_moved if found else 0.0)
+        new = Rig(self.store, self.settings, clock, found[0].clock_moved if found else 0.0, self.order)
         new.fake = clock
         file.go_back(found[0] if found else None)
         new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))

@@ -13,6 +13,7 @@ from larm.kit.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.outcome import FailReason
+from tests.frontier.digits import Digits
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
 
 HOSTS = "abc"
@@ -39,8 +40,9 @@ class Frontier(RuleBasedStateMachine):
         delay=st.sampled_from([0.0, 1.0]),
         block=st.integers(1, 4),
         memory=st.sampled_from([1, 4, 1_000]),
+        order=st.sampled_from([None, None, False, True]),
     )
-    def begin(self, per_host: int, delay: float, block: int, memory: int) -> None:
+    def begin(self, per_host: int, delay: float, block: int, memory: int, order: bool | None) -> None:
         chosen = of(
             per_host=per_host,
             delay=Seconds(delay),
@@ -50,7 +52,7 @@ class Frontier(RuleBasedStateMachine):
             hosts_in_memory=memory,
             messages_in_memory=memory,
         )
-        self.rig = Rig(self.store, chosen)
+        self.rig = Rig(self.store, chosen, order=None if order is None else Digits(fair=order))
         self.rig.save()
 
     # -- what may happen
@@ -71,7 +73,7 @@ class Frontier(RuleBasedStateMachine):
             assert now >= self.not_before.get(lease.host, 0.0), "too early"
             self._later(lease.host, self.rig.settings.delay)
             self.leases.append(lease)
-            if not lease.robots and lease.message.tries == 0:
+            if not lease.robots and lease.message.tries == 0 and self.rig.order is None:
                 self._first_in_order(lease)
         if len(got) < limit:
             skipped = [host for host in self._hosts() if self._free(host) and host.ready_at() <= now]
@@ -104,6 +106,11 @@ class Frontier(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.4, 1.0, 6.0, 70.0, 4_000.0, 100_000.0]))
     def time(self, seconds: float) -> None:
         self.rig.fake.advance(seconds)
+
+    @precondition(lambda self: self.rig.order is not None)
+    @rule(shift=st.integers(0, 9))
+    def change_order(self, shift: int) -> None:
+        self.rig.order.change(shift)
 
     @rule()
     def restart(self) -> None:

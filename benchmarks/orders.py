@@ -1,0 +1,225 @@
+"""Orders of a crawl, compared: how much of the web's PageRank has been fetched after a tenth, a quarter, half of the pages.
+
+``python -m benchmarks.orders FOLDER [--seeds 3]``, where FOLDER holds ``webgraph-cnr2000`` (LAW: a crawl of 325,557 pages) and
+``webgraph-wikispeedia`` (4,604 articles of Wikipedia). The orders are those of the frontier, with its queues on the disk; a
+page is fetched when it is taken, one at a time, on one host. ``opic, exact`` is the algorithm of the textbook, in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import lzma
+import random
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from larm.config import Frontier as Settings
+from larm.frontier.banded_queue import BandedQueue
+from larm.frontier.host_budget import ROWS as DOMAINS
+from larm.frontier.host_budget import HostBudgetOrder
+from larm.frontier.opic import ROWS, OpicOrder
+from larm.frontier.page_rank import PageRankOrder
+from larm.graph.ranks import Links, change, start, sweep
+from larm.graph.reader import open_graph
+from larm.kit.block_store import BlockStore
+from larm.kit.caching_queue import CachingQueue
+from larm.kit.number_table import NumberTable
+from larm.model.document import Document, Link, Visit
+from larm.model.domain import site_of
+from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.url import Url, URLNormalizer
+from larm.seams import CrawlOrder
+from larm.storage.graph import GraphStorage
+from larm.testing.clock import FakeClock
+
+ORDERS = ("breadth-first", "opic", "opic, exact", "host-budget", "pagerank")
+MOMENTS = (0.1, 0.25, 0.5)
+SPEED = 100.0
+"""Pages a second of the crawl that is played: so often does a graph storage commit."""
+
+
+class Web(NamedTuple):
+    """A graph."""
+
+    name: str
+    links: list[list[int]]
+    rank: list[float]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--orders", nargs="*", default=ORDERS)
+    arguments = parser.parse_args()
+    print(f"{'web':14}{'order':16}" + "".join(f"{moment:>8.0%}" for moment in MOMENTS) + f"{'us/page':>10}")
+    for web in (wikispeedia(arguments.folder), cnr(arguments.folder)):
+        seeds = good_seeds(web, arguments.seeds)
+        for order in arguments.orders:
+            shares, seconds, pages = np.zeros(len(MOMENTS)), 0.0, 0
+            for seed in seeds:
+                began = time.perf_counter()
+                fetched = list(crawl(web, order, seed))
+                seconds += time.perf_counter() - began
+                pages += len(fetched)
+                got = np.cumsum([web.rank[page] for page in fetched])
+                shares += [got[int(len(got) * moment) - 1] / got[-1] for moment in MOMENTS]
+            row = "".join(f"{share:8.3f}" for share in shares / len(seeds))
+            print(f"{web.name:14}{order:16}{row}{seconds / pages * 1e6:10.1f}", flush=True)
+
+
+def cnr(folder: Path) -> Web:
+    """The crawl of Italy's research council, with its exact PageRank."""
+    graph = np.load(folder / "webgraph-cnr2000" / "graph.npz")
+    starts, targets = graph["indptr"].tolist(), graph["indices"].tolist()
+    links = [targets[begin:end] for begin, end in pairwise(starts)]
+    return Web("cnr-2000", links, np.load(folder / "webgraph-cnr2000" / "pagerank085.npz")["pagerank"].tolist())
+
+
+def wikispeedia(folder: Path) -> Web:
+    """Articles of Wikipedia; the PageRank is computed here."""
+    with lzma.open(folder / "webgraph-wikispeedia" / "given" / "links.tsv.xz", "rt", encoding="utf-8") as file:
+        pairs = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(name for pair in pairs for name in pair))}
+    links: list[list[int]] = [[] for _ in numbers]
+    for source, target in pairs:
+        links[numbers[source]].append(numbers[target])
+    return Web("wikispeedia", links, page_rank(links))
+
+
+def page_rank(links: Sequence[Sequence[int]]) -> list[float]:
+    """As the graph storage does it, to the end."""
+    pages = [page for page, out in enumerate(links) if out]
+    counts = [len(links[page]) for page in pages]
+    targets = [target for page in pages for target in links[page]]
+    part = Links(np.array(pages, np.uint32), np.array(counts, np.uint32), np.array(targets, np.uint32))
+    rank, moved = start(len(links)), 1.0
+    while moved > 1e-12:
+        after = next(found for found in sweep(rank, [part]) if found is not None)
+        rank, moved = after, change(rank, after)
+    return rank.tolist()
+
+
+def good_seeds(web: Web, count: int) -> list[int]:
+    """Pages, by chance, from which at least half of the web is reached."""
+    choose, found = random.Random(1), []
+    while len(found) < count:
+        seed = choose.randrange(len(web.links))
+        seen, waiting = {seed}, deque([seed])
+        while waiting:
+            new = [target for target in web.links[waiting.popleft()] if target not in seen]
+            seen.update(new)
+            waiting.extend(new)
+        if len(seen) > len(web.links) / 2:
+            found.append(seed)
+    return found
+
+
+def crawl(web: Web, order: str, seed: int) -> Iterator[int]:
+    """Numbers of the pages, as they are fetched."""
+    with tempfile.TemporaryDirectory() as folder:
+        if order == "opic, exact":
+            yield from _exact(web, seed)
+            return
+        clock, store = FakeClock(), BlockStore(Path(folder) / "queues")
+        graph = GraphStorage(Path(folder), clock) if order == "pagerank" else None
+        try:
+            yield from _Player(web, store, _order(order, Path(folder), clock), graph, clock).play(seed)
+        finally:
+            store.close()
+
+
+def _order(name: str, folder: Path, clock: FakeClock) -> CrawlOrder | None:
+    orders: dict[str, Callable[[], CrawlOrder | None]] = {
+        "breadth-first": lambda: None,
+        "opic": lambda: OpicOrder(NumberTable(None, ROWS), 1),
+        "host-budget": lambda: HostBudgetOrder(NumberTable(None, DOMAINS, 3), site_of),
+        "pagerank": lambda: PageRankOrder(lambda: open_graph(folder / "graph"), clock),
+    }
+    return orders[name]()
+
+
+def _exact(web: Web, seed: int) -> Iterator[int]:
+    """OPIC to the letter, but that no page is fetched twice."""
+    cash, fetched = [0.0] * len(web.links), set()
+    cash[seed] = 1.0
+    heap = [(-1.0, seed)]
+    while heap:
+        got, page = heapq.heappop(heap)
+        if page in fetched or -got != cash[page]:
+            continue
+        fetched.add(page)
+        yield page
+        links = web.links[page]
+        for target in links:
+            cash[target] += cash[page] / len(links)
+            if target not in fetched:
+                heapq.heappush(heap, (-cash[target], target))
+
+
+class _Player:
+    """A crawl without network, of one host."""
+
+    def __init__(
+        self, web: Web, store: BlockStore, order: CrawlOrder | None, graph: GraphStorage | None, clock: FakeClock
+    ) -> None:
+        self._web = web
+        self._order = order
+        self._graph = graph
+        self._clock = clock
+        size = Settings().host_block
+
+        def make(band: int) -> CachingQueue[URLMessage]:
+            return CachingQueue(f"band{band}", size, store, encode_messages, decode_messages)
+
+        self._queue = make(0) if order is None else BandedQueue(make, order)
+        self._urls: dict[int, Url] = {}
+        self._parse = URLNormalizer().parse
+
+    def play(self, seed: int) -> Iterator[int]:
+        """Fetch all that there is."""
+        seen, pages, queue = {seed}, 0, self._queue
+        if self._graph is not None:
+            self._graph.open(None)
+        queue.write(queue.append([URLMessage(self._url(seed))]))
+        while queue:
+            message = queue.take(1)[0]
+            page = int(message.url.access.rpartition("/")[2])
+            yield page
+            pages += 1
+            targets = self._web.links[page]
+            links: Sequence[URLMessage] = [URLMessage(self._url(target), message.url.access) for target in targets]
+            if self._order is not None:
+                links = self._order.found(message, links)
+            if self._graph is not None:
+                self._note(self._graph, message.url, links, pages)
+            new = [link for target, link in zip(targets, links, strict=True) if target not in seen and not seen.add(target)]  # type: ignore[func-returns-value]
+            queue.write(queue.append(new))
+        if self._graph is not None:
+            self._graph.close()
+
+    def _note(self, graph: GraphStorage, url: Url, links: Sequence[URLMessage], pages: int) -> None:
+        found = tuple([Link(link.url, 0, "") for link in links])
+        graph.store([Visit(url.access, found, url, document=Document("text/html", links=found))])
+        if pages % int(SPEED * 5) == 0:
+            self._clock.advance(5.0)
+            graph.commit()
+
+    def _url(self, number: int) -> Url:
+        url = self._urls.get(number)
+        if url is None:
+            url = self._urls[number] = self._parse(f"http://web.test/{number}")
+        return url
+
+
+if __name__ == "__main__":
+    main()

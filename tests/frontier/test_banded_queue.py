@@ -1,0 +1,118 @@
+"""The queue of a host with an order, and the ring of the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.frontier.banded_queue import BandedQueue
+from larm.frontier.ring import Ring
+from larm.kit.block_store import BlockStore
+from larm.kit.caching_queue import CachingQueue
+from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.testing.fakes import message
+from tests.frontier.digits import Digits
+
+
+def make(store: BlockStore, band: int) -> CachingQueue[URLMessage]:
+    return CachingQueue(f"band{band}-a", 3, store, encode_messages, decode_messages)
+
+
+@pytest.fixture
+def order() -> Digits:
+    return Digits()
+
+
+@pytest.fixture
+def queue(store: BlockStore, order: Digits) -> BandedQueue:
+    return BandedQueue(lambda band: make(store, band), order)
+
+
+def put(queue: BandedQueue, *numbers: int) -> None:
+    queue.write(queue.append([message(f"http://a/{number}") for number in numbers]))
+
+
+def drain(queue: BandedQueue) -> Iterator[int]:
+    while queue:
+        yield int(queue.take(1)[0].url.access.rpartition("/")[2])
+
+
+def test_low_bands_first_then_who_came_first(queue: BandedQueue) -> None:
+    put(queue, 12, 1, 2, 31, 22, 11)
+    assert (len(queue), queue.band) == (6, 1)
+    assert list(drain(queue)) == [1, 31, 11, 12, 2, 22]
+    assert queue.take(1) == []
+
+
+def test_what_is_given_back_comes_first(queue: BandedQueue) -> None:
+    put(queue, 5, 6)
+    queue.put_front([message("http://a/9")])
+    assert list(drain(queue)) == [9, 5, 6]
+
+
+def test_who_waits_is_filed_again(queue: BandedQueue, order: Digits) -> None:
+    """Some with each that is taken, so that one of the old order comes meanwhile."""
+    put(queue, *(number * 10 + digit for digit in (1, 2) for number in range(50)))
+    order.change(-2)  # what ends with 2 is now the best, with 1 the worst
+    taken = list(drain(queue))
+    assert [number % 10 for number in taken] == [1, *[2] * 50, *[1] * 49]
+    assert sorted(taken) == sorted(number * 10 + digit for digit in (1, 2) for number in range(50))
+
+
+def test_an_order_that_was_is_kept_and_what_is_new_comes_last(store: BlockStore, queue: BandedQueue) -> None:
+    put(queue, 3, 1)
+    later = BandedQueue(lambda band: make(store, band), None)
+    for band, state in (queue.snapshots() | {0: queue.snapshot()}).items():
+        restored = CachingQueue.restore(state, f"band{band}-a", 3, store, encode_messages, decode_messages)
+        later.restore(band, restored)
+    put(later, 0)
+    assert list(drain(later)) == [1, 3, 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["put", "take", "change", "spill"]), st.integers(0, 99)), max_size=60))
+def test_nothing_is_lost_whatever_happens(shared_store: BlockStore, steps: list[tuple[str, int]]) -> None:
+    shared_store.transaction({}, shared_store.keys())
+    order = Digits()
+    queue = BandedQueue(lambda band: make(shared_store, band), order)
+    put_in: list[int] = []
+    taken: list[int] = []
+    for what, number in steps:
+        if what == "put":
+            put(queue, *range(number))
+            put_in += range(number)
+        elif what == "take" and queue:
+            taken += [int(each.url.access.rpartition("/")[2]) for each in queue.take(1)]
+        elif what == "change":
+            order.change(number)
+        elif what == "spill":
+            sink: dict[str, bytes] = {}
+            queue.spill(sink)
+            shared_store.put_many(sink)
+            queue.spilled(sink)
+            assert queue.in_memory == 0
+        assert len(queue) == len(put_in) - len(taken)
+    assert sorted([*taken, *drain(queue)]) == sorted(put_in)
+
+
+def test_hosts_of_lower_bands_come_first() -> None:
+    ring = Ring()
+    for key, band in (("a", 2), ("b", 1), ("c", 2), ("d", 1)):
+        ring.put(key, band)
+    assert ring.first(3) == ["b", "d", "a"]
+    ring.put("c", 0)  # it got something better
+    ring.put("b", 3)  # stays where it is
+    assert (len(ring), [ring.take() for _ in range(4)]) == (4, ["c", "b", "d", "a"])
+    assert not ring
+    with pytest.raises(LookupError):
+        ring.take()
+
+
+def test_bands_take_turns() -> None:
+    ring = Ring(fair=True)
+    for key, band in (("a", 0), ("b", 0), ("c", 0), ("d", 2), ("e", 2), ("f", 5)):
+        ring.put(key, band)
+    assert [ring.take() for _ in range(6)] == ["a", "d", "f", "b", "e", "c"]
