@@ -24,7 +24,11 @@ _SHARPER = (1.0, 0.6, 0.4, 0.2)
 _FIRST_PROBE = 16
 _SAME, _OTHER = 8, 10
 """Times that addresses which differ in a parameter have had the same text; and how many of them for one time they had not."""
-_PROBES = 32
+_PROBES = 256
+_ENOUGH = 10
+"""Pages after which a pattern may be proven: one in seven of the last ones was worth while."""
+_TRIES, _NEWCOMERS = 3, 200
+"""Addresses of each unknown pattern that may pass where a broader one is closed, and of all of them on one host."""
 
 
 class PatternRecord(msgspec.Struct, array_like=True, gc=False):
@@ -36,12 +40,24 @@ class PatternRecord(msgspec.Struct, array_like=True, gc=False):
     """The last pages, a bit each: 1 was worth while. As bytes, for msgpack's numbers end at 64 bits."""
     closed: bool = False
     dropped: int = 0
+    tried: int = 0
+    """Addresses let through although a broader pattern is closed, because little was known of this one."""
+
+    @property
+    def key(self) -> int:
+        """That of its pattern."""
+        return number_of(self.text)
 
     def add(self, fresh: bool, window: int) -> None:
         """One more page."""
         bits = (int.from_bytes(self.news) << 1 | fresh) & ((1 << window) - 1)
         self.news = bits.to_bytes((window + 7) // 8)
         self.judged += 1
+
+    @property
+    def proven(self) -> bool:
+        """It is worth while, whatever is said of broader patterns."""
+        return not self.closed and self.judged >= _ENOUGH and self.fresh * 7 >= min(self.judged, 8 * len(self.news))
 
     @property
     def fresh(self) -> int:
@@ -65,6 +81,7 @@ class _Saved(msgspec.Struct, array_like=True, gc=False):
     forms: dict[int, int]
     claims: dict[int, int]
     probes: list[int]
+    newcomers: int
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -74,7 +91,7 @@ _decoder = msgspec.msgpack.Decoder(_Saved)
 class HostTraps:
     """One host's; the lock of the `HostBook` is held."""
 
-    __slots__ = ("_row", "active", "claims", "forms", "parameters", "paths", "patterns", "probes", "urls")
+    __slots__ = ("_row", "active", "claims", "forms", "newcomers", "parameters", "paths", "patterns", "probes", "urls")
 
     def __init__(self) -> None:
         self.urls = 0
@@ -89,6 +106,7 @@ class HostTraps:
         """Addresses that were read, without the parameters that mean nothing: whose it was."""
         self.probes: list[int] = []
         """Addresses of closed patterns that may pass."""
+        self.newcomers = 0
         self.active = False
         """Something is closed, or a parameter means nothing."""
         self._row: bytes | None = b""
@@ -121,7 +139,8 @@ class HostTraps:
     def probe(self, parts: Parts, fingerprint: int) -> bool:
         """One that was dropped for a closed pattern: may it pass all the same, to see whether things have changed?
 
-        The 16th, the 32nd, the 64th and so on: an endless trap gets few, a large site that has become new soon one.
+        The 16th, the 32nd, the 64th and so on: an endless trap gets few, a large site that has become new soon one. And a few
+        of each pattern of which little is known yet.
         """
         record = self._closed_record(parts)
         if record is None:
@@ -129,6 +148,12 @@ class HostTraps:
         self._row = None
         record.dropped += 1
         due = record.dropped >= _FIRST_PROBE and record.dropped.bit_count() == 1
+        narrow = patterns_of(parts)[0]
+        if not due and narrow.key != record.key and self.newcomers < _NEWCOMERS:
+            own = _get(self.patterns, narrow.key, lambda: PatternRecord(narrow.text), _PATTERNS)
+            due = own.judged < _ENOUGH and own.tried < _TRIES
+            own.tried += due
+            self.newcomers += due
         if due:
             self.probes = [*self.probes[1 - _PROBES :], fingerprint]
         return due
@@ -176,7 +201,7 @@ class HostTraps:
     def _judge(self, pattern: Pattern, fresh: bool, settings: Settings) -> str | None:
         record = self.patterns.get(pattern.key)
         if record is None:
-            if fresh:  # good sites have no records
+            if fresh and not self.patterns:  # good sites have no records
                 return None
             record = _get(self.patterns, pattern.key, lambda: PatternRecord(pattern.text), _PATTERNS)
         else:
@@ -227,10 +252,11 @@ class HostTraps:
         return f"parameter {name} does not change the text" if _means_nothing(*now) and not before else None
 
     def _closed_record(self, parts: Parts) -> PatternRecord | None:
+        """What decides is the first pattern of which enough is known."""
         for pattern in patterns_of(parts):
             record = self.patterns.get(pattern.key)
-            if record is not None and record.closed:
-                return record
+            if record is not None and (record.closed or record.proven):
+                return record if record.closed else None
         return None
 
     # -- the checkpoint
@@ -246,6 +272,7 @@ class HostTraps:
                 dict(self.forms),
                 dict(self.claims),
                 self.probes,
+                self.newcomers,
             )
             self._row = _encode(saved)
         return self._row
@@ -260,6 +287,7 @@ class HostTraps:
             made.patterns, made.paths = saved.patterns, saved.paths
             made.parameters, made.forms = saved.parameters, saved.forms
             made.claims, made.probes = saved.claims, saved.probes
+            made.newcomers = saved.newcomers
             closed = any(record.closed for record in made.patterns.values())
             made.active = closed or any(_means_nothing(*each) for each in made.parameters.values())
             made._row = row

@@ -14,6 +14,7 @@ import xxhash
 
 _ID = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z_-]*[0-9])(?:[0-9a-fA-F-]{8,}|[0-9A-Za-z_-]{20,})(?![0-9A-Za-z])")
 _NUMBER = re.compile(r"[0-9]+")
+_DEPTH = 4  # folders that patterns know
 _LONG = 2
 """Characters; shorter segments of a path may repeat as they like: shards of directories, days and months."""
 
@@ -62,16 +63,16 @@ def parts_of(access: str) -> Parts:
 
 
 def patterns_of(parts: Parts) -> list[Pattern]:
-    """The patterns that an address belongs to, the narrowest first. An address that is alone in its shape has none for it."""
+    """The patterns that an address belongs to, those first that say most of it. What is alone in its shape has none for it."""
     found = []
     shape = generalised(parts.path)
     if parts.parameters:
         names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
-        found = [Pattern(shape + names, 0), Pattern("*" + names, 1), Pattern(shape + "?*", 2)]
+        found = [Pattern(shape + names, 0), Pattern(shape + "?*", 2), Pattern("*" + names, 1)]
     elif _NUMBER.search(parts.path):
         found = [Pattern(shape, 0)]
     folders = shape.split("/")[1:-1]
-    found += [Pattern("/" + "/".join(folders[:depth]) + "/**", 2) for depth in range(min(len(folders), 2), 0, -1)]
+    found += [Pattern("/" + "/".join(folders[:depth]) + "/**", 2) for depth in range(min(len(folders), _DEPTH), 0, -1)]
     return [*found, Pattern("/**", 3)]
 
 

@@ -88,6 +88,32 @@ def test_broad_patterns_need_more() -> None:
     assert [line.split(" ")[1] for line in lines] == ["/shop/**", "/**"]
 
 
+def test_the_narrowest_pattern_decides() -> None:
+    """A repository on the web: its commits are new, all other views of them are not."""
+    traps = HostTraps()
+    for number in range(300):
+        for view, stale in (("commit", number % 5 > 0), ("diff", True), ("log", True), ("blame", True)):
+            traps.learn(told(f"/repo/{view}?id={number}", stale=stale), Settings(stale_pages=20))
+    assert closed(traps, "/repo/commit?id=999") is None
+    assert "*?id" in [each.text for each in traps.patterns.values() if each.closed]
+    assert closed(traps, "/repo/diff?id=999") is not None
+    assert closed(traps, "/repo/other?id=999") == "pattern *?id is closed: it went on and on without anything new"
+    passed = [number for number in range(10) if traps.probe(parts_of(f"http://a.test/repo/other?id={number}"), number)]
+    assert passed == [0, 1, 2], "little is known of it"
+
+
+def test_newcomers_are_few() -> None:
+    """A trap may have any number of shapes."""
+    traps = HostTraps()
+    for number in range(120):
+        traps.learn(told(f"/{number}"), SETTINGS)
+    shapes = ["/" + "x" * number + "/1" for number in range(1, 400)]
+    assert closed(traps, shapes[0]) is not None
+    passed = sum(traps.probe(parts_of(f"http://a.test{shape}"), number) for number, shape in enumerate(shapes))
+    assert 200 <= passed <= 210
+    assert HostTraps.of(traps.row()).newcomers == 200
+
+
 def test_a_parameter_that_changes_nothing() -> None:
     traps = HostTraps()
     lines: list[str] = []

@@ -14,9 +14,9 @@ from larm.model.url_shape import difference, form_without, generalised, parts_of
         ("/about", ["/**"]),
         ("/calendar/2026/05", ["/calendar/0/0", "/calendar/0/**", "/calendar/**", "/**"]),
         ("/calendar/day/2026-05-01", ["/calendar/day/ID", "/calendar/day/**", "/calendar/**", "/**"]),
-        ("/a/b/c/d.html", ["/a/b/**", "/a/**", "/**"]),
-        ("/list?sort=up&page=3", ["/list?page&sort", "*?page&sort", "/list?*", "/**"]),
-        ("/x;jsessionid=6E16038CD8F33513?n=1", ["/x?;jsessionid&n", "*?;jsessionid&n", "/x?*", "/**"]),
+        ("/a/b/c/d.html", ["/a/b/c/**", "/a/b/**", "/a/**", "/**"]),
+        ("/list?sort=up&page=3", ["/list?page&sort", "/list?*", "*?page&sort", "/**"]),
+        ("/x;jsessionid=6E16038CD8F33513?n=1", ["/x?;jsessionid&n", "/x?*", "*?;jsessionid&n", "/**"]),
         ("/commit/0a1b2c3d4e5f60718293a4b5c6d7e8f901234567", ["/commit/ID", "/commit/**", "/**"]),
         ("/decade/facade/feedbeef", ["/decade/facade/**", "/decade/**", "/**"]),  # letters alone are words
     ],

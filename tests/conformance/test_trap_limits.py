@@ -1,0 +1,42 @@
+"""Real links (links-real): hardly one is beyond the limits of the traps filter, which are for addresses that no site needs."""
+
+from __future__ import annotations
+
+import json
+import lzma
+
+from larm.config import TrapsFilter as Settings
+from larm.filters.traps import TrapsFilter
+from larm.model.message import URLMessage
+from larm.model.url import BadUrl, URLNormalizer
+from larm.testing.fakes import Drops
+from tests.filters.test_traps import Open
+from tests.shared_data import shared
+
+MOST = 0.0005
+"""Share of real links that may be dropped."""
+
+
+def test_limits_leave_real_links_alone() -> None:
+    part, drops, parse = TrapsFilter(Settings(), Open()), Drops(), URLNormalizer().parse
+    found: set[str] = set()
+    with lzma.open(shared("links-real", "given", "links.jsonl.xz"), "rt") as lines:
+        for line in lines:
+            found.update(_addresses(json.loads(line)))
+    messages = []
+    for address in sorted(found):
+        try:
+            messages.append(URLMessage(parse(address), depth=1))
+        except BadUrl:
+            continue
+    part.sift(messages, drops)
+    print(f"links-real: {len(drops.urls())} of {len(messages)} real links are beyond the limits")
+    assert len(messages) > 10_000
+    assert len(drops.urls()) <= MOST * len(messages)
+
+
+def _addresses(value: object) -> set[str]:
+    if isinstance(value, str):
+        return {value} if value.startswith(("http://", "https://")) else set()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return set().union(*map(_addresses, parts)) if parts else set()

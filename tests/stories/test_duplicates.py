@@ -1,0 +1,61 @@
+"""Pages that say the same: one is in the index, whatever happens to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import tantivy
+
+from larm.index import fields, schema
+from larm.testing.endless import prose
+from larm.testing.web import SyntheticWeb
+from larm.wiring import explain_url
+from tests.stories.crawls import aliases, config_of, indexed, run_crawl
+
+QUICK = {"frontier.delay": 0, "crawl.restrict_to": ".*"}
+
+
+def lead(directory: Path) -> set[str]:
+    """Paths of the pages that are in the index themselves."""
+    index = schema.open_index(directory / "index")
+    index.reload()
+    searcher = index.searcher()
+    hits = searcher.search(tantivy.Query.all_query(), limit=100).hits
+    return {"/" + str(searcher.doc(address).get_first(fields.URL)).split("/", 3)[3] for _, address in hits}
+
+
+def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> None:
+    """The alias answers 304, so its text comes from the table of aliases; nothing is fetched for it."""
+    site = web.host("a.localhost")
+    for path in ("/one", "/two", "/three"):
+        site.page(path, "The same", prose(1))
+    site.page("/", "Start", links=["/one", "/two", "/three"])
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start, QUICK)
+    assert run.counters["duplicates/exact"] == 2
+    (first,) = lead(tmp_path) - {"/"}
+    assert len(aliases(tmp_path)) == 2
+    for address in aliases(tmp_path):
+        assert dict(explain_url(config_of(start), tmp_path, address))["index"].endswith(
+            f"same text as {start.rstrip('/')}{first}"
+        )
+    site.change(first, text=prose(2))
+    run = run_crawl(tmp_path, start, QUICK)
+    assert run.counters["revisit/changed"] == 1
+    assert len(lead(tmp_path)) == 3
+    assert first in lead(tmp_path)
+    assert indexed(tmp_path) == Counter(f"{start.rstrip('/')}{path}" for path in ("/", "/one", "/two", "/three"))
+    site.remove(first)
+    run_crawl(tmp_path, start, QUICK)
+    assert len(lead(tmp_path)) == 2
+    assert first not in lead(tmp_path)
+
+
+def test_all_pages_where_nothing_is_merged(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.page("/two", "The same", prose(1))
+    site.page("/", "The same", prose(1), links=["/two"])
+    run_crawl(tmp_path, web.url("a.localhost"), {**QUICK, "storage.index.duplicates.merge": False})
+    assert lead(tmp_path) == {"/", "/two"}
+    assert aliases(tmp_path) == Counter()
