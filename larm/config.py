@@ -222,6 +222,37 @@ class Recrawl(_Section, frozen=True):
     )
 
 
+class SearchFields(_Section, frozen=True):
+    """What a word counts in each part of a page."""
+
+    title: Factor = 2.0  # says most about what a page is about
+    headings: Factor = 0.0
+    url: Factor = 0.5
+    description: Factor = 0.5
+    main: Factor = 1.0
+    other: Factor = 0.3  # menus: on every page of a site
+
+
+class Search(_Section, frozen=True):
+    """How pages are ranked. Takes effect at once: nothing is indexed again."""
+
+    candidates: Positive = 200  # pages that tantivy proposes, to be weighed (YIOOP-54)
+    fields: SearchFields = SearchFields()
+    tie: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4  # what further fields and forms count beside the best one
+    other_forms: Factor = 0.8  # what a form counts that was not typed
+    function_words: Factor = 0.1  # what "the" counts, next to its rarity
+    rarity: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.2  # more weight to rare words than BM25 gives, as a power
+    coverage: Factor = 0.4  # having a word at all, beside having it often
+    all_words: Factor = 5.0  # having all words of a long question
+    all_words_first: Count = 4  # up to so many words, pages that have all come before all others
+    few: Count = 3  # if fewer pages have all words, those that have some of them follow
+    proximity: Factor = 0.4  # neighbours of the query that stand near each other
+    proximity_slop: Count = 4  # words between them
+    anchors: Factor = 2.0  # what others call the page, in their links to it
+    link_rank: Factor = 0.5  # the importance of the page
+    link_rank_by: Literal["links", "pagerank", "place"] = "links"  # how many pages link to it; "place" is YIOOP-34
+
+
 class Monitor(_Section, frozen=True):
     """What is told while the crawl runs."""
 
@@ -243,6 +274,7 @@ class Config(_Section, frozen=True):
     processing: Processing = Processing()
     storage: Storage = Storage()
     recrawl: Recrawl = Recrawl()
+    search: Search = Search()
     monitor: Monitor = Monitor()
 
 

@@ -18,7 +18,7 @@ from larm.kit.integrity import check_database
 from larm.kit.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver, parse_rules
 
-QUEUES, INDEX, GRAPH, LOGS = "cachingqueue", "index", "graph", "logs"
+QUEUES, INDEX, GRAPH, ANCHORS, LOGS = "cachingqueue", "index", "graph", "anchors", "logs"
 VISITED, PAGES, ALIASES = "visited.db", "pages.db", "aliases.db"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
@@ -80,7 +80,7 @@ def recover(state: State, directory: Path) -> None:
 def forget(directory: Path) -> None:
     """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
     try:
-        for folder in (QUEUES, INDEX, GRAPH):
+        for folder in (QUEUES, INDEX, GRAPH, ANCHORS):
             shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
         for file in [*(directory / LOGS).glob("*.log"), *(directory / LOGS).glob("pagefile_*.pfl"), directory / "stats.json"]:
             file.unlink(missing_ok=True)

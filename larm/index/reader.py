@@ -5,21 +5,25 @@ Used by `larm.search` on one thread. Works while a crawl is writing: `reload` sh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import tantivy
 
+from larm.config import Search
 from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
-from larm.index.compile import Compiler
+from larm.index.anchors import ANCHORS, Anchors, open_anchors
 from larm.index.failure import IndexFailure
-from larm.index.scripts import is_unspaced
+from larm.index.retrieval import NOTHING, Candidate, Retrieval, Retrieved
+from larm.index.statistics import Statistics
 from larm.index.terms import Clause
-from larm.index.tree import Node, Phrase, Word
+from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
+from larm.index.word_queries import WordQueries
 
 
 class Match(NamedTuple):
@@ -55,20 +59,63 @@ class Found(NamedTuple):
 class IndexReader:
     """The index in the directory ``path``. Raises UsageError if there is none, StorageError if it can't be read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, settings: Search | None = None) -> None:
         if not schema.index_exists(path):
             raise UsageError(f"no index in {path.parent}: run larm crawl first")
         # constant after construction
+        self._path = path
+        self._settings = settings or Search()
         self.analyzer = Analyzer()
         self._index = schema.open_index(path)
         self._schema = self._index.schema
         self._failure = IndexFailure(path)
         # only the calling thread
-        self._searcher = self._new_searcher()
+        self._moment = self._anchored = (0, 0)
+        self._anchors: Anchors | None = None
+        self.reload()
 
     def reload(self) -> None:
-        """See the latest commit; 30 us if there is none."""
-        self._searcher = self._new_searcher()
+        """See the latest commit; 10 us if there is none."""
+        moment = _moment(self._path)
+        if moment != self._moment or not any(moment):
+            self._moment = moment
+            self._searcher = self._new_searcher()
+            words = WordQueries(self._schema, Statistics(self._searcher), self.analyzer, self._settings)
+            self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
+        anchors = self._path.with_name(ANCHORS)
+        if (moment := _moment(anchors)) != self._anchored:
+            self._anchored, self._anchors = moment, open_anchors(anchors)
+
+    def retrieve(self, tree: Node | None, limit: int, offset: int = 0) -> Retrieved:
+        """Candidates for an answer to a query, best first: ``limit`` of them after the first ``offset``."""
+        if offset >= self.documents:  # tantivy reserves room for both
+            return NOTHING
+        with self._failure:
+            return self._retrieval.retrieve(tree, self._anchors, limit, offset)
+
+    def read(self, candidate: Candidate, score: float, explanation: str = "") -> Match:
+        """The stored parts of a candidate."""
+        with self._failure:
+            return self._match(candidate.address, score, explanation)
+
+    def parts_of_score(self, found: Retrieved, candidate: Candidate) -> dict[str, float]:
+        """What each part of the query adds to the score of a candidate; those that add nothing are left out."""
+        parts = {}
+        for name, query in found.parts.items():
+            try:
+                parts[name] = float(json.loads(query.explain(self._searcher, candidate.address).to_json())["value"])
+            except ValueError:  # so tantivy says that the page is not found
+                continue
+        return {name: value for name, value in parts.items() if value}
+
+    @property
+    def statistics(self) -> Statistics:
+        """Frequencies and lengths, as of now."""
+        return self._retrieval.words.statistics
+
+    def forms(self, word: str) -> Sequence[str]:
+        """The words of the index that a word of a query stands for, itself first."""
+        return [form.word for form in self._retrieval.words.forms.of(word)]
 
     @property
     def documents(self) -> int:
@@ -85,42 +132,10 @@ class IndexReader:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure)
 
-    def find(
-        self,
-        node: Node | None,
-        weights: Mapping[str, float],
-        tie: float,
-        *,
-        limit: int,
-        offset: int = 0,
-        explain: bool = False,
-    ) -> Found:
-        """Pages for a tree, best first: as `search`, with everything that a query can say."""
+    def count(self, tree: Node | None) -> int:
+        """Pages that have all that a query asks for."""
         with self._failure:
-            query = self._compiled(node, weights, tie)
-            if query is None:
-                return Found(0, [])
-            if offset >= self.documents:  # tantivy reserves room for limit + offset
-                return Found(schema.total(self._searcher.search(query, limit=1)), [])
-            result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-            return Found(schema.total(result), [self._match(query, score, address, explain) for score, address in result.hits])
-
-    def count(self, node: Node | None, weights: Mapping[str, float]) -> int:
-        """How many pages a tree finds."""
-        with self._failure:
-            query = self._compiled(node, weights, 0.0)
-            return 0 if query is None else schema.total(self._searcher.search(query, limit=1))
-
-    def _compiled(self, node: Node | None, weights: Mapping[str, float], tie: float) -> tantivy.Query | None:
-        def words(where: Literal["any", "title", "url"], item: Word | Phrase) -> tantivy.Query | None:
-            names = {"any": weights, "title": {fields.TITLE: 1.0}, "url": {fields.URL_WORDS: 1.0}}[where]
-            clauses = _clauses(item, self.analyzer.words(item.text))
-            queries = [self._any_field(clause, names, tie) for clause in clauses]
-            if len(queries) < 2:
-                return queries[0] if queries else None
-            return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
-
-        return Compiler(self._schema, words).compile(node)
+            return self._retrieval.count(tree)
 
     def search(
         self,
@@ -145,7 +160,13 @@ class IndexReader:
             if offset >= self.documents:  # tantivy reserves room for limit + offset
                 return Found(schema.total(searcher.search(query, limit=1)), [])
             result = searcher.search(query, limit=max(1, limit), offset=offset)
-            return Found(schema.total(result), [self._match(query, score, address, explain) for score, address in result.hits])
+            return Found(
+                schema.total(result),
+                [
+                    self._match(address, score, query.explain(searcher, address).to_json() if explain else "")
+                    for score, address in result.hits
+                ],
+            )
 
     def _any_field(self, clause: Clause, weights: Mapping[str, float], tie: float) -> tantivy.Query:
         query = tantivy.Query
@@ -157,7 +178,7 @@ class IndexReader:
             return tantivy.Query.term_query(self._schema, field, clause[0], index_option="freq")
         return tantivy.Query.phrase_query(self._schema, field, list(clause))
 
-    def _match(self, query: tantivy.Query, score: float, address: tantivy.DocAddress, explain: bool) -> Match:
+    def _match(self, address: tantivy.DocAddress, score: float, explanation: str) -> Match:
         first = self._searcher.doc(address).get_first
         return Match(
             url=first(fields.URL) or "",
@@ -165,7 +186,7 @@ class IndexReader:
             body=first(fields.MAIN) or first(fields.SIGNS) or "",
             mime=first(fields.MIME) or "",
             score=score,
-            explanation=query.explain(self._searcher, address).to_json() if explain else "",
+            explanation=explanation,
             description=first(fields.DESCRIPTION) or "",
             language=first(fields.LANGUAGE) or "",
             modified=first(fields.MODIFIED) or 0,
@@ -180,15 +201,10 @@ class IndexReader:
             return self._index.searcher()
 
 
-def _clauses(item: Word | Phrase, words: list[str]) -> list[Clause]:
-    """What must be found of a typed word: each of its words; of scripts without spaces, each two neighbours as a phrase."""
-    if isinstance(item, Phrase):
-        return [tuple(words)] if words else []
-    signs = [is_unspaced(word[0]) for word in words]
-    clauses: list[Clause] = []
-    for at, word in enumerate(words):
-        if signs[at] and at + 1 < len(words) and signs[at + 1]:
-            clauses.append((word, words[at + 1]))
-        elif not (signs[at] and at and signs[at - 1]):
-            clauses.append((word,))
-    return clauses
+def _moment(path: Path) -> tuple[int, int]:
+    """What changes with every commit; (0, 0) if there is none."""
+    try:
+        found = (path / "meta.json").stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_ino

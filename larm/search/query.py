@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from larm.index.terms import Clause
-from larm.index.tree import All, Any, Node, Not, Phrase, Question, wanted
+from larm.index.tree import All, Any, Node, Not, Phrase, Question, Word, wanted
 from larm.search import operators
 
 LONGEST = 4_096
@@ -175,12 +175,15 @@ class _Parser:
 
 
 def _all(items: list[Node]) -> Node | None:
-    """The items as one, each once; groups of words that stand side by side are one group."""
-    flat: dict[Node, None] = {}
+    """The items as one; groups that stand side by side are one. Who repeats a word means it; all else is there once."""
+    flat: list[Node] = []
+    seen: set[Node] = set()
     for item in items:
-        flat.update(dict.fromkeys(item.items if isinstance(item, All) else (item,)))
-    nodes = tuple(flat)
-    return None if not nodes else nodes[0] if len(nodes) == 1 else All(nodes)
+        for each in item.items if isinstance(item, All) else (item,):
+            if each not in seen or isinstance(each, Word):
+                seen.add(each)
+                flat.append(each)
+    return None if not flat else flat[0] if len(flat) == 1 else All(tuple(flat))
 
 
 def parse_query(text: str, words_of: Callable[[str], list[str]]) -> tuple[Clause, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from larm.config import Search
 from larm.index.reader import IndexReader, Match
 from larm.index.tree import Node, wanted
 from larm.kit.clock import SystemClock
@@ -15,7 +16,7 @@ from larm.search.advice import advice
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.query import parse_question
-from larm.search.ranking import FIELD_WEIGHTS, TIE
+from larm.search.ranked import Ranker
 from larm.search.snippets import Part, as_html, make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
 
@@ -59,7 +60,9 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
     query: str
     total: int
-    """All pages that match."""
+    """All pages that match: those that have all words, and, where these are few, those that have some."""
+    complete: int = 0
+    """Those that have all words."""
     hits: tuple[Hit, ...] = ()
     took: float = 0.0
     """Seconds."""
@@ -78,10 +81,12 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 class Searcher:
     """Searches ``directory/index``. Raises UsageError if there is no index, StorageError if it can't be read."""
 
-    def __init__(self, directory: Path, clock: Clock | None = None) -> None:
+    def __init__(self, directory: Path, clock: Clock | None = None, settings: Search | None = None) -> None:
         # constant after construction
+        settings = settings or Search()
         self._clock = clock or SystemClock()
-        self._reader = IndexReader(directory / "index")
+        self._reader = IndexReader(directory / "index", settings)
+        self._ranker = Ranker(directory, self._reader, settings)
         self._links = LinkDesk(directory)
 
     @property
@@ -96,20 +101,21 @@ class Searcher:
         """
         began = self._clock.monotonic()
         reader = self._reader
-        reader.reload()
+        self._ranker.reload()
         question = parse_question(words)
         notes = list(question.notes)
         tree = self._links.resolve(question.tree, notes)
         n = min(max(1, n), _MOST_HITS)
-        found = reader.find(tree, FIELD_WEIGHTS, TIE, limit=n, offset=n * (max(1, page) - 1), explain=explain)
-        suggestion = self._better(words, tree) if found.total < FEW else ""
+        found = self._ranker.rank(tree, n, n * (max(1, page) - 1), explain=explain)
+        suggestion = self._better(words, tree) if found.complete < FEW else ""
         if not found.total and not suggestion:
-            notes += advice(tree, lambda node: reader.count(node, FIELD_WEIGHTS))
-        marks = Marks(wanted(tree), reader.analyzer.words)
+            notes += advice(tree, reader.count)
+        marks = Marks(wanted(tree), reader.analyzer.words, lambda word: list(found.forms.get(word, ())))
         return Results(
             query=words,
             total=found.total,
-            hits=tuple([_hit(match, marks) for match in found.matches]),
+            complete=found.complete,
+            hits=tuple([_hit(each.match, marks) for each in found.results]),
             suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
@@ -125,7 +131,7 @@ class Searcher:
 
     def _total(self, text: str) -> int:
         tree = self._links.resolve(parse_question(text).tree, [])
-        return self._reader.count(tree, FIELD_WEIGHTS)
+        return self._reader.count(tree)
 
 
 def _hit(match: Match, marks: Marks) -> Hit:

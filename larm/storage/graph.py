@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from larm.errors import StorageError
 from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
+from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
+from larm.index.anchors import ANCHORS, write_anchors
 from larm.kit.append_file import AppendFile
 from larm.kit.disk_failure import disk_failure
 from larm.model.document import Visit
@@ -33,6 +35,9 @@ _MOMENT = 0.2
 """Seconds of a commit that go into the snapshot: a twenty-fifth of the time between two checkpoints."""
 _LAST = 10.0
 """Seconds after which the last snapshot makes do with the ranks it has; ten million links take about as long."""
+
+_MOST_TEXTS = 10_000
+"""Different texts of links to one page that can be searched."""
 
 
 class GraphStorage:
@@ -104,6 +109,14 @@ class GraphStorage:
             if self._running is None:
                 self._begin()
             self._work(_LAST, finish=True)
+            self._write_anchors()
+
+    def _write_anchors(self) -> None:
+        """What pages are called by others, for searches: 50 us for each page, so only at the end."""
+        graph = open_graph(self._directory)
+        if graph is not None:
+            texts = ((page, [anchor.text for anchor in anchors]) for page, anchors in graph.all_anchors(_MOST_TEXTS))
+            write_anchors(self._directory.with_name(ANCHORS), texts)
 
     def _last_snapshot(self, length: int) -> int:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""

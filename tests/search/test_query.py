@@ -19,7 +19,8 @@ SOME_DAY = 1_714_521_600  # 1 May 2024
         ("", None),
         (" \t\n", None),
         ("a b", All((A, B))),
-        ("a a", A),
+        ("a a", All((A, A))),  # who repeats a word means it
+        ('"a b" "a b"', Phrase("a b")),
         ('"a b" c', All((Phrase("a b"), C))),
         ("„a b“ «c d»", All((Phrase("a b"), Phrase("c d")))),
         ("「a」", Phrase("a")),

@@ -1,0 +1,127 @@
+"""Anchors: a small second index of the texts of links to each page (YIOOP-21), in ``anchors/``.
+
+What others call a page is often the best that there is to know of it, but it is known late: when the pages with the links have
+been read. So these texts are no part of a page's document. The storage of the link graph makes the whole index anew when it
+has finished a snapshot; searches join the two by the fingerprint of the page.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import tantivy
+
+from larm.index.analysis import MIXED, encodable, new_analyzer
+from larm.index.failure import IndexFailure
+from larm.index.forms import Forms
+from larm.index.word_queries import Sought
+from larm.kit.disk_failure import disk_failure
+
+ANCHORS = "anchors"
+"""The folder of the index, in the directory of a crawl."""
+_PAGE, _TEXT = "page", "anchors"
+_MEMORY = 30_000_000
+_MOST = 200
+"""Pages that are taken from it for a query: those that are spoken of with the most of its words."""
+
+
+def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """Make the index in ``path`` anew: fingerprints of pages, each with the different texts of links to it.
+
+    Readers see the old one or the new one. Raises StorageError.
+    """
+    fresh, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+    try:
+        for left in (fresh, old):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        _fill(fresh, pages)
+        if path.exists():
+            path.rename(old)
+        fresh.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
+    with IndexFailure(path):
+        writer = _open(path).writer(heap_size=_MEMORY, num_threads=1)
+        for page, texts in pages:
+            document = tantivy.Document()
+            document.add_unsigned(_PAGE, page)
+            document.add_text(_TEXT, encodable("\n".join(texts)))
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+
+
+def _open(path: Path) -> tantivy.Index:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field(_PAGE, fast=True)
+    builder.add_text_field(_TEXT, tokenizer_name=MIXED)
+    index = tantivy.Index(builder.build(), path=str(path))
+    index.register_tokenizer(MIXED, new_analyzer())
+    index.config_reader("manual")
+    return index
+
+
+class Anchors:
+    """The index of one moment; another one is seen by opening it again. Used on the reader's thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileNotFoundError where there is none, StorageError."""
+        # constant after construction
+        self.made = (path / "meta.json").stat().st_mtime_ns
+        """When, as the file system has it."""
+        self._failure = IndexFailure(path)
+        with self._failure:
+            index = _open(path)
+            index.reload()
+            self._schema = index.schema
+            self._searcher = index.searcher()
+        # only the reader's thread
+        self._languages: Sequence[str] = ()
+        self._forms: Forms | None = None
+
+    def find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
+        """Fingerprints of the pages that are called by the units, and the sum of the weights of those units.
+
+        ``languages`` are those of the pages with the links, ``other_forms`` is what forms count that were not typed.
+        """
+        should, forms = tantivy.Occur.Should, self._forms_in(languages)
+        queries = [(should, self._called(each, forms, other_forms)) for each in units]
+        if not queries:
+            return {}
+        with self._failure:
+            hits = self._searcher.search(tantivy.Query.boolean_query(queries), limit=_MOST, count=False).hits
+            pages = self._searcher.fast_field_values(_PAGE, [address for _, address in hits])
+        return {int(page): float(score) for page, (score, _) in zip(pages, hits, strict=True) if page is not None}
+
+    def _forms_in(self, languages: Sequence[str]) -> Forms:
+        if self._forms is None or self._languages != languages:
+            self._forms, self._languages = Forms(self._searcher, _TEXT, languages), languages
+        return self._forms
+
+    def _called(self, sought: Sought, forms: Forms, other_forms: float) -> tantivy.Query:
+        query, words = tantivy.Query, sought.unit.words
+        if len(words) > 1:
+            return query.const_score_query(query.phrase_query(self._schema, _TEXT, list(words)), sought.weight)
+        found = [
+            query.const_score_query(
+                query.term_query(self._schema, _TEXT, form.word, index_option="basic"),
+                sought.weight if form.word == words[0] else sought.weight * other_forms,
+            )
+            for form in forms.of(words[0])
+        ]
+        return query.disjunction_max_query(found, 0.0)
+
+
+def open_anchors(path: Path) -> Anchors | None:
+    """The index in ``path``; None where there is none (yet). Raises StorageError."""
+    try:
+        return Anchors(path)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,72 @@
+"""Forms: the words of the index that a word of a query stands for. Used by the reader, on its thread.
+
+``crawler`` also finds ``crawlers``: all words of the main texts that have its stem in one of the languages of the index. Stems
+are thus a matter of queries alone: the index has each word as it is, half as much work for its threads, and the form that was
+typed can count more than the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import tantivy
+
+from larm.index.scripts import is_unspaced
+from larm.index.stems import Stemmer
+
+_SHORTEST = 3
+"""Shorter words stand for themselves."""
+_MOST = 24
+"""Forms of a word, the most frequent ones."""
+_SCANNED = 3_000
+"""Words with the same beginning that are looked at, the most frequent ones; half a millisecond."""
+_REMEMBERED = 10_000
+
+
+class Form(NamedTuple):
+    """A word of the index."""
+
+    word: str
+    pages: int
+    """Pages that have it in the field."""
+
+
+class Forms:
+    """For one field of one state of an index, and the languages that its pages are in."""
+
+    def __init__(self, searcher: tantivy.Searcher, field: str, languages: Iterable[str]) -> None:
+        # constant after construction
+        self._searcher = searcher
+        self._field = field
+        self._stemmers = [Stemmer(language) for language in languages]
+        # only the reader's thread
+        self._known: dict[str, tuple[Form, ...]] = {}
+
+    def of(self, word: str) -> tuple[Form, ...]:
+        """The word itself first, even if no page has it."""
+        found = self._known.get(word)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            found = self._known[word] = self._find(word)
+        return found
+
+    def is_function_word(self, word: str) -> bool:
+        """One of those that say nothing of what a text is about: articles, prepositions and the like."""
+        return any(stemmer.is_function_word(word) for stemmer in self._stemmers)
+
+    def _find(self, word: str) -> tuple[Form, ...]:
+        itself = Form(word, int(self._searcher.doc_freq(self._field, word)))
+        if len(word) < _SHORTEST or not word.isalpha() or is_unspaced(word):
+            return (itself,)
+        found: dict[str, int] = {}
+        for stemmer in self._stemmers:
+            stem = stemmer.stem(word)
+            for beginning in stemmer.beginnings(word):
+                near = self._searcher.terms_with_prefix(self._field, beginning, limit=_SCANNED)
+                stems = stemmer.stems([each for each, _ in near])
+                found.update(pair for pair, its in zip(near, stems, strict=True) if its == stem)
+        found.pop(word, None)
+        others = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        return (itself, *(Form(*pair) for pair in others[:_MOST]))

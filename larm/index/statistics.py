@@ -1,0 +1,65 @@
+"""Statistics: what the index as a whole knows of words and pages. One for each state of the index; on the reader's thread."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tantivy
+
+from larm.index import fields
+from larm.index.stems import LANGUAGES
+
+_SHARE = 0.02
+"""A language counts if so many of the pages are in it."""
+_DEFAULT = "en"
+_REMEMBERED = 100_000
+
+
+class Statistics:
+    """Frequencies are asked for once."""
+
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        # constant after construction
+        self.searcher = searcher
+        self.pages = int(searcher.num_docs)
+        # only the reader's thread
+        self._frequencies: dict[tuple[str, str], int] = {}
+        self._languages: list[str] | None = None
+        self._length: float | None = None
+
+    def frequency(self, field: str, word: str) -> int:
+        """Pages that have the word in the field; pages that are deleted may count until a merge."""
+        found = self._frequencies.get((field, word))
+        if found is None:
+            if len(self._frequencies) >= _REMEMBERED:
+                self._frequencies.clear()
+            found = self._frequencies[field, word] = int(self.searcher.doc_freq(field, word))
+        return found
+
+    def rarity(self, frequency: int) -> float:
+        """BM25's weight of a word that so many pages have, as tantivy has it: never negative."""
+        frequency = min(frequency, self.pages)
+        return math.log(1 + (self.pages - frequency + 0.5) / (frequency + 0.5))
+
+    @property
+    def languages(self) -> list[str]:
+        """Those of many of the pages that can be stemmed; English too, if of most pages none is known."""
+        if self._languages is None:
+            counts = self._aggregate({"terms": {"field": fields.LANGUAGE, "size": 50}}).get("buckets", [])
+            least = _SHARE * self.pages
+            known = [each["key"] for each in counts if each["doc_count"] >= least and each["key"] in LANGUAGES]
+            if sum(each["doc_count"] for each in counts) < self.pages / 2:
+                known.append(_DEFAULT)
+            self._languages = list(dict.fromkeys(known))
+        return self._languages
+
+    @property
+    def mean_length(self) -> float:
+        """Characters of a main text."""
+        if self._length is None:
+            self._length = float(self._aggregate({"avg": {"field": fields.LENGTH}}).get("value") or 0.0)
+        return self._length
+
+    def _aggregate(self, what: dict[str, object]) -> dict[str, Any]:
+        return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self.pages else {}

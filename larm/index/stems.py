@@ -1,0 +1,78 @@
+"""Stems: which forms of a word belong together, by language. Stateless once made; fit for any thread.
+
+Snowball's algorithms and lists of function words, as tantivy has them. They are asked at query time only: a word of a query
+stands for all words of the index with its stem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tantivy
+
+from larm.index.analysis import encodable
+
+_NAMES = {
+    "ar": "arabic",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+}
+_SAME = {"nb": "no", "nn": "no"}
+LANGUAGES = frozenset(_NAMES)
+"""ISO 639-1 codes of those that can be stemmed."""
+_WITHOUT_LIST = frozenset({"ar", "el", "ro", "ta", "tr"})
+_PREFIXES = {"ar": ("ال", "وال", "بال", "كال", "فال", "لل", "و", "ب", "ل", "ف", "ك")}
+"""Written together with the word that follows: articles, conjunctions, prepositions."""
+
+
+class Stemmer:
+    """Stems of one language. Raises KeyError for one that is not in `LANGUAGES`."""
+
+    def __init__(self, language: str) -> None:
+        # constant after construction
+        self.language = _SAME.get(language, language)
+        words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+        words = words.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.stemmer(_NAMES[self.language]))
+        self._analyzer = words.build()
+        self._list: tantivy.TextAnalyzer | None = None
+        if self.language not in _WITHOUT_LIST:
+            plain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+            self._list = plain.filter(tantivy.Filter.stopword(_NAMES[self.language])).build()
+
+    def is_function_word(self, word: str) -> bool:
+        """In the language's list, in lower case: ``the``, ``und``. Never, where there is no list."""
+        return self._list is not None and not self._list.analyze(encodable(word))
+
+    def stem(self, word: str) -> str:
+        """The stem of one word; what is no word comes back as it is."""
+        stems = self._analyzer.analyze(encodable(word))
+        return stems[0] if len(stems) == 1 else word
+
+    def stems(self, words: Sequence[str]) -> list[str]:
+        """The stems of many words without white space, in one call."""
+        return list(self._analyzer.analyze(" ".join(words)))
+
+    def beginnings(self, word: str) -> list[str]:
+        """Every word with the stem of ``word`` begins with one of these."""
+        stem, same = self.stem(word), 0
+        bare = word[max(0, word.find(stem)) :]
+        for mine, its in zip(bare, stem, strict=False):
+            if mine != its:
+                break
+            same += 1
+        return [prefix + bare[: max(same, 2)] for prefix in ("", *_PREFIXES.get(self.language, ()))]

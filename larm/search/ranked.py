@@ -1,0 +1,143 @@
+"""Ranker: from the tree of a query to pages in order, each with the parts of its score. Used by `Searcher`, on its thread.
+
+The index proposes candidates by their words; here they are weighed again by what words do not say: how many pages link to them,
+where they stand on their host. Then pages with one text become one result. All weights are in the ``search`` section of
+config.yaml and take effect at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.config import Search
+from larm.graph.files import SNAPSHOT
+from larm.graph.reader import GraphReader, open_graph
+from larm.index.reader import IndexReader, Match
+from larm.index.retrieval import Candidate, Retrieved
+from larm.index.tree import Node
+from larm.search import formulas
+
+_GRAPH = "graph"
+
+
+class Ranked(NamedTuple):
+    """One result."""
+
+    match: Match
+    complete: bool
+    """It has all words of the query."""
+
+
+class Ranking(NamedTuple):
+    """One page of results."""
+
+    complete: int
+    """Pages that have all words."""
+    total: int
+    """Pages that have any of them: more are not to be had."""
+    results: Sequence[Ranked]
+    forms: Mapping[str, Sequence[str]]
+    """For each word of the query the words of the index that it stands for."""
+
+
+class _Weighed(NamedTuple):
+    candidate: Candidate
+    score: float
+    rank: float
+    """What the link graph adds to it."""
+
+
+class Ranker:
+    """For the crawl in ``directory``, of which ``reader`` reads the index."""
+
+    def __init__(self, directory: Path, reader: IndexReader, settings: Search) -> None:
+        # constant after construction
+        self._directory = directory / _GRAPH
+        self._reader = reader
+        self._settings = settings
+        # only the calling thread
+        self._made = self._graph_made()
+        self._graph: GraphReader | None = open_graph(self._directory)
+
+    def rank(self, tree: Node | None, number: int, offset: int = 0, *, explain: bool = False) -> Ranking:
+        """``number`` results after the first ``offset``. Raises StorageError."""
+        found = self._reader.retrieve(tree, self._settings.candidates)
+        first = self._weigh(found)
+        chosen = first[offset : offset + number]
+        if len(chosen) < number and len(found.candidates) == self._settings.candidates:
+            skipped = self._settings.candidates + max(0, offset - len(first))
+            more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
+            chosen += [_Weighed(each, each.score, 0.0) for each in more]
+        results = [self._result(found, each, explain) for each in chosen]
+        words = dict.fromkeys(word for each in found.units for word in each.unit.words)
+        return Ranking(found.complete, found.total, results, {word: self._reader.forms(word) for word in words})
+
+    def reload(self) -> None:
+        """See the latest commit of the index, and the latest link graph."""
+        self._reader.reload()
+        if (made := self._graph_made()) != self._made:
+            self._made, self._graph = made, open_graph(self._directory)
+
+    def _graph_made(self) -> int:
+        """When, as the file system has it; 0 if there is none."""
+        try:
+            return (self._directory / SNAPSHOT).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _weigh(self, found: Retrieved) -> list[_Weighed]:
+        """The candidates in their final order, one for each text."""
+        scale = max((each.weight for each in found.units), default=1.0)
+        rank_of = self._rank_of()
+        weight = self._settings.link_rank * scale if rank_of else 0.0
+        weighed = []
+        for each in found.candidates:
+            rank = weight * rank_of(each.page) if rank_of else 0.0
+            weighed.append(_Weighed(each, each.score + rank, rank))
+        weighed.sort(key=lambda each: (each.candidate.complete, each.score), reverse=True)
+        return _grouped(weighed)
+
+    def _rank_of(self) -> Callable[[int], float] | None:
+        """What the link graph knows of the importance of a page; None where it is not asked."""
+        graph = self._graph
+        if graph is None or not self._settings.link_rank:
+            return None
+        match self._settings.link_rank_by:
+            case "links":
+                return lambda page: formulas.fame(graph.in_degree(page))
+            case "pagerank":
+                return lambda page: formulas.fame(graph.rank(page))
+            case "place":
+                return lambda page: _by_place(graph.place(page), graph.nodes)
+
+    def _result(self, found: Retrieved, weighed: _Weighed, explain: bool) -> Ranked:
+        explanation = ""
+        if explain:
+            parts = self._reader.parts_of_score(found, weighed.candidate) | {"rank by links": weighed.rank}
+            explanation = _explanation(weighed.score, parts)
+        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.candidate.complete)
+
+
+def _explanation(score: float, parts: Mapping[str, float]) -> str:
+    """As JSON, in the form of tantivy's: ``value``, ``description``, ``details``."""
+    details = [{"value": value, "description": name} for name, value in parts.items() if value]
+    return json.dumps({"value": score, "description": "the sum of", "details": details}, ensure_ascii=False)
+
+
+def _by_place(place: int | None, nodes: int) -> float:
+    return 0.0 if place is None else formulas.doc_rank(nodes - 1 - place)
+
+
+def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:
+    """The best one of each text (YIOOP-58)."""
+    seen: set[int] = set()
+    kept = []
+    for each in weighed:
+        digest = each.candidate.digest
+        if not digest or digest not in seen:
+            seen.add(digest)
+            kept.append(each)
+    return kept

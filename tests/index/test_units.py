@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.index.analysis import Analyzer
+from larm.index.units import Unit, units_of
+
+analyzer = Analyzer()
+
+
+def units(text: str) -> list[Unit]:
+    return units_of(text, analyzer.spans(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("full-text search", [("full",), ("text",), ("search",)]),
+        ("pg_dump os.path.join std::vector", [("pg", "dump"), ("os", "path", "join"), ("std", "vector")]),
+        ("a2b_base64() (in module binascii)", [("a2b", "base64"), ("in",), ("module",), ("binascii",)]),
+        ("网页 蜘蛛侠", [("网", "页"), ("蜘", "蛛"), ("蛛", "侠")]),
+        ("使用Python编程 书", [("使", "用"), ("python",), ("编", "程"), ("书",)]),
+        ("mail@a.org, x", [("mail", "a", "org"), ("x",)]),
+        ("... --", []),
+    ],
+)
+def test_what_is_looked_for_as_one_thing(text: str, expected: list[tuple[str, ...]]) -> None:
+    assert [unit.words for unit in units(text)] == expected
+
+
+def test_repeated_words_are_counted() -> None:
+    assert units("Für alle, für ALLE für") == [Unit(("fur",), "für", 3), Unit(("alle",), "alle", 2)]
+
+
+@settings(max_examples=200)
+@given(st.text())
+def test_each_word_is_in_a_unit(text: str) -> None:
+    assert {word for unit in units(text) for word in unit.words} == set(analyzer.words(text))

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from larm.config import Search, SearchFields
+from larm.index.page import Page
+from larm.index.reader import IndexReader
+from larm.index.writer import IndexWriter
+from larm.kit.clock import SystemClock
+from larm.search.query import parse_question
+from larm.search.ranked import Ranker, Ranking
+from larm.storage.graph import GraphStorage
+from tests.storage.pages import link, page, url
+
+PAGES = {
+    "cats": ("Cats", "all about the cat: cats sleep. " * 3),
+    "dogs": ("Dogs", "a dog and a cat, and dogs again"),
+    "zoo": ("Animals", "here is a dog"),
+    "copy": ("Animals, once more", "here is a dog"),
+    "other": ("Cars", "nothing with legs"),
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("crawl")
+    writer = IndexWriter(directory / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, (title, text) in PAGES.items():
+        digest = 7 if text == "here is a dog" else 0
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", title, text, language="en", digest=digest))
+    writer.commit()
+    writer.close()
+    return directory
+
+
+def ranking(path: Path, text: str, number: int = 10, offset: int = 0, *, explain: bool = False, **settings: object) -> Ranking:
+    values = Search(**settings)  # type: ignore[arg-type]
+    ranker = Ranker(path, IndexReader(path / "index", values), values)
+    return ranker.rank(parse_question(text).tree, number, offset, explain=explain)
+
+
+def names(found: Ranking) -> list[str]:
+    return [each.match.url.rpartition("/")[2] for each in found.results]
+
+
+def test_pages_with_all_words_come_first(path: Path) -> None:
+    """Those that have some of them follow; the numbers say how many there are of both."""
+    found = ranking(path, "cat dog")
+    assert names(found)[0] == "dogs"
+    assert set(names(found)) == {"dogs", "cats", "zoo"}
+    assert [each.complete for each in found.results] == [True, False, False]
+    assert (found.complete, found.total) == (1, 4)
+    assert ranking(path, "cat").complete == ranking(path, "cat").total == 2
+
+
+def test_conditions_hold_for_all(path: Path) -> None:
+    assert names(ranking(path, "cat dog -legs -sleep")) == ["dogs", "zoo"]
+    assert names(ranking(path, '"here is" cat')) == ["zoo"]
+    assert names(ranking(path, "intitle:cats")) == ["cats"]
+    assert names(ranking(path, "-dog")) == ["cats", "other"]
+
+
+@pytest.mark.parametrize("text", ["", "!?", "unicorn", "-", '""'])
+def test_nothing_found(path: Path, text: str) -> None:
+    found = ranking(path, text)
+    assert (found.complete, found.total, names(found)) == (0, 0, [])
+
+
+def test_pages_with_one_text_are_one_result(path: Path) -> None:
+    assert len(names(ranking(path, "animals"))) == 1
+
+
+def test_function_words_are_not_needed(path: Path) -> None:
+    """And count little; but who asks for nothing else gets them."""
+    assert ranking(path, "the dog").complete == 3
+    assert names(ranking(path, "the"))[0] == "cats"
+
+
+def test_pages_of_results(path: Path) -> None:
+    """One after the other they are the whole list, also where it goes on after the candidates."""
+    whole = names(ranking(path, "cat dog nothing"))
+    for candidates in (1, 2, 200):
+        pages = [names(ranking(path, "cat dog nothing", 1, at, candidates=candidates)) for at in range(5)]
+        assert sorted(name for page in pages for name in page if name != "copy") == sorted(set(whole) - {"copy"})
+    assert names(ranking(path, "cat", 10, 10**12)) == []
+
+
+def test_weights(path: Path) -> None:
+    assert names(ranking(path, "dog cars", fields=SearchFields(title=9.0)))[0] == "other"
+    assert "cats" not in names(ranking(path, "sleep animals", fields=SearchFields(main=0.0)))
+
+
+def test_the_parts_of_a_score(path: Path) -> None:
+    """Their sum is the score, apart from what having all words is worth."""
+    best = ranking(path, "cat dog", explain=True).results[0]
+    told = json.loads(best.match.explanation)
+    parts = {each["description"]: each["value"] for each in told["details"]}
+    assert told["value"] == best.match.score == pytest.approx(sum(parts.values()), abs=2e-3)  # f32
+    assert {"word cat", "word dog", "has cat"} <= set(parts)
+
+
+def test_forms(path: Path) -> None:
+    assert set(ranking(path, "cat").forms["cat"]) == {"cat", "cats"}
+
+
+def test_linked_pages_are_better(tmp_path: Path) -> None:
+    """Of two equal pages the one that more pages link to; `reload` sees what a crawl has written."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name in ("a", "b", "c"):
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", "equal text"))
+    writer.commit()
+    values = Search()
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
+    tree = parse_question("text").tree
+    assert [each.match.url[-1] for each in ranker.rank(tree, 3).results] == ["a", "b", "c"]
+    graph = GraphStorage(tmp_path, SystemClock())
+    graph.open(None)
+    for name in "xyz":
+        graph.store([page(f"http://a.org/{name}", links=(link("http://a.org/b"),))])
+    graph.commit()
+    graph.close()
+    writer.add(Page(url("http://a.org/d"), "text/html", "", "equal text"))
+    writer.commit()
+    writer.close()
+    ranker.reload()
+    for by in ("links", "pagerank", "place"):
+        values = Search(link_rank_by=by)  # type: ignore[arg-type]
+        ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
+        assert ranker.rank(tree, 9).results[0].match.url[-1] == "b", by
