@@ -243,9 +243,9 @@ class Search(_Section, frozen=True):
     function_words: Factor = 0.1  # what "the" counts, next to its rarity
     rarity: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.2  # more weight to rare words than BM25 gives, as a power
     coverage: Factor = 0.4  # having a word at all, beside having it often
-    all_words: Factor = 5.0  # having all words of a long question
-    all_words_first: Count = 4  # up to so many words, pages that have all come before all others
-    few: Count = 3  # if fewer pages have all words, those that have some of them follow
+    all_words: Factor = 4.0  # having all words of a long question
+    all_words_first: Count = 2  # up to so many words, a page must have all of them if there is one that has
+    few: Count = 30  # of more words: if fewer pages have all, pages that have some of them are found too
     proximity: Factor = 0.4  # neighbours of the query that stand near each other
     proximity_slop: Count = 4  # words between them
     anchors: Factor = 2.0  # what others call the page, in their links to it

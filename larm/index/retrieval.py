@@ -1,8 +1,8 @@
 """retrieve: the candidates for an answer, best first. Called by the reader, on its thread.
 
-Pages that have all words come first. Where there are few of them, those follow that have some: the more, the rarer and the
-closer together, the better. Questions in plain language have words that no page has, so for them having all is worth a little,
-and does not decide.
+A page must have all words. If two words are on no page together, or of more words there are few such pages, those are added
+that have some: the more, the rarer and the closer together, the better. Having all is then worth a little and does not decide,
+as questions in plain language have words that the best page has not.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Retrieval:
         complete = -1
         if every is not None:
             complete = total(self._searcher.search(every, limit=1))
-            enough = first and complete >= self._settings.few
+            enough = complete >= (1 if first else self._settings.few)
             bonus = tantivy.Query.const_score_query(every, _FIRST if first else self._settings.all_words)
             query = tantivy.Query.boolean_query([(_MUST, query), (_MUST if enough else _SHOULD, bonus)])
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)

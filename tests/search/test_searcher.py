@@ -78,9 +78,7 @@ def test_a_search(crawl: Path) -> None:
 
 def test_a_page_without_text_is_found_by_its_url(crawl: Path) -> None:
     """Its title is its URL, its snippet is empty."""
-    results = Searcher(crawl).search("manual pdf")
-    hit = results.hits[0]
-    assert results.complete == 1
+    (hit,) = Searcher(crawl).search("manual pdf").hits
     assert (hit.title, hit.snippet, hit.mime) == ("http://a.org/manual.pdf", "", "application/pdf")
 
 
