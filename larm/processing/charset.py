@@ -168,7 +168,7 @@ def _undeclared(body: bytes) -> str:
         head = body[:LATE]
         if b"\0" in head and (name := _by_zeros(head)):
             return name
-        return detect(body) if b"~{" in head else "windows-1252"  # HZ
+        return "hz" if b"~{" in head and detect(body) == "hz" else "windows-1252"
     try:
         codecs.utf_8_decode(body, "strict", False)  # not final: the page may be cut off within a character
     except UnicodeDecodeError:

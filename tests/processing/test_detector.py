@@ -38,6 +38,11 @@ def test_what_a_page_says_goes_before_what_it_looks_like() -> None:
     assert encoding_of(b"<meta charset=unheard-of>" + body).name == "koi8-r"
 
 
+def test_ascii_is_ascii_whatever_it_means() -> None:
+    assert encoding_of(b"<p>~{<:Ky2;6{~}").name == "hz"
+    assert [encoding_of(body).name for body in (b"a ~{x", b"x\0y", b"\x1b[0m", b"plain")] == ["windows-1252"] * 4
+
+
 def test_letters_far_down_are_found() -> None:
     body = b"<style>" + b"a { color: red }\n" * 10_000 + b"</style>" + TEXTS["koi8-r"].encode("koi8-r")
     assert detect(body) == "koi8-r"
