@@ -27,6 +27,9 @@ _COMMON = names(
     " iso8859-7 iso8859-8 iso8859-13 iso8859-15 tis-620 big5hkscs cp932 shift_jis_2004 euc_jis_2004 cp949 euc_kr gb18030 hz"
     " iso2022_kr iso2022_jp_2 utf-16-le utf-16-be utf-32-le utf-32-be"
 )
+_LATIN = names("cp1250 cp1252 cp1254 cp1257 cp1258 iso8859-2 iso8859-13 iso8859-15")
+_SELDOM = 150  # bytes with one that is not ASCII among them: an English text with a foreign word
+_TWO = re.compile(rb"[\x80-\xff]{2}")  # no word in another script is without
 _RARE = names("cp855 mac-cyrillic mac-roman johab iso8859-3 iso8859-4 iso8859-10 iso8859-14 iso8859-16")
 _FEW = 40  # bytes that are not ASCII; so few do not speak for a rare encoding
 _SUPERSETS = {  # by what bytes for control characters stand for: no text has those
@@ -67,9 +70,12 @@ def detect(body: bytes) -> str:
     """The encoding of a text: a name that `larm.processing.decoders.decoder` knows; FALLBACK where nothing speaks for any."""
     sample = _sample(body)
     high = len(sample) - len(sample.translate(None, _NOT_ASCII))
-    if high and (high == 1 or sample.translate(None, _SIGNS).isascii()):
+    if high and sample.translate(None, _SIGNS).isascii():
         return FALLBACK
-    name = _ask(sample, _COMMON if high < _FEW else _COMMON | _RARE)
+    if high and not _TWO.search(sample):
+        name = FALLBACK if high * _SELDOM < len(sample) else _ask(sample, _LATIN)
+    else:
+        name = _ask(sample, _COMMON if high < _FEW else _COMMON | _RARE)
     if name == "iso-8859-15" and not _LATIN_9.search(sample):
         return FALLBACK
     if name in _SUPERSETS and len(sample.translate(None, _CONTROLS)) < len(sample):

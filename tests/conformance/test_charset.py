@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import json
+import lzma
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -93,6 +96,58 @@ def test_detection(corpus: str, declared: bool, bar: float) -> None:
     kind = "as they are" if declared else "without declarations"
     print(f"{corpus}, {kind}: {count - len(wrong)} of {count} ({1 - len(wrong) / count:.1%}), not {', '.join(wrong)}")
     assert 1 - len(wrong) / count >= bar
+
+
+_WRITTEN_IN = {  # languages, and encodings that their pages used to have
+    "windows-1252": "da de es fi fr is it nb nl pt sv",
+    "windows-1250": "cs hr hu pl ro sk sl",
+    "iso-8859-2": "cs hu pl",
+    "windows-1251": "be bg ru sr uk",
+    "koi8-r": "ru",
+    "iso-8859-5": "ru",
+    "ibm866": "ru",
+    "windows-1253": "el",
+    "iso-8859-7": "el",
+    "windows-1254": "tr",
+    "windows-1255": "he",
+    "windows-1256": "ar fa",
+    "windows-1257": "et lt lv",
+    "windows-1258": "vi",
+    "windows-874": "th",
+    "shift_jis": "ja",
+    "euc-jp": "ja",
+    "euc-kr": "ko",
+    "gb18030": "zh",
+    "big5": "zh",
+}
+_PYTHON = {"shift_jis": "cp932", "euc-kr": "cp949", "ibm866": "cp866", "windows-874": "cp874"}
+
+
+@pytest.mark.parametrize(("sentences", "bar"), [(1, 0.975), (4, 0.985)])
+def test_sentences(sentences: int, bar: float) -> None:
+    """langid-lingua's sentences in a page of ASCII menus, in the encodings that their languages had before UTF-8."""
+    texts: dict[str, list[str]] = {}
+    with lzma.open(shared("langid-lingua", "given", "texts.jsonl.xz"), "rt", encoding="utf-8") as lines:
+        for case in map(json.loads, lines):
+            if case["kind"].startswith("sent"):
+                texts.setdefault(case["lang"], []).append(case["text"])
+    right = count = 0
+    missed: Counter[str] = Counter()
+    menu = "<li><a href='/some/where'>Some words</a></li>" * 50
+    for encoding, languages in _WRITTEN_IN.items():
+        for language in languages.split():
+            for start in range(0, 20 * sentences, sentences):
+                text = " ".join(texts[language][start : start + sentences])
+                body = f"<title>x</title><ul>{menu}</ul><p>{text}</p>".encode(_PYTHON.get(encoding, encoding), "ignore")
+                if not body.isascii():
+                    count += 1
+                    right += (good := text_of(body)[0] == decoder(encoding)(body))
+                    missed[f"{language} in {encoding}"] += not good
+    most = ", ".join(f"{what} ({times})" for what, times in missed.most_common(5) if times)
+    print(
+        f"langid-lingua, {sentences} sentences without a charset: {right} of {count} ({right / count:.1%}); most often {most}"
+    )
+    assert right / count >= bar
 
 
 @pytest.mark.parametrize(("file", "encoding"), [("euc_kr", "euc-kr"), ("shift_jis", "shift_jis"), ("jis0212", "euc-jp")])
