@@ -14,11 +14,14 @@ __version__ = "0.1.0"
 def open_index(directory: str | os.PathLike[str] = ".") -> Searcher:
     """The index of a crawl's directory, to be searched: ``open_index("dir").search("words")``.
 
-    A crawl may be running there: each search sees what was crawled up to its last checkpoint. One thread at a time. Raises
-    `larm.errors.UsageError` if there is no index, `StorageError` if it can't be read.
+    The weights are those of ``config.yaml`` in the directory, if there is one. A crawl may be running: each search sees what
+    was crawled up to its last checkpoint. One thread at a time. Raises `larm.errors.UsageError` if there is no index,
+    `ConfigError` if config.yaml is wrong, `StorageError` if the index can't be read.
     """
-    from pathlib import Path
+    from pathlib import Path  # here, for whoever imports larm need not pay for a search engine
 
-    from larm.search.searcher import Searcher  # here, for whoever imports larm need not pay for a search engine
+    from larm.config import load
+    from larm.search.searcher import Searcher
 
-    return Searcher(Path(directory))
+    file = Path(directory) / "config.yaml"
+    return Searcher(Path(directory), load(file if file.exists() else None).search)

@@ -25,6 +25,7 @@ def document(results: Results, page: int, first: int) -> dict[str, Any]:
             "modified": moment(hit.modified),
             "fetched": moment(hit.fetched),
             "size": hit.size or None,
+            "complete": hit.complete,
             "score": hit.score,
         }
         if hit.explanation:
@@ -33,6 +34,7 @@ def document(results: Results, page: int, first: int) -> dict[str, Any]:
     return {
         "query": results.query,
         "total": results.total,
+        "complete": results.complete,
         "page": page,
         "seconds": round(results.took, 6),
         "notes": list(results.notes),

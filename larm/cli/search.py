@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, existing, no_such_option, verbose_option
+from larm.cli.options import (
+    LarmCommand,
+    config_options,
+    directory_option,
+    effective,
+    existing,
+    no_such_option,
+    verbose_option,
+)
 from larm.cli.terminal import as_json, say
 
 if TYPE_CHECKING:
@@ -49,6 +57,7 @@ class SearchCommand(LarmCommand):
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
 @click.option("--hyperlinks", is_flag=True, help="On a terminal that knows them: titles that can be clicked.")
+@config_options
 @verbose_option
 def search(
     *,
@@ -59,6 +68,8 @@ def search(
     raw: bool,
     explain: bool,
     hyperlinks: bool,
+    file: Path | None,
+    overrides: tuple[str, ...],
     verbose: bool,  # noqa: ARG001
 ) -> None:
     """Find the pages that have all the WORDS, best first.
@@ -75,7 +86,8 @@ def search(
     from larm.search.searcher import Searcher
 
     query = " ".join(words)
-    results = Searcher(existing(directory)).search(query, number, page, explain)
+    settings = effective(existing(directory), file, overrides)
+    results = Searcher(directory, settings.search).search(query, number, page, explain)
     first = number * (page - 1) + 1
     if raw:
         from larm.cli.answer import document
@@ -86,6 +98,8 @@ def search(
 
     style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
+        if style.width and rank > first and results.hits[rank - first - 1].complete > hit.complete:
+            click.echo(style.aside("   not with all of the words:\n"))
         for line in lines(rank, hit, style, explain):
             click.echo(line)
     for sentence in _about(results, page, first):
@@ -101,7 +115,8 @@ def _about(results: Results, page: int, first: int) -> list[str]:
         place = f"{results.total:,} pages found, none of them on page {page}"
     else:
         more = f"; --page {page + 1} has more" if last < results.total else ""
-        place = f"{first:,} to {last:,} of {results.total:,} pages, {results.took:.3f} s{more}"
+        some = f"{results.complete or 'none'} of them with all the words, " if results.complete < results.total else ""
+        place = f"{first:,} to {last:,} of {results.total:,} pages, {some}{results.took:.3f} s{more}"
     said = [place, *results.notes]
     if results.suggestion:
         said.append(f"did you mean: {results.suggestion}")

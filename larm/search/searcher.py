@@ -40,6 +40,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """When it was fetched."""
     size: int = 0
     """Bytes."""
+    complete: bool = True
+    """It has all words of the query."""
     score: float = 0.0
     explanation: str = ""
     """How the score came about, as JSON, if it was asked for."""
@@ -81,7 +83,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 class Searcher:
     """Searches ``directory/index``. Raises UsageError if there is no index, StorageError if it can't be read."""
 
-    def __init__(self, directory: Path, clock: Clock | None = None, settings: Search | None = None) -> None:
+    def __init__(self, directory: Path, settings: Search | None = None, clock: Clock | None = None) -> None:
         # constant after construction
         settings = settings or Search()
         self._clock = clock or SystemClock()
@@ -115,7 +117,7 @@ class Searcher:
             query=words,
             total=found.total,
             complete=found.complete,
-            hits=tuple([_hit(each.match, marks) for each in found.results]),
+            hits=tuple([_hit(each.match, each.complete, marks) for each in found.results]),
             suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
@@ -134,7 +136,7 @@ class Searcher:
         return self._reader.count(tree)
 
 
-def _hit(match: Match, marks: Marks) -> Hit:
+def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
     return Hit(
         title=safe_line(match.title).strip() or match.url,
         url=match.url,
@@ -144,6 +146,7 @@ def _hit(match: Match, marks: Marks) -> Hit:
         modified=match.modified,
         fetched=match.fetched,
         size=match.size,
+        complete=complete,
         score=match.score,
         explanation=match.explanation,
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from larm.cli.wrap import columns
+from larm.config import Search
 from larm.errors import StorageError
 from larm.search.searcher import Hit, Results
 from tests.cli.conftest import Larm
@@ -34,11 +35,14 @@ class FakeSearcher:
     """Stands in for `larm.search.searcher.Searcher`."""
 
     asked: tuple[Any, ...] = ()
-    results = Results(query="tide causeway", total=12, hits=HITS, took=0.0123)
+    results = Results(query="tide causeway", total=12, complete=12, hits=HITS, took=0.0123)
     failure: Exception | None = None
 
-    def __init__(self, directory: Path) -> None:
+    settings = Search()
+
+    def __init__(self, directory: Path, settings: Search) -> None:
         self.directory = directory
+        type(self).settings = settings
 
     def search(self, words: str, n: int = 10, page: int = 1, explain: bool = False) -> Results:
         if self.failure:
@@ -100,7 +104,7 @@ def test_lines_fit_the_terminal(larm: Larm, searcher: type[FakeSearcher], monkey
     monkeypatch.setenv("NO_COLOR", "1")
     parts = (("word " * 9, False), ("tide", True), (" 漢字" * 30, False))
     hit = Hit(title="T " * 30, url="http://a.org/" + "x" * 50, parts=parts, language="ja", modified=1)
-    searcher.results = Results(query="", total=1, hits=(hit,))
+    searcher.results = Results(query="", total=1, complete=1, hits=(hit,))
     lines = larm("search", "x").out.splitlines()
     assert lines[2:4] == ["   " + hit.url, "   1970-01-01 · ja"]
     assert [line for line in lines if columns(line) > 40] == ["   " + hit.url]
@@ -121,8 +125,8 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
     assert "\x1b" not in said.out
     assert "\x9b" not in said.out
     answer = json.loads(said.out)
-    assert list(answer) == ["query", "total", "page", "seconds", "notes", "suggestion", "hits"]
-    assert list(answer.values())[:-1] == ["tide causeway", 12, 2, 0.0123, [], None]
+    assert list(answer) == ["query", "total", "complete", "page", "seconds", "notes", "suggestion", "hits"]
+    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, 2, 0.0123, [], None]
     assert answer["hits"][0] == {
         "rank": 3,
         "url": "http://a.org/\x9b31m",
@@ -134,6 +138,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "modified": "2024-05-01T00:00:00Z",
         "fetched": None,
         "size": 2000,
+        "complete": True,
         "score": 1.5,
     }
     assert answer["hits"][1]["title"] == "Zweite größe"
@@ -141,7 +146,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
 
 def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeSearcher]) -> None:
     searcher.results = Results(
-        query="tide", total=1, hits=(Hit(title="T", url="http://a.org/", score=1.5, explanation=EXPLANATION),)
+        query="tide", total=1, complete=1, hits=(Hit(title="T", url="http://a.org/", score=1.5, explanation=EXPLANATION),)
     )
     said = larm("search", "tide", "--explain")
     assert said.out == "1. T\n   http://a.org/\n   score 1.5000\n   1.5000  sum of:\n     0.5000  title [2J\n\n"
@@ -196,6 +201,35 @@ def test_misspelt_options(larm: Larm, searcher: type[FakeSearcher], argument: st
 def test_an_option_without_its_value(larm: Larm, searcher: type[FakeSearcher]) -> None:
     assert larm("search", "tide", "-n").status == 2
     assert larm("search", "-n", "5").status == 2
+
+
+def test_pages_with_some_of_the_words_follow(larm: Larm, searcher: type[FakeSearcher], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, and on a terminal it shows where they begin."""
+    hits = [Hit(title=title, url=f"http://{title}.org/", complete=title < "C") for title in "ABCD"]
+    searcher.results = Results(query="x y", total=9, complete=2, hits=tuple(hits))
+    said = larm("search", "x", "y")
+    assert said.err == "larm: 1 to 4 of 9 pages, 2 of them with all the words, 0.000 s; --page 2 has more\n"
+    assert "not with all" not in said.out
+    on_a_screen(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "   http://B.org/\n\n   not with all of the words:\n\n3. C\n" in larm("search", "x", "y").out
+    searcher.results = Results(query="x y", total=2, hits=tuple(hits[2:]))
+    said = larm("search", "x", "y")
+    assert "none of them with all the words" in said.err
+    assert "not with all" not in said.out
+
+
+def test_weights_from_the_configuration(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    Path("config.yaml").write_text("search: {anchors: 3}\n")
+    assert larm("search", "x").status == 0
+    assert searcher.settings.anchors == 3
+    assert larm("search", "x", "-s", "search.anchors=0", "-s.x").status == 0
+    assert (searcher.settings.anchors, searcher.asked[1]) == (0, "x -s.x")
+    assert larm("search", "x", "-s", "search.anchor=0") == (
+        2,
+        "",
+        "larm: -s: search.anchor: no such key; did you mean anchors?\n",
+    )
 
 
 def test_an_index_that_can_not_be_read(larm: Larm, searcher: type[FakeSearcher]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import larm
 from larm import config
-from larm.errors import StorageError, UsageError
+from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.units import ByteSize
 from larm.search.searcher import Searcher
 from larm.storage.index import IndexStorage
@@ -59,7 +59,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_search(crawl: Path) -> None:
     """The best page first, the words of the query marked, nothing that steers a terminal."""
-    searcher = Searcher(crawl, FakeClock())
+    searcher = Searcher(crawl, clock=FakeClock())
     assert searcher.documents == 3
     results = searcher.search("LARM Crawler")
     assert (results.total, results.took) == (2, 0.25)
@@ -220,6 +220,21 @@ def test_the_api(crawl: Path) -> None:
     results = larm.open_index(str(crawl)).search("crawler")
     assert [hit.title for hit in results] == ["The crawler larm", "Home [1m"]
     assert larm.open_index(crawl).documents == 3
+
+
+def test_the_api_takes_its_weights_from_the_directory(tmp_path: Path) -> None:
+    storage = new_storage(tmp_path)
+    storage.store([page("http://a.org/1", "tide", "x"), page("http://a.org/2", "x", "tide " * 9)])
+    storage.commit()
+    storage.close()
+    first = []
+    for weights in ("{title: 9, main: 0.1}", "{title: 0.1, main: 9}"):
+        (tmp_path / "config.yaml").write_text(f"search: {{fields: {weights}}}")
+        first.append(larm.open_index(tmp_path).search("tide").hits[0].url)
+    assert first == ["http://a.org/1", "http://a.org/2"]
+    (tmp_path / "config.yaml").write_text("search: {field: 1}")
+    with pytest.raises(ConfigError, match="did you mean fields"):
+        larm.open_index(tmp_path)
 
 
 def test_importing_the_package_is_cheap() -> None:
