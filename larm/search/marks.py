@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ _ACCENTED = "\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 _ACCENT = re.compile(f"[{_ACCENTED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
 _PREFIX = 4  # letters; more would miss forms, fewer would find too much
+_IDLE = 0.15  # of what the rarest word is worth: "the" has .02, words that say little .1
 _ENOUGH = 200  # places; of a word like "the" there are thousands
 _LOOKED_THROUGH = 30_000  # characters of a page of which every word is analysed
 
@@ -47,12 +48,23 @@ class Place(NamedTuple):
 class Marks:
     """The pieces of a query, ready to be found.
 
-    ``words_of`` analyses a text as the index does; ``forms_of`` gives the other forms that are taken for a word as well.
+    ``words_of`` analyses a text as the index does; ``forms_of`` gives the other forms that are taken for a word as well;
+    ``worth_of`` says what it is worth to show a word: the rarer, the more. Words that are worth little next to the others
+    ("how do I") are not looked for.
     """
 
-    def __init__(self, items: Iterable[Word | Phrase], words_of: Words, forms_of: Words = lambda _: []) -> None:
+    def __init__(
+        self,
+        items: Sequence[Word | Phrase],
+        words_of: Words,
+        forms_of: Words = lambda _: [],
+        worth_of: Callable[[str], float] = lambda _: 1.0,
+    ) -> None:
         # constant after construction
         self._words_of = words_of
+        self._worth = {word: worth_of(word) for item in items for word in words_of(item.text)}
+        most = max(self._worth.values(), default=0.0)
+        self._idle = {word for word, worth in self._worth.items() if worth < most * _IDLE}
         self._pieces: dict[str, str] = {}  # word as the index has it -> the word of the query that it is a form of
         self._alone: set[str] = set()  # words that were asked for outside of phrases
         self._phrases: list[tuple[str, ...]] = []
@@ -84,6 +96,10 @@ class Marks:
         """How many different ones may be found, about."""
         return len(self._alone) + len(self._phrases) + len(self._pairs)
 
+    def worth(self, piece: str) -> float:
+        """What it is worth to show this piece."""
+        return sum(self._worth.get(word, 1.0) for word in piece.split(" "))
+
     def places(self, text: str) -> list[Place]:
         """All places in ``text``, in order; those of characters in scripts without spaces may overlap."""
         found = self._spaced(text) if self._pieces else []
@@ -94,7 +110,7 @@ class Marks:
 
     def _learn(self, run: str, forms_of: Words) -> list[str]:
         """Take up a word in letters; returns it as the index has it, in several words perhaps."""
-        words = self._words_of(run)
+        words = [word for word in self._words_of(run) if word not in self._idle]
         for word in words:
             for form in (word, *forms_of(word)):
                 self._pieces.setdefault(form, word)

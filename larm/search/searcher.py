@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import log
 from pathlib import Path
 
 import msgspec
@@ -112,7 +113,9 @@ class Searcher:
         suggestion = self._better(words, tree) if found.complete < FEW else ""
         if not found.total and not suggestion:
             notes += advice(tree, reader.count)
-        marks = Marks(wanted(tree), reader.analyzer.words, lambda word: list(found.forms.get(word, ())))
+        marks = Marks(
+            tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
+        )
         return Results(
             query=words,
             total=found.total,
@@ -122,6 +125,11 @@ class Searcher:
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
         )
+
+    def _worth_of(self) -> Callable[[str], float]:
+        """What it is worth to show a word in a passage: 1 for a word of one page, 0 for a word of all."""
+        pages, vocabulary = self._reader.documents + 2, self._reader.vocabulary
+        return lambda word: max(0.01, log(pages / (vocabulary.pages(word) + 1)) / log(pages))
 
     def _better(self, text: str, tree: Node | None) -> str:
         """Another spelling of the query, if there is one that finds more."""

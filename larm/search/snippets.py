@@ -53,14 +53,16 @@ def make_snippet(text: str, marks: Marks, description: str = "", width: int = WI
         text = " ".join(whole[:most].split())
         places = marks.places(text) if marks else []
         more = len(whole) > most
-        if not more or len({place.piece for place in places}) >= marks.pieces:
+        windows = _best_windows(_whole(text, places), marks, width)
+        if not more or len(_inside(places, windows[0])) >= marks.pieces:
             break
     if description and not places:
         text, more = " ".join(description[:_SEARCHED].split()), False
         places = marks.places(text) if marks else []
+        windows = _best_windows(places, marks, width)
     if not text.isascii() and signs(text[:_SAMPLE]) * 4 > min(len(text), _SAMPLE):
         width = width * 3 // 5  # these characters say more, and most of them are twice as wide
-    windows = _best_windows(_whole(text, places), width)
+        windows = _best_windows(places, marks, width)
     each = width // len(windows)
     stretches = _apart(text, [_widen(text, start, end, each) for start, end in windows])
     parts: list[Part] = []
@@ -94,24 +96,28 @@ def _whole(text: str, places: Sequence[Place]) -> list[Place]:
     return [place for place in places if place not in names or place.piece not in alone]
 
 
-def _best_windows(places: Sequence[Place], width: int) -> list[tuple[int, int]]:
+def _best_windows(places: Sequence[Place], marks: Marks, width: int) -> list[tuple[int, int]]:
     """One stretch of the text, or two where they have more of the query than one; in the order of the text."""
     if not places:
         return [(0, 0)]
     count = Counter(place.piece for place in places)
-    worth = {piece: 1 + 1 / times for piece, times in count.items()}  # what is rare in the page says more of where to look
+    worth = {piece: marks.worth(piece) * (1 + 1 / times) for piece, times in count.items()}  # of what is rare here, more
     one = _window(places, width, worth)
-    inside = {place.piece for place in places if one[0] <= place.start and place.end <= one[1]}
-    if len(inside) == len(count):
+    alone = _inside(places, one)
+    if len(alone) == len(count):
         return [one]
     first = _window(places, width // 2, worth)
-    inside = {place.piece for place in places if first[0] <= place.start and place.end <= first[1]}
+    inside = _inside(places, first)
     second = _window(places, width // 2, {piece: value for piece, value in worth.items() if piece not in inside})
-    together = inside | {place.piece for place in places if second[0] <= place.start and place.end <= second[1]}
-    alone = {place.piece for place in places if one[0] <= place.start and place.end <= one[1]}
-    if len(together) <= len(alone) or _overlap(first, second):
+    new = _inside(places, second) - inside
+    if len(inside | new) <= len(alone) or sum(map(worth.__getitem__, new)) < max(worth.values()) / 2 or _overlap(first, second):
         return [one]
     return sorted([first, second])
+
+
+def _inside(places: Sequence[Place], window: tuple[int, int]) -> set[str]:
+    """The pieces in a stretch of the text."""
+    return {place.piece for place in places if window[0] <= place.start and place.end <= window[1]}
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

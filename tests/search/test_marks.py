@@ -52,6 +52,16 @@ def test_forms_that_are_asked_for() -> None:
     assert [place.start for place in Marks([Phrase("mouse")], plain, forms_of).places(text)] == [11]
 
 
+def test_words_that_say_little_are_not_looked_for() -> None:
+    worth = {"how": 0.1, "the": 0.01, "tide": 0.8, "moon": 0.3}
+    text = "how the moon makes the tide"
+    query = [Word("how"), Word("the"), Word("tide"), Word("moon")]
+    found = Marks(query, plain, worth_of=worth.__getitem__).places(text)
+    assert [place.piece for place in found] == ["moon", "tide"]
+    assert [place.piece for place in Marks(query[:2], plain, worth_of=worth.__getitem__).places(text)] == ["how"]
+    assert [place.piece for place in Marks([query[1]], plain, worth_of=worth.__getitem__).places(text)] == ["the", "the"]
+
+
 def test_words_with_marks_that_python_takes_for_no_letters() -> None:
     assert marked("हिन्दी भाषा", Word("हिन्दी")) == ["हिन्दी"]
 
