@@ -1,9 +1,13 @@
-"""``link:`` and ``info:``: their addresses become the pages that are meant. Asks the link graph; called by the searcher."""
+"""``link:`` and ``info:``: their addresses become the pages that are meant. Asks the link graph and the table of aliases.
+
+Called by the searcher, on its thread.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from larm.duplicates.lookup import first_of
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.tree import All, Any, Info, Linking, Node, Not, Pages
 from larm.model.url import BadUrl, Url, URLNormalizer
@@ -19,6 +23,7 @@ class LinkDesk:
     def __init__(self, directory: Path) -> None:
         # constant after construction
         self._path = directory / "graph"
+        self._aliases = directory / "cachingqueue" / "aliases.db"
 
     def resolve(self, node: Node | None, notes: list[str]) -> Node | None:
         """The tree with `Pages` in the places of `Linking` and `Info`. Raises StorageError."""
@@ -26,8 +31,7 @@ class LinkDesk:
             case Linking(text):
                 return self._linking(text, notes)
             case Info(text):
-                url = _url("info", text, notes)
-                return None if url is None else Pages((url.access, url.normalised))
+                return self._info(text, notes)
             case Not(item):
                 inner = self.resolve(item, notes)
                 return None if inner is None else Not(inner)
@@ -36,6 +40,16 @@ class LinkDesk:
                 return None if not found else found[0] if len(found) == 1 else type(node)(found)
             case _:
                 return node
+
+    def _info(self, text: str, notes: list[str]) -> Node | None:
+        url = _url("info", text, notes)
+        if url is None:
+            return None
+        kin = first_of(self._aliases, url.fingerprint)
+        if kin is None:
+            return Pages((url.access, url.normalised))
+        notes.append(f"{url.access} has {kin.why} {kin.first}" if "text" in kin.why else f"{url.access} {kin.why} {kin.first}")
+        return Pages((kin.first,))
 
     def _linking(self, text: str, notes: list[str]) -> Node | None:
         url = _url("link", text, notes)

@@ -115,6 +115,20 @@ def test_links_to_a_page(library: Path) -> None:
     assert index.search("link:http://nowhere/").total == 0
 
 
+def test_a_page_that_says_the_same_as_another(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Its address leads to the one that is in the index."""
+    text = "The same words on two pages of a host, enough of them to be sure. " * 5
+    web.host("a.localhost").page("/", "Home", links=["/one", "/two"])
+    for path in ("/one", "/two"):
+        web.host("a.localhost").page(path, "Twin", text)
+    run_crawl(tmp_path, web.url("a.localhost"))
+    index = open_index(tmp_path)
+    found = [index.search(f"info:{web.url('a.localhost', path)}") for path in ("/one", "/two")]
+    assert [[hit.title for hit in each] for each in found] == [["Twin"], ["Twin"]]
+    assert sorted(len(each.notes) for each in found) == [0, 1]
+    assert any("has the same text as http://a.localhost" in note for each in found for note in each.notes)
+
+
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202eevil\x00\r\n\x1b[2J"
 
 
