@@ -48,7 +48,7 @@ class LinkDesk:
         kin = first_of(self._aliases, url.fingerprint)
         if kin is None:
             return Pages((url.access, url.normalised))
-        notes.append(f"{url.access} has {kin.why} {kin.first}" if "text" in kin.why else f"{url.access} {kin.why} {kin.first}")
+        notes.append(f"{url.access}: {kin.why} {kin.first}")
         return Pages((kin.first,))
 
     def _linking(self, text: str, notes: list[str]) -> Node | None:

@@ -120,7 +120,7 @@ class Searcher:
             query=words,
             total=found.total,
             complete=found.complete,
-            hits=tuple([_hit(each.match, each.complete, marks) for each in found.results]),
+            hits=tuple([_hit(each.match, each.complete or found.complete == found.total, marks) for each in found.results]),
             suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,

@@ -164,6 +164,14 @@ def test_operators(crawl: Path, query: str, urls: list[str]) -> None:
     assert sorted(found) == sorted(urls)
 
 
+def test_which_pages_have_all_the_words(crawl: Path) -> None:
+    results = Searcher(crawl).search("crawler manual nowhere")
+    assert results.complete == 0 < results.total
+    assert not any(hit.complete for hit in results)
+    assert all(hit.complete for hit in Searcher(crawl).search("site:a.org"))
+    assert Searcher(crawl).search("crawler manual").hits[0].complete
+
+
 def test_a_bad_query_is_answered_and_explained(crawl: Path) -> None:
     results = Searcher(crawl).search("site: crawler link:http://[ link:a.org")
     assert results.total == 2

@@ -126,7 +126,7 @@ def test_a_page_that_says_the_same_as_another(web: SyntheticWeb, tmp_path: Path)
     found = [index.search(f"info:{web.url('a.localhost', path)}") for path in ("/one", "/two")]
     assert [[hit.title for hit in each] for each in found] == [["Twin"], ["Twin"]]
     assert sorted(len(each.notes) for each in found) == [0, 1]
-    assert any("has the same text as http://a.localhost" in note for each in found for note in each.notes)
+    assert any(": same text as http://a.localhost" in note for each in found for note in each.notes)
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202eevil\x00\r\n\x1b[2J"
