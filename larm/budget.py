@@ -12,6 +12,10 @@ from typing import TypeVar
 L = TypeVar("L")
 
 
+SPENT = "limits/pages"
+"""Counter of the pages that ``--max-pages`` has allowed, since the crawl or its last revisit began."""
+
+
 class PageBudget:
     """``limit`` pages in the whole crawl (all its runs), of which ``spent`` are stored already; None: as many as there are."""
 

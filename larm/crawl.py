@@ -11,7 +11,6 @@ has entered and has neither been dropped nor ended in an outcome.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -23,9 +22,7 @@ from larm.errors import LarmError, StageError, StorageError
 from larm.fetcher_record import FetcherRecord
 from larm.fetching.pool import FetcherPool
 from larm.frontier.handler import MessageHandler
-from larm.frontier.politeness import policy
 from larm.frontier.queues import HostQueues
-from larm.frontier.robots_errand import RobotsErrand
 from larm.kit.bell import Bell
 from larm.kit.counters import Counters
 from larm.kit.gate import Gate
@@ -33,25 +30,23 @@ from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.kit.workers import Workers
-from larm.landing import Landed, Lander, start_visit
-from larm.model.lease import Lease
+from larm.landing import start_visit
+from larm.model.document import Document
 from larm.model.message import URLMessage
-from larm.model.outcome import Outcome
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import Recrawl
+from larm.relief.lane import ReliefLane
+from larm.relief.page_reader import Lost, PageReader
 from larm.seams import Clock
 from larm.slow_lane import SlowLane
 from larm.storage.pipeline import StorageLine
-from larm.suspects import Suspects
+from larm.unloading import Unloader
 
 LONGEST_WAIT = 60.0
 """Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
 JOIN_DEADLINE = 30.0
 """Seconds for the threads to end; a storage may have to write its queue first."""
-
-SPENT = "limits/pages"
-"""Counter of the pages that ``--max-pages`` has allowed, since the crawl or its last revisit began."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -74,12 +69,13 @@ class Crawl:
         clock: Clock,
         handler: MessageHandler,
         queues: HostQueues,
-        errand: RobotsErrand,
         pool: FetcherPool,
         bell: Bell[str | LarmError],
         ticker: Ticker,
-        lander: Lander,
-        lane: SlowLane,
+        unloader: Unloader,
+        slow: SlowLane,
+        relief: ReliefLane,
+        readers: Sequence[PageReader],
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
         budget: PageBudget,
@@ -88,7 +84,6 @@ class Crawl:
         cpu: ThreadCpu,
         gate: Gate,
         records: Sequence[FetcherRecord],
-        suspects: Suspects,
         starts: Sequence[URLMessage],
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
@@ -101,12 +96,13 @@ class Crawl:
         self._clock = clock
         self._handler = handler
         self._queues = queues
-        self._errand = errand
         self._pool = pool
         self._bell = bell
         """Why the crawl shall end."""
-        self._lander = lander
-        self._lane = lane
+        self._unloader = unloader
+        self._slow = slow
+        self._relief = relief
+        self._readers = readers
         self._lines = lines
         self._checkpointer = checkpointer
         self._budget = budget
@@ -114,7 +110,6 @@ class Crawl:
         self._tally = tally
         self._gate = gate
         self._records = records
-        self._suspects = suspects
         self._starts = starts
         self._recrawl = recrawl
         self.snapshot = snapshot
@@ -147,8 +142,10 @@ class Crawl:
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
-            for number in range(len(self._records) - len(self._pool)):
+            for number in range(len(self._records) - len(self._pool) - len(self._readers)):
                 self._workers.start(f"larm-read-{number}", lambda number=number: self._read_slow(number))  # type: ignore[misc]
+            for number in range(len(self._readers)):
+                self._workers.start(f"larm-relief-{number}", lambda number=number: self._relieve(number))  # type: ignore[misc]
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
             if self._recrawl is not None and ending == "finished":
@@ -200,15 +197,16 @@ class Crawl:
 
     def _drain(self, ending: str | LarmError) -> Ending:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
-        self._stopping = True
+        self._stopping = self._unloader.stopping = True
         self._handler.stop()
         self._ticker.stop()
         self._pool.wake_all()
-        self._lane.stop()
+        self._slow.stop()
+        self._relief.stop()
         for line in self._lines:
             line.wake()
         stuck = self._workers.join(JOIN_DEADLINE)
-        self._queues.give_back(self._lane.rest())
+        self._queues.give_back([*self._slow.rest(), *self._relief.rest()])
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck and error is None:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
@@ -272,8 +270,9 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            if ended and (quick := self._lane.divert(ended)):
-                self._land(number, quick)
+            rest = self._relief.divert(self._slow.divert(ended))
+            if rest:
+                self._relief.spent(self._unloader.unload(number, rest))
         self._queues.give_back(fetcher.abandon())
 
     # -- larm-read-<n>
@@ -281,66 +280,28 @@ class Crawl:
     def _read_slow(self, number: int) -> None:
         """What takes long to read, so that no transfer has to wait for it."""
         slot = len(self._pool) + number
-        while (ended := self._lane.take()) is not None:
-            self._land(slot, [ended])
-            self._pool.wake_one()  # the host may be ready, and this thread leases nothing
+        while (ended := self._slow.take()) is not None:
+            self._unloader.unload(slot, [ended])
+            self._pool.wake_one()  # its host may be asked again, and who asks is another thread
             self._records[slot].now("idle")
 
-    # -- larm-fetch-<n> and larm-read-<n>
+    # -- larm-relief-<n>
 
-    def _land(self, number: int, ended: Sequence[tuple[Lease, Outcome]]) -> None:
-        record = self._records[number]
-        record.now("storing")
-        for line in self._lines:
-            line.wait_for_room(lambda: self._stopping)
-        record.now("scanning")
-        began = time.thread_time()
-        landed = [self._read(number, lease, outcome) for lease, outcome in ended if not lease.robots]
-        record.spent(time.thread_time() - began)
-        with self._gate.step():
-            for lease, outcome in ended:
-                if lease.robots:
-                    self._errand.land(lease, outcome)
-            visits = [each.visit for each in landed if each.visit is not None]
-            if visits:
-                for line in self._lines:
-                    line.put(visits)
-            messages = [message for each in landed for message in each.messages]
-            if messages:
-                self._handler.put(messages)
-            for each in landed:
-                self._release(each)
-            record.add(landed)
-        pages = sum(each.page for each in landed)
-        self._budget.settle(len(ended), pages)
-        if pages and self._budget.exhausted:
-            self.stop("closespider_pagecount")
-        elif self._budget.limited:
-            self._pool.wake_one()  # a reservation may have come free
-
-    def _read(self, number: int, lease: Lease, outcome: Outcome) -> Landed:
-        url = lease.message.url.access
-        if url in self._suspects.aside:
-            return self._lander.set_aside(lease, outcome)
-        with self._suspects.reading(number, url):
-            return self._lander.land(lease, outcome)
-
-    def _release(self, landed: Landed) -> None:
-        message, outcome = landed.lease.message, landed.outcome
-        decision = self._queues.release(
-            landed.lease,
-            outcome.timing.seconds,
-            lambda host: policy(outcome, message.tries, self._settings.frontier, blocks=host.backoffs),
-        )
-        counts = landed.counts
-        if landed.page:
-            counts["item_scraped_count"] = counts[SPENT] = 1
-            if message.depth == 0:
-                counts["start/fetched"] = 1
-        if decision.retry:
-            counts["retry/count"] = 1
-        self._counters.update(counts)
-        if landed.again is not None and self._errand.allows(landed.again):
-            self._queues.add([landed.again])
-        elif not decision.retry:
-            self._tally.fall(1)
+    def _relieve(self, number: int) -> None:
+        """What another process reads while this one has its hands full."""
+        slot = len(self._records) - len(self._readers) + number
+        reader = self._readers[number]
+        if self._relief.wait_for_need():
+            reader.start()
+            self._relief.open()
+        while pages := self._relief.take():
+            self._records[slot].now("scanning")
+            found = reader.read([(lease.message, outcome) for lease, outcome in pages])
+            for (lease, outcome), document in zip(pages, found, strict=True):
+                if document is Lost.DEADLY:
+                    self._unloader.set_aside(slot, lease, outcome)
+            read = [(page, document) for page, document in zip(pages, found, strict=True) if document is not Lost.DEADLY]
+            documents = [document if isinstance(document, Document) else None for _, document in read]
+            self._unloader.unload(slot, [page for page, _ in read], documents)
+            self._pool.wake_one()
+            self._records[slot].now("idle")

@@ -71,11 +71,11 @@ class Lander:
         self._max_depth = max_depth
         self._order = order
 
-    def land(self, lease: Lease, outcome: Outcome) -> Landed:
-        """For a page; robots.txt has a way of its own."""
+    def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
+        """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
         match outcome:
             case Fetched():
-                return self._page(lease, outcome)
+                return self._page(lease, outcome, document)
             case Moved():
                 return self._moved(lease, outcome)
             case NotModified():
@@ -94,13 +94,14 @@ class Lander:
         text = "set aside: the process ended while it was read, more than once"
         return _landed(lease, outcome, text, error=True, counts={"larm/set_aside": 1})
 
-    def _page(self, lease: Lease, outcome: Fetched) -> Landed:
+    def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message = lease.message
         if message.known is not None and message.known.digest == digest(outcome.body):
             return _landed(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
-        document = self._process.process(message, outcome)
+        if document is None:
+            document = self._process.process(message, outcome)
         visit = Visit(
             page=message.url.access,
             links=document.links,

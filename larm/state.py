@@ -99,11 +99,15 @@ def close_all(undo: list[Callable[[], object]]) -> None:
 
 def resolver_of(settings: Config, directory: Path) -> HostResolver:
     """The rules of ``urls.host_resolver``. Raises ConfigError."""
+    return parse_rules(host_rules(settings, directory), str(directory / settings.urls.host_resolver))
+
+
+def host_rules(settings: Config, directory: Path) -> str:
+    """The file that ``urls.host_resolver`` names; empty if it names none. Raises ConfigError."""
     if not settings.urls.host_resolver:
-        return HostResolver()
+        return ""
     path = directory / settings.urls.host_resolver
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: can't read the host resolver's rules: {error}") from error
-    return parse_rules(text, str(path))

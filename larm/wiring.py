@@ -5,15 +5,16 @@ Read it from top to bottom to see what a crawl is made of. Called by the command
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from larm import __version__
-from larm.budget import PageBudget
+from larm.budget import SPENT, PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
-from larm.crawl import SPENT, Crawl
+from larm.crawl import Crawl
 from larm.duplicates.lookup import first_of
 from larm.errors import LarmError, UsageError
 from larm.explain import explain
@@ -69,6 +70,9 @@ from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
+from larm.relief.lane import ReliefLane
+from larm.relief.page_reader import PageReader
+from larm.relief.protocol import Terms, plain
 from larm.seams import Clock, CrawlOrder, Fetcher, Filter
 from larm.slow_lane import SlowLane
 from larm.start_folders import file_rules
@@ -82,14 +86,20 @@ from larm.state import (
     check_databases,
     close_all,
     forget,
+    host_rules,
     open_state,
     recover,
     resolver_of,
 )
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
+from larm.unloading import Unloader
 
 __all__ = ["build_crawl", "check", "explain_url", "resolver_of"]
+
+
+_MOST_READERS = 3
+"""Processes beside the crawl, if nothing else is said: three take in what one process can fetch and store."""
 
 
 def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock: Clock | None = None) -> Crawl:
@@ -196,7 +206,6 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         wall=clock.wall,
         documents=documents,
     )
-    lander = Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth, order)
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
     notes = _notes(settings, header, mission, scoped=scope is not None)
     cycle = (header.cycle if header else 0) + mission.again
@@ -219,10 +228,10 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         cycle=cycle,
         clock=clock,
     )
-    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
-    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
-    records = [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
-    suspects = Suspects(directory / QUEUES, len(names))
+    readers = _readers(settings, directory, start_urls, counters)
+    undo += [reader.close for reader in readers]
+    records = _records(settings, logs, len(readers), clock)
+    suspects = Suspects(directory / QUEUES, len(records))
     undo.append(suspects.close)
     probe = Probe(
         handler=handler,
@@ -240,26 +249,43 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     )
     reporter = Reporter(probe, clock, directory)
     undo.append(reporter.close)
+    budget = PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0))
+    unloader = Unloader(
+        settings=settings.frontier,
+        lander=Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth, order),
+        lines=lines,
+        handler=handler,
+        queues=queues,
+        errand=errand,
+        pool=pool,
+        budget=budget,
+        counters=counters,
+        tally=tally,
+        gate=gate,
+        records=records,
+        suspects=suspects,
+        stop=bell.ring,
+    )
     return Crawl(
         settings=settings,
         clock=clock,
         handler=handler,
         queues=queues,
-        errand=errand,
         pool=pool,
         bell=bell,
         ticker=ticker,
-        lander=lander,
-        lane=SlowLane(process.is_slow, settings.storage.queue),
+        unloader=unloader,
+        slow=SlowLane(process.is_slow, settings.storage.queue),
+        relief=ReliefLane(clock),
+        readers=readers,
         lines=lines,
         checkpointer=checkpointer,
-        budget=PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0)),
+        budget=budget,
         counters=counters,
         tally=tally,
         cpu=cpu,
         gate=gate,
         records=records,
-        suspects=suspects,
         starts=mission.starts,
         recrawl=recrawl,
         snapshot=probe,
@@ -279,6 +305,31 @@ def _order(settings: Config, directory: Path, mission: _Mission, clock: Clock, u
     if order is not None:
         undo.append(order.close)
     return order
+
+
+def _readers(settings: Config, directory: Path, starts: Sequence[str], counters: Counters) -> list[PageReader]:
+    """Processes to come that read pages; none where processors of the user's own read some: they may want to remember."""
+    processing = settings.processing
+    if processing.by_mime:
+        return []
+    terms = Terms(
+        processing=plain(processing),
+        agent=settings.agent.name,
+        lowercase_path=settings.urls.lowercase_path,
+        host_rules=host_rules(settings, directory),
+        files=any(start.lower().startswith(FILES) for start in starts),
+        text=wants_text(settings),
+    )
+    number = min((os.cpu_count() or 1) - 1, _MOST_READERS) if processing.processes is None else processing.processes
+    return [PageReader(terms, counters.add) for _ in range(number)]
+
+
+def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:
+    """Of the threads that fetch or read, in the order of their numbers."""
+    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
+    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
+    names += [f"larm-relief-{number}" for number in range(readers)]
+    return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
 
 
 def _pool(settings: Config, urls: Sequence[Url], folders: FileRules | None, clock: Clock, undo: Undo) -> FetcherPool:

@@ -36,6 +36,10 @@ class Died(Exception):  # noqa: N818
     """The process ended, or had to be ended, without an answer; ``str()`` says how."""
 
 
+class NotStarted(Died):
+    """There is no process, and there was none."""
+
+
 class HelperProcess:
     """`ask`, as often as you like, then `close`."""
 
@@ -87,7 +91,7 @@ class HelperProcess:
                     process_group=0,  # or Ctrl-C would reach it as well
                 )
             except OSError as error:
-                raise Died(f"can't start a process: {error}") from error
+                raise NotStarted(f"can't start a process: {error}") from error
             self.starts += 1
             for pipe in (self._process.stdin, self._process.stdout):
                 assert pipe is not None  # noqa: S101

@@ -13,7 +13,7 @@ from larm.model.digest import text_digest
 from larm.model.url import Url
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One link of a page, resolved (LARM-89)."""
 
     url: Url

@@ -1,0 +1,65 @@
+"""The process that reads pages for a crawl: pages in, documents out, until its pipe closes. Started by `PageReader`.
+
+``python -m larm.relief.child MEMORY``. It makes of a page what the crawl itself would make of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from larm.kit.garbage import collect_rarely
+from larm.kit.helper_process import serve
+from larm.model.host_resolver import parse_rules
+from larm.model.link_memo import LinkMemo
+from larm.model.url import URLNormalizer
+from larm.processing.by_mime import ByMime, processors
+from larm.relief.protocol import Reply, Terms, decode_request, encode_reply, settings_of
+
+HTML = ("text/html", "application/xhtml+xml")
+_SECONDS = 1.0
+"""For a page, on average; the hostile ones are cut at a tenth of it."""
+_LEAST = 20.0
+
+
+class Child:
+    """Owns the processors."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._process: ByMime | None = None
+
+    def answer(self, frame: bytes) -> bytes:
+        """Of a request's frame."""
+        request = decode_request(frame)
+        if request.terms is not None:
+            self._process = self._build(request.terms)
+        if self._process is None:
+            return encode_reply(Reply((), ignorant=True))
+        read = [self._process.process(message, fetched) for message, fetched in request.pages]
+        documents = [document if document.mime in HTML else None for document in read]
+        counts = dict(self._counts)
+        self._counts.clear()
+        return encode_reply(Reply(documents, counts))
+
+    def _build(self, terms: Terms) -> ByMime:
+        normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)
+        settings = settings_of(terms)
+        return processors(LinkMemo(normalizer), settings, None, self._count, text=terms.text, agent=terms.agent)
+
+    def _count(self, name: str, n: int) -> None:
+        self._counts[name] += n
+
+
+def seconds(frame: bytes) -> float:
+    """What a request may take."""
+    return allowance(len(decode_request(frame).pages))
+
+
+def allowance(pages: int) -> float:
+    """Seconds for so many pages."""
+    return _LEAST + pages * _SECONDS
+
+
+if __name__ == "__main__":
+    collect_rarely()
+    serve(Child().answer, seconds)

@@ -1,0 +1,111 @@
+"""ReliefLane: where pages wait for processes that read them while the crawl itself has its hands full.
+
+Python runs one thread at a time: a crawl that the CPU limits leaves all cores but one idle. When reading pages has taken much
+of a window of time, pages of HTML are offered to processes of their own (`PageReader`); what they have no room for, the
+fetcher reads itself, so nobody ever waits for them. A crawl that waits for its hosts never starts one.
+
+`divert` and `spent` are called by the fetcher threads, all others by the threads ``larm-relief-<n>``. The lease of a page that
+waits is still out: its host gets no further request, the tally counts it, and a checkpoint saves it as being in the air.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+
+from larm.model.lease import Lease
+from larm.model.outcome import Fetched, Outcome
+from larm.seams import Clock
+
+Ended = tuple[Lease, Outcome]
+
+WINDOW = 0.5
+"""Seconds over which the need is judged: shorter crawls end before a process has started."""
+MUCH = 0.4
+"""Share of a window spent on reading pages from which relief pays: at most so much of the work can be taken off."""
+BATCH = 8
+"""Pages handed over at a time, at most: a few milliseconds of work for some 0.1 ms of calls."""
+
+
+class ReliefLane:
+    """Closed until there is need, and a process that is ready."""
+
+    def __init__(self, clock: Clock) -> None:
+        # constant after construction
+        self._clock = clock
+        self._changed = threading.Condition()
+        # guarded by self._changed
+        self._queue: deque[tuple[Lease, Fetched]] = deque()
+        self._room = 0
+        self._stopped = False
+        # guarded by self._changed: the need
+        self._since = clock.monotonic()
+        self._spent = 0.0
+        self._wanted = False
+
+    def spent(self, seconds: float) -> None:
+        """A fetcher has read pages itself, for so long."""
+        if self._wanted:
+            return
+        with self._changed:
+            self._spent += seconds
+            passed = self._clock.monotonic() - self._since
+            if passed >= WINDOW:
+                self._wanted = self._spent > MUCH * passed
+                self._since, self._spent = self._clock.monotonic(), 0.0
+                if self._wanted:
+                    self._changed.notify_all()
+
+    def wait_for_need(self) -> bool:
+        """Until there is some; False: `stop` was called."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted or self._stopped)
+            return not self._stopped
+
+    def open(self) -> None:
+        """One more process is ready."""
+        with self._changed:
+            self._room += 2 * BATCH
+            self._changed.notify_all()
+
+    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
+        """Queue pages while there is room; the rest, in its order. Never waits."""
+        if len(self._queue) >= self._room:  # a stale look costs nothing
+            return ended
+        pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
+        pages = [each for each in pages if "html" in each[1].headers.get("content-type", "")]
+        if not pages:
+            return ended
+        with self._changed:
+            if self._stopped:
+                return ended
+            pages = pages[: max(self._room - len(self._queue), 0)]
+            self._queue.extend(pages)
+            self._changed.notify()
+        taken = {id(lease) for lease, _ in pages}
+        return [each for each in ended if id(each[0]) not in taken]
+
+    def take(self) -> list[tuple[Lease, Fetched]]:
+        """The next pages; waits for some. None of them: `stop` was called."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._stopped)
+            if self._stopped:
+                return []
+            return [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+
+    def stop(self) -> None:
+        """Nobody waits any more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def rest(self) -> list[Lease]:
+        """What nobody has taken; after `stop`, when the threads have ended."""
+        with self._changed:
+            leases = [lease for lease, _ in self._queue]
+            self._queue.clear()
+            return leases
+
+    def __repr__(self) -> str:
+        return f"<ReliefLane: {'wanted' if self._wanted else 'not wanted'}, {len(self._queue)} of {self._room} pages>"

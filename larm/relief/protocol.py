@@ -1,0 +1,95 @@
+"""What a crawl and a process that reads pages for it say to each other: msgpack, typed, never pickle. Pure; any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from larm.config import Processing
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+
+_OTHERS = frozenset({"documents", "by_mime"})
+
+
+class Terms(msgspec.Struct, frozen=True, array_like=True):
+    """Everything that the reading of pages depends on; told to each new process."""
+
+    processing: dict[str, Any]
+    """`larm.config.Processing`, without what is about other types than HTML."""
+    agent: str
+    lowercase_path: bool
+    host_rules: str
+    """The host resolver's file, as text."""
+    files: bool
+    """A start URL is a file."""
+    text: bool
+    """Some storage wants the text of pages."""
+
+
+def plain(processing: Processing) -> dict[str, Any]:
+    """Settings as `Terms` has them."""
+    return {name: value for name, value in msgspec.structs.asdict(processing).items() if name not in _OTHERS}
+
+
+def settings_of(terms: Terms) -> Processing:
+    """The inverse. Raises msgspec.ValidationError."""
+    return msgspec.convert(terms.processing, Processing)
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True):
+    """Pages to be read."""
+
+    pages: Sequence[tuple[URLMessage, Fetched]]
+    terms: Terms | None = None
+    """None: as before."""
+
+
+class Reply(msgspec.Struct, frozen=True, array_like=True):
+    """What became of them."""
+
+    documents: Sequence[Document | None]
+    """In their order; None: read it yourself, it is no HTML, or its text is no UTF-8."""
+    counts: dict[str, int] = {}
+    """For the statistics."""
+    ignorant: bool = False
+    """The process is new and must be told the terms."""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_requests = msgspec.msgpack.Decoder(Request)
+_replies = msgspec.msgpack.Decoder(Reply)
+
+
+def encode_request(request: Request) -> bytes:
+    """One frame. Raises UnicodeEncodeError for lone surrogates in a header."""
+    return _encoder.encode(request)
+
+
+def decode_request(frame: bytes) -> Request:
+    """The inverse; raises msgspec.DecodeError."""
+    return _requests.decode(frame)
+
+
+def encode_reply(reply: Reply) -> bytes:
+    """One frame; documents that can't be told are left out."""
+    try:
+        return _encoder.encode(reply)
+    except UnicodeEncodeError:
+        return _encoder.encode(Reply([_telling(document) for document in reply.documents], reply.counts))
+
+
+def decode_reply(frame: bytes) -> Reply:
+    """The inverse; raises msgspec.DecodeError."""
+    return _replies.decode(frame)
+
+
+def _telling(document: Document | None) -> Document | None:
+    try:
+        _encoder.encode(document)
+    except UnicodeEncodeError:
+        return None
+    return document

@@ -1,0 +1,156 @@
+"""Unloader: fetches that have ended are read, and what follows is carried out: the last bend of the river.
+
+Called by the threads that fetch, and by those that read what others have fetched (``larm-fetch-<n>``, ``larm-read-<n>``,
+``larm-relief-<n>``), each with a number, and so with a log and a slot of its own. Reading happens outside all locks; what
+follows is one step of the gate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from larm.budget import SPENT, PageBudget
+from larm.config import Frontier as Settings
+from larm.fetcher_record import FetcherRecord
+from larm.fetching.pool import FetcherPool
+from larm.frontier.handler import MessageHandler
+from larm.frontier.politeness import policy
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots_errand import RobotsErrand
+from larm.kit.counters import Counters
+from larm.kit.gate import Gate
+from larm.kit.tally import Tally
+from larm.landing import Landed, Lander
+from larm.model.document import Document
+from larm.model.lease import Lease
+from larm.model.outcome import Outcome
+from larm.storage.pipeline import StorageLine
+from larm.suspects import Suspects
+
+Ended = tuple[Lease, Outcome]
+
+
+class Unloader:
+    """Shared by all threads that fetch or read. ``stop(reason)`` ends the crawl."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        lander: Lander,
+        lines: Sequence[StorageLine],
+        handler: MessageHandler,
+        queues: HostQueues,
+        errand: RobotsErrand,
+        pool: FetcherPool,
+        budget: PageBudget,
+        counters: Counters,
+        tally: Tally,
+        gate: Gate,
+        records: Sequence[FetcherRecord],
+        suspects: Suspects,
+        stop: Callable[[str], object],
+    ) -> None:
+        # constant after construction
+        self._settings = settings
+        self._lander = lander
+        self._lines = lines
+        self._handler = handler
+        self._queues = queues
+        self._errand = errand
+        self._pool = pool
+        self._budget = budget
+        self._counters = counters
+        self._tally = tally
+        self._gate = gate
+        self._records = records
+        self._suspects = suspects
+        self._stop = stop
+        # written by the main thread
+        self.stopping = False
+        """Nobody waits for room in a storage's queue any more."""
+
+    def unload(self, number: int, ended: Sequence[Ended], documents: Sequence[Document | None] = ()) -> float:
+        """What the thread of this number got; returns the processor time that it spent on reading, in seconds.
+
+        ``documents``: of those that were read elsewhere, as many as ``ended``; None: not read yet.
+        """
+        record = self._records[number]
+        record.now("storing")
+        for line in self._lines:
+            line.wait_for_room(lambda: self.stopping)
+        record.now("scanning")
+        began = time.thread_time()
+        read = documents or [None] * len(ended)
+        landed = [
+            self._read(number, lease, outcome, document)
+            for (lease, outcome), document in zip(ended, read, strict=True)
+            if not lease.robots
+        ]
+        spent = time.thread_time() - began
+        record.spent(spent)
+        with self._gate.step():
+            for lease, outcome in ended:
+                if lease.robots:
+                    self._errand.land(lease, outcome)
+            self._follow(landed)
+            record.add(landed)
+        self._account(len(ended), sum(each.page for each in landed))
+        return spent
+
+    def set_aside(self, number: int, lease: Lease, outcome: Outcome) -> None:
+        """A page that ends processes: nobody reads it any more."""
+        landed = [self._lander.set_aside(lease, outcome)]
+        with self._gate.step():
+            self._follow(landed)
+            self._records[number].add(landed)
+        self._account(1, 0)
+
+    def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:
+        url = lease.message.url.access
+        if url in self._suspects.aside:
+            return self._lander.set_aside(lease, outcome)
+        if document is not None:
+            return self._lander.land(lease, outcome, document)
+        with self._suspects.reading(number, url):
+            return self._lander.land(lease, outcome)
+
+    def _follow(self, landed: Sequence[Landed]) -> None:
+        """In a step of the gate: documents to the storages, links to the handler, leases back."""
+        visits = [each.visit for each in landed if each.visit is not None]
+        if visits:
+            for line in self._lines:
+                line.put(visits)
+        messages = [message for each in landed for message in each.messages]
+        if messages:
+            self._handler.put(messages)
+        for each in landed:
+            self._release(each)
+
+    def _release(self, landed: Landed) -> None:
+        message, outcome = landed.lease.message, landed.outcome
+        decision = self._queues.release(
+            landed.lease,
+            outcome.timing.seconds,
+            lambda host: policy(outcome, message.tries, self._settings, blocks=host.backoffs),
+        )
+        counts = landed.counts
+        if landed.page:
+            counts["item_scraped_count"] = counts[SPENT] = 1
+            if message.depth == 0:
+                counts["start/fetched"] = 1
+        if decision.retry:
+            counts["retry/count"] = 1
+        self._counters.update(counts)
+        if landed.again is not None and self._errand.allows(landed.again):
+            self._queues.add([landed.again])
+        elif not decision.retry:
+            self._tally.fall(1)
+
+    def _account(self, ended: int, pages: int) -> None:
+        self._budget.settle(ended, pages)
+        if pages and self._budget.exhausted:
+            self._stop("closespider_pagecount")
+        elif self._budget.limited:
+            self._pool.wake_one()  # a reservation may have come free

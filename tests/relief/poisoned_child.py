@@ -1,0 +1,29 @@
+"""A reading process that some pages end: for tests. ``python -m tests.relief.poisoned_child MEMORY``."""
+
+from __future__ import annotations
+
+import os
+
+from larm.kit.helper_process import serve
+from larm.relief.child import Child, seconds
+from larm.relief.protocol import decode_request
+
+POISON = b"<!-- poison -->"
+ONCE = b"<!-- once:"
+
+
+def poisoned(child: Child, frame: bytes) -> bytes:
+    for _, fetched in decode_request(frame).pages:
+        if POISON in fetched.body:
+            os.abort()
+        if ONCE in fetched.body:  # it ends the first process that sees it
+            flag = fetched.body.partition(ONCE)[2].partition(b"-->")[0].strip()
+            if os.path.exists(flag):
+                os.unlink(flag)
+                os.abort()
+    return child.answer(frame)
+
+
+if __name__ == "__main__":
+    ours = Child()
+    serve(lambda frame: poisoned(ours, frame), seconds)

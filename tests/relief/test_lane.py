@@ -1,0 +1,82 @@
+"""Relief: only where there is need, and never a wait."""
+
+from __future__ import annotations
+
+from larm.kit.workers import Workers
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Refused, Timing
+from larm.model.url import URLNormalizer
+from larm.relief.lane import BATCH, MUCH, WINDOW, Ended, ReliefLane
+from larm.testing.clock import FakeClock
+
+NORMALIZER = URLNormalizer()
+
+
+def ended(number: int, kind: str = "text/html", *, robots: bool = False) -> Ended:
+    message = URLMessage(NORMALIZER.parse(f"http://a.test/{number}"))
+    return Lease(number, "a.test", message, robots), Fetched(200, {"content-type": kind}, b"x", Timing())
+
+
+def no_death(name: str, error: BaseException) -> None:
+    raise AssertionError(f"{name} died") from error
+
+
+def lane(*, processes: int = 1) -> ReliefLane:
+    clock = FakeClock()
+    found = ReliefLane(clock)
+    clock.advance(WINDOW)
+    found.spent(WINDOW)
+    for _ in range(processes):
+        assert found.wait_for_need()
+        found.open()
+    return found
+
+
+def test_without_need_nobody_starts_a_process() -> None:
+    clock = FakeClock()
+    idle = ReliefLane(clock)
+    for _ in range(10):
+        clock.advance(WINDOW)
+        idle.spent(WINDOW * MUCH * 0.9)
+    assert "not wanted" in repr(idle)
+    needed: list[bool] = []
+    workers = Workers(no_death)
+    workers.start("larm-relief-0", lambda: needed.append(idle.wait_for_need()))
+    idle.stop()
+    assert workers.join(10) == []
+    assert needed == [False]
+
+
+def test_before_a_process_is_ready_nothing_is_diverted() -> None:
+    pages = [ended(1)]
+    assert lane(processes=0).divert(pages) is pages
+
+
+def test_pages_of_html_wait_in_their_order() -> None:
+    found = lane()
+    others = [ended(2, "application/pdf"), ended(3, robots=True), (ended(4)[0], Refused(404, {}, Timing()))]
+    pages = [ended(1), ended(5, "application/xhtml+xml")]
+    assert found.divert([pages[0], *others, pages[1]]) == others
+    assert found.take() == pages
+
+
+def test_what_there_is_no_room_for_comes_back() -> None:
+    found = lane()
+    pages = [ended(number) for number in range(2 * BATCH + 3)]
+    assert found.divert(pages) == pages[-3:]
+    assert found.divert(pages) is pages
+    assert found.take() == pages[:BATCH]
+    assert found.divert(pages[:1]) == []
+
+
+def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
+    found = lane()
+    pages = [ended(1), ended(2)]
+    found.divert(pages)
+    found.stop()
+    assert found.take() == []
+    assert found.divert([ended(3)]) != []
+    assert found.rest() == [lease for lease, _ in pages]
+    assert found.rest() == []
+    assert not found.wait_for_need()

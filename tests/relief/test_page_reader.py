@@ -1,0 +1,153 @@
+"""Pages that another process reads come back as this one would read them, and what ends that process costs one page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from larm.config import Processing
+from larm.kit.helper_process import Died
+from larm.model.document import Document
+from larm.model.host_resolver import parse_rules
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.model.url import URLNormalizer
+from larm.processing.by_mime import processors
+from larm.relief.page_reader import Lost, Page, PageReader
+from larm.relief.protocol import Terms, plain
+from tests.relief.poisoned_child import ONCE, POISON
+
+RULES = "synonym(www.a.test)=a.test\n"
+SETTINGS = Processing(srcset=True)
+POISONED = "tests.relief.poisoned_child"
+
+
+def terms(*, text: bool = True) -> Terms:
+    return Terms(plain(SETTINGS), "larm", False, RULES, False, text)
+
+
+def page(path: str, body: bytes | str, **headers: str) -> Page:
+    url = URLNormalizer().parse(f"http://a.test/{path}")
+    body = body.encode() if isinstance(body, str) else body
+    fields = {"content-type": "text/html; charset=utf-8"} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return URLMessage(url), Fetched(200, fields, body, Timing(0.1, len(body)))
+
+
+PAGES = [
+    page("1", "<title>Ein Titel</title><h1>Kopf</h1><nav><a href=2>zwei</a></nav><p>Grüße aus <a href='//www.a.test/x'>X</a>"),
+    page("2", "<meta name=robots content='noindex, nofollow'><a href=3>drei</a><link rel=canonical href=/1>"),
+    page("3", "<a href='http://['>broken</a>", x_robots_tag="noarchive", link="</4>; rel=next"),
+    page("4", b"\xff\xfe<\0p\0>\0x\0", last_modified="Sun, 06 Nov 1994 08:49:37 GMT"),
+    page("5", "<img src=a srcset='b 2x'>"),
+    page("6", ""),
+]
+
+
+@pytest.fixture
+def counts() -> Counter[str]:
+    return Counter()
+
+
+def reader(counts: Counter[str], child: str = "larm.relief.child", *, text: bool = True) -> PageReader:
+    def count(name: str, n: int) -> None:
+        counts[name] += n
+
+    return PageReader(terms(text=text), count, child)
+
+
+@pytest.fixture
+def poisoned(counts: Counter[str]) -> Iterator[PageReader]:
+    found = reader(counts, POISONED)
+    yield found
+    found.close()
+
+
+def here(pages: list[Page], *, text: bool = True) -> list[Document]:
+    memo = LinkMemo(URLNormalizer(parse_rules(RULES, "rules")))
+    read = processors(memo, SETTINGS, text=text)
+    return [read.process(message, fetched) for message, fetched in pages]
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_documents_are_the_same_as_here(counts: Counter[str], text: bool) -> None:
+    there = reader(counts, text=text)
+    try:
+        assert there.read(PAGES) == here(PAGES, text=text)
+        assert there.read(PAGES[:1]) == here(PAGES[:1], text=text)
+        assert there.read([]) == []
+    finally:
+        there.close()
+    assert not counts
+
+
+def test_a_page_that_ends_the_process_costs_itself(poisoned: PageReader, counts: Counter[str]) -> None:
+    pages = [PAGES[0], page("p", POISON), PAGES[1]]
+    first, deadly, last = poisoned.read(pages)
+    assert deadly is Lost.DEADLY
+    assert [first, last] == here([PAGES[0], PAGES[1]])
+    assert counts["relief/died"] == 2
+    assert poisoned.read(PAGES) == here(PAGES), "a new process goes on"
+
+
+def test_who_was_there_once_when_it_died_is_read(poisoned: PageReader, counts: Counter[str], tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    pages = [PAGES[0], page("o", ONCE + str(flag).encode() + b" --><title>t</title>")]
+    assert poisoned.read(pages) == here(pages)
+    assert counts["relief/died"] == 1
+
+
+def test_a_process_that_was_killed_is_replaced(poisoned: PageReader) -> None:
+    assert poisoned.read(PAGES) == here(PAGES)
+    process = poisoned._process._process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert poisoned.read(PAGES) == here(PAGES)
+
+
+def test_where_no_process_can_be_had_pages_are_read_here(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/nonexistent/python")
+    assert reader(counts).read(PAGES) == [Lost.UNREAD] * len(PAGES)
+    assert not counts
+
+
+def test_what_is_no_utf_8_is_read_here(counts: Counter[str]) -> None:
+    there = reader(counts)
+    odd = page("x", "<title>x</title>", odd="\udcff")
+    try:
+        assert there.read([odd]) == [Lost.UNREAD]
+        assert there.read(PAGES) == here(PAGES)
+    finally:
+        there.close()
+
+
+def test_what_is_no_html_is_read_here(counts: Counter[str]) -> None:
+    there = reader(counts)
+    odd = page("x", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", content_type="application/pdf")
+    try:
+        assert there.read([PAGES[0], odd]) == [*here(PAGES[:1]), Lost.UNREAD]
+    finally:
+        there.close()
+
+
+def test_answers_of_nonsense_are_no_answers(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    there = reader(counts)
+    for answer in (b"", b"\xc1", b"\x93\x90\x80\xc2", b"\x91\x01"):
+        monkeypatch.setattr(there._process, "ask", lambda _frame, _seconds, answer=answer: answer)
+        assert there.read(PAGES) == [Lost.UNREAD] * len(PAGES)
+
+
+def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    there = reader(counts)
+
+    def hang(_frame: bytes, seconds: float) -> bytes:
+        assert seconds > 20
+        raise Died("it took too long")
+
+    monkeypatch.setattr(there._process, "ask", hang)
+    assert there.read(PAGES[:2]) == [Lost.DEADLY] * 2

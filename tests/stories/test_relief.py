@@ -1,0 +1,70 @@
+"""Where the CPU is the limit, other processes read pages: the crawl is the same, and a page that ends them is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from larm import wiring
+from larm.relief import page_reader
+from larm.relief.lane import Ended, ReliefLane
+from larm.seams import Clock
+from larm.testing.random_web import random_web
+from larm.testing.web import SyntheticWeb
+from tests.relief.poisoned_child import POISON
+from tests.stories.crawls import ALL_HOSTS, lines, rows, run_crawl
+
+PAGES = [f"/{number}" for number in range(60)]
+TWO = {"processing.processes": 2}
+
+
+class NeededLane(ReliefLane):
+    """The CPU is the limit from the first page on, and nothing is read before a process is ready."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._wanted = True
+
+    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
+        with self._changed:
+            self._changed.wait_for(lambda: self._room or self._stopped)
+        return super().divert(ended)
+
+
+def relieved(directory: Path) -> int:
+    """Pages that came from other processes."""
+    return sum(len(file.read_text().splitlines()) for file in (directory / "logs").glob("thread[4-9].log"))
+
+
+def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, helped = tmp_path / "alone", tmp_path / "helped"
+    with random_web(4, hosts=6, pages=300) as web:
+        assert run_crawl(alone, web.start_urls, {"processing.processes": 0} | ALL_HOSTS).reason == "finished"
+        monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
+        assert run_crawl(helped, web.start_urls, TWO | ALL_HOSTS).reason == "finished"
+    assert {(row.url, row.title, row.mime, row.size) for row in rows(alone)} == {
+        (row.url, row.title, row.mime, row.size) for row in rows(helped)
+    }
+    assert sorted(lines(alone, "links.log")) == sorted(lines(helped, "links.log"))
+    assert relieved(alone) == 0
+    assert relieved(helped) > 0
+
+
+def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
+    tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_reader.PageReader.__init__, "__defaults__", ("tests.relief.poisoned_child",))
+    monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
+    site = web.host("a.localhost")
+    site.page("/", links=PAGES)
+    for number, path in enumerate(PAGES):
+        site.page(path, links=[*PAGES, "/bad"] if number == 30 else PAGES)
+    site.page("/bad", body=POISON.decode())
+    run = run_crawl(tmp_path, web.url("a.localhost"), TWO | {"frontier.per_host": 4})
+    assert run.reason == "finished"
+    stored = {row.url.rpartition("/")[2] for row in rows(tmp_path)}
+    assert stored >= {path[1:] for path in PAGES}
+    aside = run.counters.get("larm/set_aside", 0)
+    assert (aside == 1) == ("bad" not in stored), "unless the fetcher has read it itself, as there was no room"
