@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
+import threading
 from pathlib import Path
 
 from larm.errors import LarmError, StorageError
@@ -104,5 +106,16 @@ class Bases:
     def _kill(self) -> None:
         log = watch(self.web)
         with Process(*crawl_arguments(self["killed"], self.web.start_urls, SETTINGS | ALL_HOSTS)) as process:
-            log.at(self._middle, lambda: process.signal(signal.SIGKILL))
+            log.at(self._middle, lambda: (_wait_for_checkpoint(self["killed"]), process.signal(signal.SIGKILL)))
             assert process.end().status == -signal.SIGKILL
+
+
+def _wait_for_checkpoint(directory: Path) -> None:
+    """On a busy machine the requests may be quicker than the ticks. The server calls this, so nothing is fetched meanwhile."""
+    never = threading.Event()
+    for _ in range(3_000):
+        stats = directory / "stats.json"
+        if stats.exists() and json.loads(stats.read_bytes())["figures"]["checkpoint_bytes"]:
+            return
+        never.wait(0.01)
+    raise AssertionError(f"{directory}: no checkpoint in half a minute")
