@@ -90,11 +90,11 @@ def read_bytes(descriptor: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def names_in(descriptor: int, wanted: Callable[[str, bool], bool], size: int) -> tuple[list[str], bool]:
+def names_in(descriptor: int, wanted: Callable[[str, bool], bool], most: int) -> tuple[list[str], bool]:
     """The names of files and folders in an open folder, in order, a slash behind those of folders; and whether they are all.
 
-    ``wanted(name, is a folder)`` is asked for each; ``size`` bounds their characters together. A symbolic link is taken for
-    what it leads to; pipes, sockets and devices are left out.
+    ``wanted(name, is a folder)`` is asked for each; no more than ``most`` are read. A symbolic link is taken for what it leads
+    to; pipes, sockets and devices are left out.
     """
     names: list[str] = []
     with os.scandir(descriptor) as entries:
@@ -102,8 +102,7 @@ def names_in(descriptor: int, wanted: Callable[[str, bool], bool], size: int) ->
             folder = _is(entry.is_dir)
             if not (folder or _is(entry.is_file)) or not wanted(entry.name, folder):
                 continue
-            size -= len(entry.name) + 1
-            if size < 0:
+            if len(names) == most:
                 return sorted(names), False
             names.append(entry.name + os.sep * folder)
     return sorted(names), True

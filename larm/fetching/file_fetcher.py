@@ -128,9 +128,11 @@ class FileFetcher:
         def wanted(name: str, folder: bool) -> bool:
             return self._rules.unwanted(inner + name, folder=folder) is None
 
-        names, complete = names_in(opened.descriptor, wanted, self._size)
         here = file_url(path).removeprefix("file://")
+        names, complete = names_in(opened.descriptor, wanted, self._size // len(here))
         body = "".join([f"{here}{file_url(name).removeprefix('file://')}\n" for name in names]).encode("ascii")
+        if len(body) > self._size:
+            body, complete = body[: body.rfind(b"\n", 0, self._size) + 1], False
         return Fetched(200, {"content-type": FOLDER}, body, timing(len(body)), not complete)
 
     def _elsewhere(self, path: str, timing: Callable[..., Timing]) -> Outcome:

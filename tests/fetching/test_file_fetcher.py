@@ -9,6 +9,8 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from larm.config import Fetch
 from larm.fetching import disk
@@ -20,7 +22,7 @@ from larm.model.file_url import file_url
 from larm.model.lease import Lease
 from larm.model.message import Known, URLMessage
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
-from larm.model.url import URLNormalizer
+from larm.model.url import BadUrl, URLNormalizer
 from larm.testing.clock import FakeClock
 
 NORMALIZER = URLNormalizer(files=True)
@@ -209,10 +211,12 @@ def test_names_in_no_encoding(docs: Disk) -> None:
 def test_a_huge_folder_is_cut(docs: Disk) -> None:
     for number in range(300):
         (docs.root / f"{number:05}").touch()
-    outcome = docs.get("")
-    assert isinstance(outcome, Fetched)
-    assert outcome.truncated
-    assert outcome.body.count(b"\n") == 1000 // 6
+    for docs.size in (1000, 3000):
+        outcome = docs.get("")
+        assert isinstance(outcome, Fetched)
+        assert outcome.truncated
+        assert docs.size / 3 < len(outcome.body) <= docs.size
+        assert outcome.body.endswith(b"\n")
 
 
 def test_a_folder_without_its_slash_and_a_file_with_one(docs: Disk) -> None:
@@ -402,3 +406,50 @@ def test_big_files_come_a_few_at_a_time(docs: Disk) -> None:
     for number in range(4):
         fetcher.start(Lease(number, "file:", URLMessage(NORMALIZER.parse(file_url(f"{docs.root}/big")))))
     assert [len(fetcher.wait(0.0)) for _ in range(3)] == [2, 2, 0]
+
+
+PIECES = [
+    "..",
+    "../",
+    "/",
+    "//",
+    "\\",
+    "%2e%2e",
+    "%2E.",
+    "%2f",
+    "%5c",
+    "secret",
+    "docs",
+    "out",
+    "up",
+    "a",
+    ".",
+    "?",
+    "#",
+    "%00",
+    "file:",
+    "%20",
+]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
+def test_no_link_however_it_is_written_leads_out(docs: Disk, href: str) -> None:
+    if not (docs.root / "out").is_symlink():
+        (docs.root.parent / "secret").write_text("secret")
+        (docs.root / "out").symlink_to("../secret")
+        (docs.root / "up").symlink_to("..")
+        (docs.root / "a").mkdir()
+    try:
+        url = NORMALIZER.join(file_url(f"{docs.root}/a/page.html"), href)
+    except BadUrl:
+        return
+    outcome = docs.fetch(url.access)
+    for _ in range(3):
+        if not isinstance(outcome, Moved):
+            break
+        outcome = docs.fetch(NORMALIZER.join(url.access, outcome.location).access)
+    assert not isinstance(outcome, Moved)
+    if isinstance(outcome, Fetched):  # a listing of the folder, or of the empty one in it
+        assert outcome.headers == {"content-type": FOLDER}
+        assert outcome.body.startswith(file_url(f"{docs.root}/")[7:].encode()) or not outcome.body
