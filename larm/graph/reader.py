@@ -85,12 +85,11 @@ class GraphReader:
         return [] if node is None else self._anchors(node, limit)
 
     def all_anchors(self, limit: int = 20) -> Iterator[tuple[int, list[Anchor]]]:
-        """(fingerprint, `anchors`) of every page that is linked to with words, by fingerprint. 5 us for each link."""
-        nodes = self._snapshot.array("nodes", "Q")
-        for node in range(len(nodes)):
-            found = self._anchors(node, limit)
-            if found:
-                yield nodes[node], found
+        """(fingerprint, `anchors`) of every page that was fetched and is linked to with words, by fingerprint."""
+        fetched = self._snapshot.array("locations", "Q")
+        for node, fingerprint in enumerate(self._snapshot.array("nodes", "Q")):
+            if fetched[node] and (found := self._anchors(node, limit)):
+                yield fingerprint, found
 
     def in_links(self, fingerprint: int, limit: int = 100) -> list[str]:
         """Access URLs of other pages that link to it, the most important first."""

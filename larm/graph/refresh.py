@@ -120,10 +120,10 @@ class Refresh:
         written, waiting = 1, 0
         gathered: list[Links] = []
         writer.begin("texts")
-        for stored, alive in self._living(file):
-            block = stored.block
-            writer.write(anchors.new_texts(block.texts))
-            part, rows, numbers = self._numbered(stored, alive, anchors.numbers(block.texts), backlinks)
+        for place, (stored, alive) in enumerate(self._living(file)):
+            block, texts = stored.block, anchors.numbers(place)
+            writer.write(anchors.new_texts(block.texts, texts))
+            part, rows, numbers = self._numbered(stored, alive, texts, backlinks)
             locations[numbers] = (np.uint64(stored.offset) << np.uint64(LOCATION_BITS)) + rows.astype(np.uint64) + np.uint64(1)
             gathered.append(part)
             waiting += len(part.targets)
@@ -163,7 +163,8 @@ class Refresh:
         sources = numbers[places]
         other = sources != targets  # that a page links to itself is no recommendation; who clicks at random clicks it, too
         backlinks.add(targets[other], sources[other], texts[np.frombuffer(block.anchors, "<u4")[used][other]])
-        links = np.unique(places << np.uint64(32) | targets)  # of several links to a page, one counts
+        links = np.sort(places << np.uint64(32) | targets)
+        links = links[np.diff(links, prepend=links[:1] + np.uint64(1)) != 0]  # of several links to a page, one counts
         each = np.bincount((links >> np.uint64(32)).astype(np.int64), minlength=len(rows)).astype(np.uint32)
         some = each > 0
         goals = (links & np.uint64(0xFFFFFFFF)).astype(np.uint32)
@@ -205,6 +206,7 @@ class Refresh:
             handing += len(part.pages)
             yield
         links = sum(len(part.targets) for part in self._links)
+        self._links.clear()  # what comes needs room
         order, places = places_of(rank)
         writer.begin("backlinks")
         for piece in backlinks.sorted():

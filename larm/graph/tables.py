@@ -56,32 +56,36 @@ class Anchors:
     def __init__(self) -> None:
         # only one thread
         self._unique = Unique()
+        self._of_blocks: list[NDArray[np.uint64]] = []
         self._hashes = np.zeros(0, np.uint64)
         self._offsets = np.zeros(0, np.uint64)
         self._end = 1
 
     def meet(self, texts: bytes) -> None:
-        """First, all blocks' texts."""
-        self._unique.add(_hashes(texts.split(b"\n")))
+        """First, the texts of all blocks, in their order."""
+        hashes = np.array([xxhash.xxh3_64_intdigest(line) for line in texts.split(b"\n")], np.uint64)
+        self._of_blocks.append(hashes)
+        self._unique.add(hashes)
 
     def known(self) -> None:
         """All have been met: they have numbers now."""
         self._hashes = self._unique.all()
         self._offsets = np.zeros(len(self._hashes), np.uint64)
 
-    def numbers(self, texts: bytes) -> Numbers:
+    def numbers(self, block: int) -> Numbers:
         """Of a block's texts."""
-        return np.searchsorted(self._hashes, _hashes(texts.split(b"\n"))).astype(np.uint32)
+        return np.searchsorted(self._hashes, self._of_blocks[block]).astype(np.uint32)
 
-    def new_texts(self, texts: bytes) -> bytes:
+    def new_texts(self, texts: bytes, numbers: Numbers) -> bytes:
         """What is to be written of a block's texts: each line that was not written before."""
-        lines = texts.split(b"\n")
-        numbers = np.searchsorted(self._hashes, _hashes(lines))
         new = np.flatnonzero(self._offsets[numbers] == 0)
+        first = b"\n" if self._end == 1 else b""
+        if not len(new):
+            return first
+        lines = texts.split(b"\n")
         kept = [lines[place] for place in new.tolist()]
         sizes = np.array([len(line) + 1 for line in kept], np.uint64)
         self._offsets[numbers[new]] = np.uint64(self._end) + np.cumsum(sizes, dtype=np.uint64) - sizes
-        first = b"\n" if self._end == 1 else b""
         self._end += int(sizes.sum())
         return first + b"".join([line + b"\n" for line in kept])
 
@@ -91,13 +95,16 @@ class Anchors:
 
 
 class Backlinks:
-    """Links by the number of their target: spooled to buckets of neighbouring targets, each of which is then sorted."""
+    """Links by the number of their target: spooled to buckets of neighbouring targets, each of which is then sorted.
+
+    Both by numbers of 16 bits, which numpy sorts in a tenth of the time.
+    """
 
     def __init__(self, directory: Path, nodes: int, links: int) -> None:
         """Files without a name in ``directory``; ``links`` is how many there will be, about. Raises StorageError."""
         # constant after construction
         self._directory = directory
-        buckets = min(links // _BUCKET + 1, _MOST)
+        buckets = min(max(links // _BUCKET, nodes >> 16) + 1, _MOST)
         self._width = nodes // buckets + 1
         # only one thread
         self._counts = np.zeros(nodes, np.uint64)
@@ -108,10 +115,13 @@ class Backlinks:
 
     def add(self, targets: Numbers, sources: Numbers, texts: Numbers) -> None:
         """Some links. Raises StorageError."""
-        order = np.argsort(targets, kind="stable")
-        rows = np.stack((targets[order], sources[order], texts[order]), axis=1)
-        self._counts += np.bincount(targets, minlength=len(self._counts)).astype(np.uint64)
-        ends = np.searchsorted(rows[:, 0], np.arange(1, len(self._files) + 1) * self._width).tolist()
+        rows = np.stack((targets, sources, texts), axis=1)
+        ends = [len(rows)]
+        if len(self._files) > 1:
+            buckets = (targets // np.uint32(self._width)).astype(np.uint16)
+            order = np.argsort(buckets, kind="stable")
+            rows = rows[order]
+            ends = np.cumsum(np.bincount(buckets, minlength=len(self._files))).tolist()
         try:
             for file, begin, end in zip(self._files, [0, *ends], ends, strict=False):
                 file.write(rows[begin:end].tobytes())
@@ -120,14 +130,18 @@ class Backlinks:
 
     def sorted(self) -> Iterator[bytes]:
         """(source, text) of all links, by target, those of a target in the order in which they were added."""
-        for file in self._files:
+        for number, file in enumerate(self._files):
             file.seek(0)
             rows = np.frombuffer(file.read(), np.uint32).reshape(-1, 3)
-            order = np.argsort(rows[:, 0], kind="stable")
-            yield rows[order, 1:].tobytes()
+            first = number * self._width
+            targets = rows[:, 0] - np.uint32(first)
+            counts = np.bincount(targets, minlength=self._width)[: max(len(self._counts) - first, 0)]
+            self._counts[first : first + len(counts)] = counts
+            small = targets.astype(np.uint16) if self._width <= 1 << 16 else targets
+            yield rows[np.argsort(small, kind="stable"), 1:].tobytes()
 
     def offsets(self) -> NDArray[np.uint64]:
-        """Where the links to each node begin, and where the last ones end."""
+        """Where the links to each node begin, and where the last ones end; known when they have been sorted."""
         return np.concatenate((np.zeros(1, np.uint64), np.cumsum(self._counts, dtype=np.uint64)))
 
     def close(self) -> None:
@@ -142,7 +156,3 @@ def places_of(rank: NDArray[np.float64]) -> tuple[NDArray[np.int64], Numbers]:
     places = np.zeros(len(rank), np.uint32)
     places[order] = np.arange(len(rank), dtype=np.uint32)
     return order, places
-
-
-def _hashes(lines: list[bytes]) -> NDArray[np.uint64]:
-    return np.array([xxhash.xxh3_64_intdigest(line) for line in lines], np.uint64)
