@@ -14,7 +14,7 @@ from larm.model.url import BadUrl, Url, URLNormalizer
 
 _MOST = 2_000
 """Pages that link to one; the most important of them."""
-_normalizer = URLNormalizer()
+_normalizer = URLNormalizer(files=True)
 
 
 class LinkDesk:

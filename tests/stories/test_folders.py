@@ -54,6 +54,10 @@ def test_one_command_then_search(docs: Path, tmp_path: Path, monkeypatch: pytest
     for word, name in {"zebra": "index.html", "giraffe": "b%20c.txt", "elephant": "d.md", "okapi": "README"}.items():
         assert cli.run(["search", word, "--dir", "crawl"]) == 0
         assert name in capsys.readouterr().out  # type: ignore[attr-defined]
+    file = file_url(str(docs / "index.html"))
+    for query in (f"info:{file}", f"zebra path:{docs}", "zebra inurl:docs"):
+        assert cli.run(["search", query, "--dir", "crawl"]) == 0
+        assert file in capsys.readouterr().out, query  # type: ignore[attr-defined]
     for word in ("hippo", "secret"):
         cli.run(["search", word, "--dir", "crawl"])
         assert "file:" not in capsys.readouterr().out  # type: ignore[attr-defined]
