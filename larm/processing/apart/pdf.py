@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -174,4 +175,5 @@ def _largest(text: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    return _INVISIBLE.sub(" ", _HYPHEN.sub("", text)).replace("\r\n", "\n")
+    text = unicodedata.normalize("NFKC", _HYPHEN.sub("", text))  # letters for letters, not the forms that fonts have of them
+    return _INVISIBLE.sub(" ", text).replace("\r\n", "\n")
