@@ -53,6 +53,8 @@ def main() -> None:
                 results[contestant.name].append(result)
                 print(f"round {number + 1}: {_line(contestant.name, result)}", flush=True)
     print("\n" + _table(present, results, expected))
+    for line in _stages(present, results):
+        print(line)
     if options.json:
         report = {
             "site": site.package,
@@ -106,9 +108,15 @@ def _contest(contestant: Contestant, nginx: Nginx, site: Site, options: argparse
         begin = nginx.mark()
         usage = run(contestant.commands(url, folder), folder, contestant.environment, options.limit)
         access = nginx.accesses(begin, nginx.mark())
+        stages = _stages_of(folder / "crawl" / "stats.json")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return {"usage": asdict(usage), "access": asdict(access)}
+    return {"usage": asdict(usage), "access": asdict(access), "stages": stages}
+
+
+def _stages_of(stats: Path) -> dict[str, float]:
+    """Where larm's processor time went, in seconds; of the others only the sum is known."""
+    return dict(json.loads(stats.read_bytes())["figures"]["cpu"]) if stats.exists() else {}
 
 
 def _line(name: str, result: Round) -> str:
@@ -144,6 +152,20 @@ def _table(present: list[Contestant], results: dict[str, list[Round]], expected:
             f"{cpu / max(page, 1) * 1000:11.2f} {memory:5.0f} {ratio}  {each.does}{'' if valid else '  INVALID'}"
         )
     return "\n".join(lines)
+
+
+def _stages(present: list[Contestant], results: dict[str, list[Round]]) -> list[str]:
+    """A line for each contestant that says where its time goes: milliseconds of processor time a page, medians."""
+    lines = []
+    for each in present:
+        rounds = [result for result in results[each.name] if result["stages"]]
+        if rounds:
+            pages = max(median(result["access"]["pages"] for result in rounds), 1)
+            costs = {name: median(result["stages"][name] for result in rounds) / pages * 1000 for name in rounds[0]["stages"]}
+            inside = median(sum(result["stages"].values()) for result in rounds) / pages * 1000
+            costs["processes that read pages"] = median(result["usage"]["cpu"] for result in rounds) / pages * 1000 - inside
+            lines.append(f"{each.name}, ms CPU/page: " + ", ".join(f"{name} {cost:.2f}" for name, cost in costs.items()))
+    return lines
 
 
 def _spread(values: list[float]) -> str:
