@@ -13,12 +13,9 @@ from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
 from larm.processing.by_mime import ByMime, processors
-from larm.relief.protocol import Reply, Terms, decode_request, encode_reply, settings_of
+from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of
 
 HTML = ("text/html", "application/xhtml+xml")
-_SECONDS = 1.0
-"""For a page, on average; the hostile ones are cut at a tenth of it."""
-_LEAST = 20.0
 
 
 class Child:
@@ -53,11 +50,6 @@ class Child:
 def seconds(frame: bytes) -> float:
     """What a request may take."""
     return allowance(len(decode_request(frame).pages))
-
-
-def allowance(pages: int) -> float:
-    """Seconds for so many pages."""
-    return _LEAST + pages * _SECONDS
 
 
 if __name__ == "__main__":

@@ -69,12 +69,16 @@ class ReliefLane:
             self._room += 2 * BATCH
             self._changed.notify_all()
 
-    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
-        """Queue pages while there is room; the rest, in its order. Never waits."""
+    def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
+        """Queue pages while there is room; the rest, in its order. Never waits.
+
+        ``keep``: so many pages stay, as the fetcher has nothing else to do.
+        """
         if len(self._queue) >= self._room:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
         pages = [each for each in pages if "html" in each[1].headers.get("content-type", "")]
+        pages = pages[keep:]
         if not pages:
             return ended
         with self._changed:

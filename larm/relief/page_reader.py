@@ -14,8 +14,7 @@ from larm.kit.helper_process import GRACE, Died, HelperProcess, NotStarted
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.relief.child import allowance
-from larm.relief.protocol import Reply, Request, Terms, decode_reply, encode_request
+from larm.relief.protocol import Reply, Request, Terms, allowance, decode_reply, encode_request
 
 CHILD = "larm.relief.child"
 MEMORY = 4_000_000_000

@@ -59,6 +59,16 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     """The process is new and must be told the terms."""
 
 
+_SECONDS = 1.0
+"""For a page, on average; the hostile ones are cut at a tenth of it."""
+_LEAST = 20.0
+
+
+def allowance(pages: int) -> float:
+    """Seconds that a process may take for so many pages."""
+    return _LEAST + pages * _SECONDS
+
+
 _encoder = msgspec.msgpack.Encoder()
 _requests = msgspec.msgpack.Decoder(Request)
 _replies = msgspec.msgpack.Decoder(Reply)

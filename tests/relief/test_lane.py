@@ -70,6 +70,14 @@ def test_what_there_is_no_room_for_comes_back() -> None:
     assert found.divert(pages[:1]) == []
 
 
+def test_a_fetcher_with_nothing_else_to_do_keeps_a_page() -> None:
+    found = lane()
+    pages = [ended(1), ended(2)]
+    assert found.divert(pages, keep=1) == pages[:1]
+    assert found.divert(pages[:1], keep=1) == pages[:1]
+    assert found.take() == pages[1:]
+
+
 def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
     found = lane()
     pages = [ended(1), ended(2)]

@@ -27,7 +27,7 @@ class NeededLane(ReliefLane):
         super().__init__(clock)
         self._wanted = True
 
-    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
+    def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
         with self._changed:
             self._changed.wait_for(lambda: self._room or self._stopped)
         return super().divert(ended)
