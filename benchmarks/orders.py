@@ -30,7 +30,7 @@ from larm.frontier.page_rank import PageRankOrder
 from larm.graph.ranks import Links, change, start, sweep
 from larm.graph.reader import open_graph
 from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.kit.number_table import NumberTable
 from larm.model.document import Document, Link, Visit
 from larm.model.domain import site_of
@@ -178,10 +178,11 @@ class _Player:
         self._clock = clock
         size = Settings().host_block
 
-        def make(band: int) -> CachingQueue[URLMessage]:
-            return CachingQueue(f"band{band}", size, store, encode_messages, decode_messages)
+        def make(band: int, number: int) -> CachingQueue[URLMessage]:
+            state: QueueState[URLMessage] = QueueState([], b"", [], number)
+            return CachingQueue.restore(state, f"band{band}", size, store, encode_messages, decode_messages)
 
-        self._queue = make(0) if order is None else BandedQueue(make, order)
+        self._queue = make(0, 0) if order is None else BandedQueue(make, order)
         self._urls: dict[int, Url] = {}
         self._parse = URLNormalizer().parse
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.seams import CrawlOrder
@@ -27,16 +29,20 @@ Queue = CachingQueue[URLMessage]
 class BandedQueue:
     """Messages of one host."""
 
-    __slots__ = ("_bands", "_generation", "_left", "_length", "_make", "_order")
+    __slots__ = ("_bands", "_generation", "_left", "_length", "_make", "_number", "_order")
 
-    def __init__(self, make: Callable[[int], Queue], order: CrawlOrder | None) -> None:
-        """``make`` makes the queue of a band. ``order`` None: the last crawl had one, this one has not; see `append`."""
+    def __init__(self, make: Callable[[int, int], Queue], order: CrawlOrder | None) -> None:
+        """``make(band, number)`` makes the queue of a band, whose first block has this number.
+
+        ``order`` None: the last crawl had one, this one has not; see `append`.
+        """
         # constant after construction
         self._make = make
         self._order = order
         # guarded by the lock of the book
         self._bands: dict[int, Queue] = {}
         self._length = 0
+        self._number = 0  # of the blocks of bands that are no more: a number must not come again before the next checkpoint
         self._generation = -1 if order is None else order.generation
         self._left: dict[int, int] = {}  # by band: messages, from the front, that are to be filed again
 
@@ -45,6 +51,8 @@ class BandedQueue:
         self._bands[band] = queue
         self._bands = dict(sorted(self._bands.items()))
         self._length += len(queue)
+        if not band:
+            self._number = queue.next_number
 
     def append(self, messages: Sequence[URLMessage]) -> list[int]:
         """File them; returns what `write` needs. Without an order they come last."""
@@ -57,9 +65,11 @@ class BandedQueue:
         return [code for band, part in filed.items() for code in self._append(band, part)]
 
     def write(self, codes: Sequence[int]) -> None:
-        """See `CachingQueue.write`."""
+        """See `CachingQueue.write`. Of a band that is gone by now, all blocks have been taken."""
         for code in codes:
-            self._bands[code % BANDS].write([code // BANDS])
+            queue = self._bands.get(code % BANDS)
+            if queue is not None:
+                queue.write([code // BANDS])
 
     def put_front(self, messages: Sequence[URLMessage]) -> None:
         """Before all others."""
@@ -70,11 +80,14 @@ class BandedQueue:
     def take(self, limit: int) -> list[URLMessage]:
         """See `CachingQueue.take`: of the first band that has any."""
         self._file_again()
-        for queue in self._bands.values():
+        for band in list(self._bands):
+            queue = self._bands[band]
             if queue:
                 taken = queue.take(limit)
                 self._length -= len(taken)
                 return taken
+            self._number = max(self._number, queue.next_number)
+            del self._bands[band]
         return []
 
     @property
@@ -101,11 +114,12 @@ class BandedQueue:
             queue.spilled(sink)
 
     def snapshot(self) -> QueueState[URLMessage]:
-        """See `CachingQueue.snapshot`; of band 0."""
-        return self._band(0).snapshot()
+        """See `CachingQueue.snapshot`; of band 0. Its next number is that for all bands that are new."""
+        state = self._band(0).snapshot()
+        return msgspec.structs.replace(state, next_number=max(state.next_number, self._number))
 
     def snapshots(self) -> dict[int, QueueState[URLMessage]]:
-        """Of the other bands. One that is empty stays: the numbers of its blocks must not come again."""
+        """Of the other bands."""
         return {band: queue.snapshot() for band, queue in self._bands.items() if band}
 
     def _append(self, band: int, messages: Sequence[URLMessage]) -> list[int]:
@@ -114,7 +128,7 @@ class BandedQueue:
     def _band(self, band: int) -> Queue:
         queue = self._bands.get(band)
         if queue is None:
-            queue = self._bands[band] = self._make(band)
+            queue = self._bands[band] = self._make(band, self._number)
             self._bands = dict(sorted(self._bands.items()))
         return queue
 
@@ -128,7 +142,8 @@ class BandedQueue:
         budget = _AGAIN
         while self._left and budget > 0:
             band, left = next(iter(self._left.items()))
-            taken = self._bands[band].take(min(left, budget, len(self._bands[band])))
+            queue = self._bands.get(band)
+            taken = queue.take(min(left, budget)) if queue is not None else []
             budget -= len(taken)
             if len(taken) < left and taken:
                 self._left[band] = left - len(taken)

@@ -252,7 +252,9 @@ class HostBook:
         """Banded where the crawl has an order, or had one when it was saved."""
         if self._order is None and not (saved and saved.bands):
             return self._queue(_band_name(key, 0), saved.queue.state() if saved else None)
-        banded = BandedQueue(lambda band: self._queue(_band_name(key, band)), self._order)
+        banded = BandedQueue(
+            lambda band, number: self._queue(_band_name(key, band), QueueState([], b"", [], number)), self._order
+        )
         if saved:
             states = {0: saved.queue.state()} | {band: row.state() for band, row in saved.bands.items()}
             for band, state in states.items():

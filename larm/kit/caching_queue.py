@@ -187,6 +187,11 @@ class CachingQueue(Generic[T]):
             self._unwritten = unwritten or None
 
     @property
+    def next_number(self) -> int:
+        """No block of the queue has had this number, or a higher one."""
+        return self._next
+
+    @property
     def in_memory(self) -> int:
         """Items that are not, or not only, on disk."""
         return len(self._front or ()) + len(self._back or ())

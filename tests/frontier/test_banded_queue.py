@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.ring import Ring
 from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.testing.fakes import message
 from tests.frontier.digits import Digits
 
 
-def make(store: BlockStore, band: int) -> CachingQueue[URLMessage]:
-    return CachingQueue(f"band{band}-a", 3, store, encode_messages, decode_messages)
+def make(store: BlockStore, band: int, number: int) -> CachingQueue[URLMessage]:
+    state: QueueState[URLMessage] = QueueState([], b"", [], number)
+    return CachingQueue.restore(state, f"band{band}-a", 3, store, encode_messages, decode_messages)
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def order() -> Digits:
 
 @pytest.fixture
 def queue(store: BlockStore, order: Digits) -> BandedQueue:
-    return BandedQueue(lambda band: make(store, band), order)
+    return BandedQueue(lambda band, number: make(store, band, number), order)
 
 
 def put(queue: BandedQueue, *numbers: int) -> None:
@@ -62,9 +63,37 @@ def test_who_waits_is_filed_again(queue: BandedQueue, order: Digits) -> None:
     assert sorted(taken) == sorted(number * 10 + digit for digit in (1, 2) for number in range(50))
 
 
+def test_bands_that_are_empty_go_and_the_numbers_of_their_blocks_do_not_come_again(
+    store: BlockStore, queue: BandedQueue, order: Digits
+) -> None:
+    """Or a checkpoint would delete, as no longer needed, the block that was written under the same name."""
+    put(queue, *range(1, 300, 10))
+    before = set(store.keys("band1-a"))
+    assert before
+    assert len(list(drain(queue))) == 30
+    queue.take(1)
+    assert repr(queue) == "<BandedQueue >"
+    number = queue.snapshot().next_number
+    assert all(int(key.partition("_")[2].partition(".")[0]) < number for key in before)
+    put(queue, *range(1, 300, 10))
+    assert not before & (set(store.keys("band1-a")) - before)
+    assert len(store.keys("band1-a")) == 2 * len(before)
+
+
+def test_a_band_may_be_gone_before_its_turn_to_be_filed_again_or_written(queue: BandedQueue, order: Digits) -> None:
+    codes = queue.append([message(f"http://a/{number}") for number in [*range(1, 400, 10), *range(2, 400, 10), 3, 13]])
+    assert codes
+    order.change(1)
+    taken = [next(drain(queue))]
+    order.change(-1)  # before all have been filed again
+    taken += drain(queue)
+    queue.write(codes)
+    assert sorted(taken) == sorted([*range(1, 400, 10), *range(2, 400, 10), 3, 13])
+
+
 def test_an_order_that_was_is_kept_and_what_is_new_comes_last(store: BlockStore, queue: BandedQueue) -> None:
     put(queue, 3, 1)
-    later = BandedQueue(lambda band: make(store, band), None)
+    later = BandedQueue(lambda band, number: make(store, band, number), None)
     for band, state in (queue.snapshots() | {0: queue.snapshot()}).items():
         restored = CachingQueue.restore(state, f"band{band}-a", 3, store, encode_messages, decode_messages)
         later.restore(band, restored)
@@ -72,20 +101,21 @@ def test_an_order_that_was_is_kept_and_what_is_new_comes_last(store: BlockStore,
     assert list(drain(later)) == [1, 3, 0]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["put", "take", "change", "spill"]), st.integers(0, 99)), max_size=60))
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["put", "take", "change", "spill"]), st.integers(0, 99)), max_size=80))
 def test_nothing_is_lost_whatever_happens(shared_store: BlockStore, steps: list[tuple[str, int]]) -> None:
     shared_store.transaction({}, shared_store.keys())
     order = Digits()
-    queue = BandedQueue(lambda band: make(shared_store, band), order)
+    queue = BandedQueue(lambda band, number: make(shared_store, band, number), order)
     put_in: list[int] = []
     taken: list[int] = []
     for what, number in steps:
         if what == "put":
             put(queue, *range(number))
             put_in += range(number)
-        elif what == "take" and queue:
-            taken += [int(each.url.access.rpartition("/")[2]) for each in queue.take(1)]
+        elif what == "take":
+            for _ in range(number):
+                taken += [int(each.url.access.rpartition("/")[2]) for each in queue.take(1)]
         elif what == "change":
             order.change(number)
         elif what == "spill":
