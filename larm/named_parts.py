@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from larm import config
 from larm.config import Config
@@ -36,6 +36,9 @@ from larm.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
+
+if TYPE_CHECKING:
+    from larm.duplicates.aliases import Aliases
 
 
 class FilterParts(NamedTuple):
@@ -106,11 +109,13 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
 def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
     if not settings.duplicates.merge:
         return IndexStorage(directory, settings)
-    from larm.duplicates.aliases import Aliases  # with numpy: a tenth of a second, which only a crawl has to spare
 
-    return IndexStorage(
-        directory, settings, aliases=Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.told, parts.counted)
-    )
+    def aliases() -> Aliases:
+        from larm.duplicates.aliases import Aliases  # with numpy: a tenth of a second, on the thread that needs it
+
+        return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.told, parts.counted)
+
+    return IndexStorage(directory, settings, aliases=aliases)
 
 
 def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) -> CrawlOrder | None:

@@ -12,7 +12,9 @@ first of them takes its place in the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +34,8 @@ from larm.model.url_shape import without_echo
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
+_TOGETHER, _MOST = 64, 4_000_000
+"""Visits, and bytes of them, that are looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
 _WAITING = 1000  # another seed than those of the bands
 _SHORT = 1500  # characters
 _LITTLE = 10
@@ -60,6 +64,8 @@ class Aliases:
         self._memory = Memory()
         # only the writer thread
         self._table: TwinTable | None = None
+        self._held: list[Visit] = []
+        self._cost = 0
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on at what `commit` returned. Raises StorageError."""
@@ -72,14 +78,36 @@ class Aliases:
     def settle(self, visits: Sequence[Visit]) -> list[Visit]:
         """What the index is to do: visits that are to be indexed, and visits that are ``gone`` for what is to be removed.
 
-        Visits without a page come back as they are. Raises StorageError.
+        Visits without a page come back as they are. Visits are held back until a batch has come together, or `rest` is called.
+        Raises StorageError.
         """
+        self._held += visits
+        self._cost += sum([visit.cost for visit in visits])
+        return self.rest() if len(self._held) >= _TOGETHER or self._cost >= _MOST else []
+
+    def rest(self) -> list[Visit]:
+        """As `settle`, of what was held back."""
+        visits, self._held, self._cost = self._held, [], 0
         pages = [visit for visit in visits if visit.document is not None and visit.document.index and visit.url is not None]
         read = dict(zip(map(id, pages), self._read(pages), strict=True))
-        view = _View(self._open_table(), (row for row, _ in read.values()), visits)
-        if not view.plain:
-            return [each for visit in visits for each in self._settle_alone(visit, read.get(id(visit)))]
-        out, told = [], []
+        view = _View(self._open_table(), [row for row, _ in read.values()], visits)
+        if not view.special:
+            return self._settle_new(visits, read, view)
+        out: list[Visit] = []
+        for special, group in groupby(visits, lambda visit: visit.url is not None and visit.url.fingerprint in view.special):
+            some = list(group)
+            if special:
+                out += [each for visit in some for each in self._settle_alone(visit, read.get(id(visit)))]
+            else:
+                rows = [read[id(visit)][0] for visit in some if id(visit) in read]
+                out += self._settle_new(some, read, _View(self._open_table(), rows, some))
+        return out
+
+    def _settle_new(
+        self, visits: Sequence[Visit], read: Mapping[int, tuple[AliasRow, Fingerprint]], view: _View
+    ) -> list[Visit]:
+        out: list[Visit] = []
+        told: list[Told] = []
         for visit in visits:
             found = read.get(id(visit))
             if found is None or visit.url is None:
@@ -223,24 +251,24 @@ class _Lead(NamedTuple):
 class _View:
     """What the table says about some pages, asked at once, and what is to be added to it."""
 
-    def __init__(self, table: TwinTable, rows: Iterable[AliasRow], visits: Sequence[Visit]) -> None:
+    def __init__(self, table: TwinTable, rows: Sequence[AliasRow], visits: Sequence[Visit]) -> None:
         self._table = table
         self._by_mark: dict[int, list[int]] = {}
         self._new: list[Entry] = []
-        rows = list(rows)
         own = [visit.url.fingerprint for visit in visits if visit.url is not None]
         marks = {mark for row in rows for mark in (*row.exact, *row.bands, _waits_for(row.key))}
         for mark, key in table.find(marks) if marks else ():
             self._by_mark.setdefault(mark, []).append(key)
-        named = [row.canonical for row in rows if row.canonical not in (0, row.key)]
-        wanted = {*own, *named, *(key for keys in self._by_mark.values() for key in keys)}
+        naming = {row.key: row.canonical for row in rows if row.canonical not in (0, row.key)}
+        wanted = {*own, *naming.values(), *(key for keys in self._by_mark.values() for key in keys)}
         self._entries = table.get_many(wanted) if wanted else {}
         leads = {entry.first for entry in self._entries.values()} - self._entries.keys()
         if leads:
             self._entries |= table.get_many(leads)
-        waited_for = any(_waits_for(row.key) in self._by_mark for row in rows)
-        self.plain = not (waited_for or named or len(set(own)) < len(own) or any(key in self._entries for key in own))
-        """All of these pages are new, and none has to do with a canonical address."""
+        twice = {key for key, times in Counter(own).items() if times > 1}
+        waited_for = {row.key for row in rows if _waits_for(row.key) in self._by_mark}
+        self.special = {*naming, *naming.values(), *waited_for, *twice, *(key for key in own if key in self._entries)}
+        """Pages that are not new, or have to do with a canonical address: to be settled one by one."""
 
     def get(self, key: int) -> _Lead | None:
         entry = self._entries.get(key)

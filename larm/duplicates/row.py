@@ -54,9 +54,9 @@ def decode_row(data: bytes) -> AliasRow:
 
 
 def pack(visit: Visit) -> bytes:
-    """The visit without its body and its links, small."""
+    """The visit without its body, of which the size remains, and its links, small."""
     document = visit.document and msgspec.structs.replace(visit.document, links=())
-    kept = msgspec.structs.replace(visit, links=(), body=b"", document=document)
+    kept = msgspec.structs.replace(visit, links=(), body=bytes(len(visit.body)), document=document)
     try:
         return zlib.compress(_encode(kept), 1)
     except UnicodeEncodeError:  # lone surrogates, which no field of an index can hold either

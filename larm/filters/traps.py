@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.config import TrapsFilter as Settings
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url_shape import parts_of, repeats
 from larm.seams import Drop, TrapGate
 
 
 class TrapsFilter:
-    """Start URLs and pages that are revisited pass."""
+    """Start URLs, pages that are revisited, and files pass."""
 
     name = "traps"
     log_name = "TrapsFilter"
@@ -38,7 +39,7 @@ class TrapsFilter:
 
     def _odd(self, message: URLMessage) -> str | None:
         settings = self._settings
-        if message.known is not None or message.depth == 0:
+        if message.known is not None or message.depth == 0 or message.url.host == FILES:
             return None
         if message.depth > settings.depth:
             return f"{message.depth} links from a start URL (filters.traps.depth)"

@@ -18,6 +18,7 @@ from larm.config import TrapsFilter as Settings
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.traps import HostTraps, closed_lines
+from larm.model.file_url import FILES
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.told import Told
 from larm.model.url_shape import parts_of
@@ -111,8 +112,12 @@ class TrapDesk:
 
 
 def exempt(message: URLMessage, *, start: bool = True) -> bool:
-    """What was stored before is asked for again, and start URLs are what a person wants."""
-    return message.known is not None or (start and message.depth == 0 and message.link_type != REDIRECT)
+    """What was stored before is asked for again, start URLs are what a person wants, and a disk has an end."""
+    return (
+        message.known is not None
+        or message.url.host == FILES
+        or (start and message.depth == 0 and message.link_type != REDIRECT)
+    )
 
 
 def closed_here(host: Host) -> Sequence[str]:

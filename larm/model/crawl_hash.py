@@ -8,7 +8,7 @@ import hashlib
 _PIECE = 2047
 """Bytes that hashlib takes without giving Python's lock away; next to busy threads it comes back milliseconds later."""
 _NO_WORD = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
-_SIGNS = "\xa0\u2013\u2014\u2019\u201c\u201d\u2022\u2026"
+_SIGNS = "\xa0\u2013\u2019\u201c\u201d"
 """Beyond ASCII, the commonest characters that are no part of a word; each costs a microsecond and more."""
 
 
@@ -33,7 +33,7 @@ def text_hash(*texts: str) -> int:
     """
     text = "".join(texts)
     if not text.isascii():
-        for sign in _SIGNS:  # one by one: a twentieth of the time of str.translate
+        for sign in _SIGNS:  # one by one: a fiftieth of the time of str.translate
             text = text.replace(sign, "")
     words = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD)
     return crawl_hash(words) if words else 0

@@ -7,7 +7,7 @@ happens on its writer thread; tantivy indexes in its own threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,16 @@ class IndexStorage:
         directory: Path,
         settings: config.IndexStorage,
         clock: Clock | None = None,
-        aliases: Aliases | None = None,
+        aliases: Callable[[], Aliases] | None = None,
     ) -> None:
+        """``aliases`` makes them, on the writer thread."""
         # constant after construction
         self._clock = clock or SystemClock()
         self._text_size = settings.text_size
-        self._aliases = aliases
+        self._make_aliases = aliases
         self._writer = IndexWriter(directory / "index", settings.memory, settings.threads)
+        # only the writer thread
+        self._aliases: Aliases | None = None
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Go on after the noted generation, or begin a new index. Raises StorageError."""
@@ -49,13 +52,17 @@ class IndexStorage:
         if position is not None and (not isinstance(generation, int) or generation < 0):
             raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); use --fresh")
         self._writer.open(generation)
-        if self._aliases is not None:
+        if self._make_aliases is not None:
+            self._aliases = self._make_aliases()
             self._aliases.open(None if position is None else position.get("aliases"))
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Index the pages; remove those that are gone or, by now, ask not to be indexed."""
+        self._index(visits if self._aliases is None else self._aliases.settle(visits))
+
+    def _index(self, visits: Sequence[Visit]) -> None:
         writer = self._writer
-        for visit in visits if self._aliases is None else self._aliases.settle(visits):
+        for visit in visits:
             url, document = visit.url, visit.document
             if url is None:
                 continue
@@ -98,6 +105,8 @@ class IndexStorage:
 
     def commit(self) -> Mapping[str, Any]:
         """Make the index durable and visible to searches."""
+        if self._aliases is not None:
+            self._index(self._aliases.rest())
         position: dict[str, Any] = {"generation": self._writer.commit()}
         if self._aliases is not None:
             position["aliases"] = self._aliases.commit()

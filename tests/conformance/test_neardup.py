@@ -36,6 +36,7 @@ def test_copied_articles_are_aliases(tmp_path: Path, size: int) -> None:
     aliases = Aliases(tmp_path / "aliases.db", config.Duplicates(), tell=told.extend)
     aliases.open(None)
     indexed = [visit.url for at in range(0, size, 64) for visit in aliases.settle(visits[at : at + 64])]
+    indexed += [visit.url for visit in aliases.rest()]
     aliases.commit()
     aliases.close()
     found = {frozenset((each.url.access[17:], each.first[17:])) for each in told if each.first}

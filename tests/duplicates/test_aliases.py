@@ -47,7 +47,7 @@ class Rig:
 
     def store(self, *visits: Visit, together: bool = True) -> dict[str, str]:
         for batch in [visits] if together else [[visit] for visit in visits]:
-            for visit in self.aliases.settle(batch):
+            for visit in self.aliases.settle(batch) + self.aliases.rest():
                 assert visit.url is not None
                 if visit.document is not None and visit.document.index:
                     self.index[visit.url.access[14:]] = visit.document.raw_text
