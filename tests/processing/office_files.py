@@ -97,7 +97,8 @@ def docx() -> bytes:
 
 def xlsx() -> bytes:
     cells = (
-        "<row><c t='s'><v>0</v></c><c><v>12.5</v></c><c t='inlineStr'><is><t>in line</t></is></c><c/></row>"
+        "<row><c t='s'><v>0</v></c><c><v>12.5</v></c><c t='inlineStr'><is><t>in line</t></is></c>"
+        "<c s='1'><v>45293</v></c><c/></row>"
         "<hyperlinks><hyperlink ref='A1' r:id='r1' display='the shop'/></hyperlinks>"
     )
     return zipped(
@@ -109,7 +110,9 @@ def xlsx() -> bytes:
             "xl/sharedStrings.xml": "<sst><si><r><t>Ap</t></r><r><t>ples</t></r><rPh><t>reading</t></rPh></si>"
             "<si><t>Pears</t></si></sst>",
             "xl/worksheets/sheet1.xml": f"<worksheet {_R}>{cells}</worksheet>",
-            "xl/worksheets/_rels/sheet1.xml.rels": relations("http://a.localhost/shop"),
+            "xl/worksheets/_rels/sheet1.xml.rels": relations("http://a.localhost/shop", "../comments1.xml"),
+            "xl/comments1.xml": "<comments><comment><text><r><t>A remark</t></r></text></comment></comments>",
+            "xl/styles.xml": "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>",
             "xl/worksheets/sheet2.xml": "<worksheet><row><c t='s'><v>1</v></c><c t='s'><v>99</v></c></row></worksheet>",
         }
     )

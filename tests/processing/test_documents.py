@@ -7,11 +7,15 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from larm.config import Documents, Processing
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
-from larm.processing.apart.protocol import KINDS
+from larm.processing.apart.limits import Budget
+from larm.processing.apart.office import read_office
+from larm.processing.apart.protocol import KINDS, OPEN, SHEET, SLIDES, WORD, Found
 from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import ByMime, processors
 from larm.testing.fakes import message, page
@@ -74,7 +78,7 @@ def test_docx(by_mime: ByMime) -> None:
 def test_xlsx(by_mime: ByMime) -> None:
     found = read(by_mime, xlsx())
     assert found.mime == MIMES["sheet"]
-    assert (found.title, found.text) == ("Prices", "Prices Apples 12.5 in line Second Pears")
+    assert (found.title, found.text) == ("", "Prices Apples 12.5 in line 2024-01-02 A remark Second Pears")
     assert found.headings == ("Prices", "Second")
     assert links(found) == [("/shop", "the shop")]
 
@@ -136,6 +140,24 @@ def test_a_bomb_is_cut(by_mime: ByMime) -> None:
     assert any("is longer than 60000000 bytes" in warning or "too" in warning for warning in found.warnings)
 
 
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), kind=st.sampled_from([WORD, SHEET, SLIDES, OPEN]))
+def test_any_bytes_are_read_or_refused(data: st.DataObject, kind: str) -> None:
+    """In this process: what the readers raise would otherwise be hidden by the one that they run in."""
+    parts = {WORD: docx(), SHEET: xlsx(), SLIDES: pptx(), OPEN: odt()}[kind]
+    with zipfile.ZipFile(io.BytesIO(parts)) as file:
+        texts = {name: file.read(name).decode() for name in file.namelist()}
+    name = data.draw(st.sampled_from(sorted(texts)))
+    begin = data.draw(st.integers(0, len(texts[name])))
+    end = data.draw(st.integers(begin, len(texts[name])))
+    texts[name] = texts[name][:begin] + data.draw(st.sampled_from(["", "<", "</", "<w:p>", "'", "&#0;"])) + texts[name][end:]
+    found = read_office(zipped(texts), kind, Budget(5))
+    assert isinstance(found, Found)
+    body = bytearray(parts)
+    body[data.draw(st.integers(0, len(body) - 1))] ^= data.draw(st.integers(1, 255))
+    assert isinstance(read_office(bytes(body), kind, Budget(5)), Found)
+
+
 def test_entities_are_not_expanded(by_mime: ByMime) -> None:
     lol = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
     body = zipped({"content.xml": f"<!DOCTYPE x [<!ENTITY l0 'lol'>{lol}]><text:p>&l9;</text:p>"})
@@ -147,8 +169,8 @@ def test_headers_count(by_mime: ByMime) -> None:
 
 
 def test_without_processes_they_are_stored_and_not_read() -> None:
-    settings = Processing(documents=Documents(processes=0))
-    process = processors(LinkMemo(normalizer), settings, documents=DocumentReader(settings.documents))
+    none = Processing(documents=Documents(processes=0))
+    process = processors(LinkMemo(normalizer), none, documents=DocumentReader(none.documents))
     assert read(process, docx()) == Document(MIMES["word"])
     assert not process.is_slow(page(docx(), content_type=""))
 

@@ -6,6 +6,8 @@ import gzip
 import zlib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from larm.processing.gzipped import unpack
 from larm.processing.sitemap import MAX_ENTRIES, is_text_sitemap, read_text, read_xml, speaks_for
@@ -114,6 +116,22 @@ def test_text_sitemap() -> None:
     assert (len(found.links), found.index) == (2, False)
     for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1"):
         assert not is_text_sitemap(other)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_any_text_is_read(data: st.DataObject) -> None:
+    """Nothing is raised, which would be a document with a warning of its own."""
+    text = data.draw(st.sampled_from([RSS, ATOM, SITEMAP]))
+    for _ in range(3):
+        begin = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(begin, min(len(text), begin + 40)))
+        piece = data.draw(
+            st.sampled_from(["", "<", ">", "</", "<item>", "<link>", "<url>", "&#x110000;", "]]>", "<!--", "xml:base='%'"])
+        )
+        text = text[:begin] + piece + text[end:]
+    found = document(text, content_type="text/xml")
+    assert not any("Error" in warning for warning in found.warnings), found.warnings
 
 
 def test_what_a_sitemap_speaks_for() -> None:

@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable, identity, local
+from larm.processing.apart.sheet_dates import date_of, date_styles
 from larm.processing.xml_tokens import END, START, TEXT, XmlTokens
 
+_SINCE_1904 = re.compile(r"date1904=[\"'](?:1|true)")
 _LOOK = 1_000
 """Rows between two looks at the clock."""
 
 
+class _Book(NamedTuple):
+    """What all sheets refer to."""
+
+    strings: list[str]
+    dates: frozenset[str]
+    """Cell styles that show a date."""
+    since_1904: bool
+
+
 def read(package: Package, budget: Budget) -> str:
-    """The cells into ``budget``, a row a line; the name of the first sheet."""
+    """The cells into ``budget``, a row a line. A table has no title: the names of sheets are mostly their programs'."""
     main = package.main("xl/workbook.xml")
     if main not in package.names:
         raise Unreadable("there is no workbook in it")
     relations = package.relations(main)
-    strings = _shared(package.text(main.rpartition("/")[0] + "/sharedStrings.xml"))
-    first = ""
-    tokens = XmlTokens(package.text(main))
+    folder = main.rpartition("/")[0]
+    text = package.text(main)
+    book = _Book(
+        _shared(package.text(f"{folder}/sharedStrings.xml")),
+        date_styles(package.text(f"{folder}/styles.xml")),
+        _SINCE_1904.search(text) is not None,
+    )
+    tokens = XmlTokens(text)
     for kind, name, rest in tokens:
         if kind != START or local(name) != "sheet":
             continue
         attributes = tokens.attributes(rest)
         label, part = attributes.get("name", ""), relations.get(identity(attributes), "")
-        first = first or label
         budget.text(label + "\n")
         budget.headings.append(label)
         if budget.spent(f"sheet {label!r}"):
             break
-        _read_sheet(package.text(part), package.relations(part), strings, budget)
-    return first
+        around = package.relations(part)
+        _read_sheet(package.text(part), around, book, budget)
+        for comments in (target for target in around.values() if "comments" in target and target in package.names):
+            budget.text("\n".join(_shared(package.text(comments), "text")) + "\n")
+    return ""
 
 
-def _shared(text: str) -> list[str]:
+def _shared(text: str, whole: str = "si") -> list[str]:
     """The texts that cells refer to by number; without the readings of East Asian characters."""
     found: list[str] = []
     pieces: list[str] = []
@@ -47,17 +68,17 @@ def _shared(text: str) -> list[str]:
             inside = kind == START
         elif tag == "rph":
             reading += 1 if kind == START else -1
-        elif tag == "si" and kind == END:
+        elif tag == whole and kind == END:
             found.append("".join(pieces))
             pieces = []
     return found
 
 
-def _read_sheet(text: str, relations: dict[str, str], strings: list[str], budget: Budget) -> None:
+def _read_sheet(text: str, relations: dict[str, str], book: _Book, budget: Budget) -> None:
     tokens = XmlTokens(text)
     row: list[str] = []
-    kind_of_cell, value, inside = "", "", False
-    rows = 0
+    cell: dict[str, str] = {}
+    value, inside, rows = "", False, 0
     for kind, name, rest in tokens:
         tag = local(name)
         if kind == TEXT:
@@ -65,16 +86,14 @@ def _read_sheet(text: str, relations: dict[str, str], strings: list[str], budget
                 value += rest
         elif tag in ("v", "t"):
             inside = kind == START
+        elif tag == "c" and kind == START:
+            cell, value = tokens.attributes(rest), ""
         elif tag == "c":
-            if kind == START:
-                kind_of_cell, value = tokens.attributes(rest).get("t", "n"), ""
-            elif value:
-                row.append(_cell(kind_of_cell, value, strings))
+            if value:
+                row.append(_shown(cell, value, book))
         elif tag == "row" and kind == END:
-            if row:
-                budget.text("\t".join(row) + "\n")
-                row = []
-            rows += 1
+            budget.text("\t".join(row) + "\n" * bool(row))
+            row, rows = [], rows + 1
             if rows % _LOOK == 0 and budget.spent(f"row {rows}"):
                 return
         elif tag == "hyperlink" and kind == START:
@@ -82,8 +101,12 @@ def _read_sheet(text: str, relations: dict[str, str], strings: list[str], budget
             budget.link(relations.get(identity(attributes), ""), attributes.get("display", ""))
 
 
-def _cell(kind: str, value: str, strings: list[str]) -> str:
+def _shown(cell: dict[str, str], value: str, book: _Book) -> str:
+    """What a reader of the table sees."""
+    kind = cell.get("t", "n")
     if kind == "s":
-        number = int(value) if value.isdecimal() and len(value) < 10 else len(strings)
-        return strings[number] if number < len(strings) else ""
+        number = int(value) if value.isdecimal() and len(value) < 10 else len(book.strings)
+        return book.strings[number] if number < len(book.strings) else ""
+    if kind == "n" and cell.get("s") in book.dates:
+        return date_of(value, book.since_1904)
     return value
