@@ -70,6 +70,7 @@ from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import processors
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
+from larm.reindex import Reindexed, reindex
 from larm.relief.lane import ReliefLane
 from larm.relief.page_reader import PageReader
 from larm.relief.protocol import Terms, plain
@@ -92,10 +93,11 @@ from larm.state import (
     resolver_of,
 )
 from larm.storage.pipeline import StorageLine
+from larm.storage.reader import StoreLog
 from larm.suspects import Suspects
 from larm.unloading import Unloader
 
-__all__ = ["build_crawl", "check", "explain_url", "resolver_of"]
+__all__ = ["build_crawl", "check", "explain_url", "reindex_pages", "resolver_of"]
 
 
 _MOST_READERS = 3
@@ -390,6 +392,31 @@ def _notes(settings: Config, header: Header | None, mission: _Mission, *, scoped
     if not settings.robots.obey or "robots" not in settings.filters.order:
         notes.append("robots.txt is not obeyed")
     return notes
+
+
+def reindex_pages(settings: Config, directory: Path) -> Reindexed:
+    """A new index for `larm reindex`, of the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError."""
+    normalizer = URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path)
+    undo: Undo = []
+    try:
+        undo.append(DirectoryLock(directory).close)
+        header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
+        position = header.storages.get("log", {}).get("store") if header else None
+        documents = DocumentReader(settings.processing.documents)
+        undo.append(documents.close)
+        process = processors(
+            LinkMemo(normalizer),
+            settings.processing,
+            processors_of_the_users(settings),
+            Counters().add,
+            text=True,
+            agent=settings.agent.name,
+            wall=SystemClock().wall,
+            documents=documents,
+        )
+        return reindex(directory, StoreLog(directory, position), settings.storage.index, process, normalizer.parse)
+    finally:
+        close_all(undo)
 
 
 def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str, str]]:

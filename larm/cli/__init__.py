@@ -21,6 +21,7 @@ from larm.cli.crawl import crawl
 from larm.cli.demo import demo
 from larm.cli.lookup import cat, why
 from larm.cli.options import CONTEXT, Call, LarmGroup
+from larm.cli.reindex import reindex
 from larm.cli.search import search
 from larm.cli.signals import INTERRUPTED
 from larm.cli.stats import stats
@@ -37,7 +38,7 @@ def larm() -> None:
     """
 
 
-for _command in (crawl, search, why, cat, stats, check, version, demo):
+for _command in (crawl, search, why, cat, stats, reindex, check, version, demo):
     larm.add_command(_command)
 
 

@@ -83,7 +83,7 @@ class IndexWriter:
         Replacing costs 1 us here and 10 us in tantivy's threads, also for a URL that was not there.
         """
         writer = self._open_writer()
-        key = _key(page.url.normalised)
+        key = key_of(page.url.normalised)
         with self._failure:
             document = _document(page, key)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
@@ -97,7 +97,7 @@ class IndexWriter:
         writer = self._open_writer()
         with self._failure:
             self._changed = True
-            writer.delete_documents_by_term(fields.KEY, _key(normalised))
+            writer.delete_documents_by_term(fields.KEY, key_of(normalised))
 
     def commit(self) -> int:
         """Make all changes durable and visible; returns the generation, the same as before if nothing changed."""
@@ -184,7 +184,8 @@ def _rewind(index: tantivy.Index, writer: tantivy.IndexWriter, generation: int) 
         writer.commit()
 
 
-def _key(normalised: str) -> str:
+def key_of(normalised: str) -> str:
+    """What a page is known by in `fields.KEY`."""
     if len(normalised) <= _LONGEST_KEY:
         return normalised
     return "sha256:" + hashlib.sha256(normalised.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,139 @@
+"""reindex: a new index from the stored pages, for ``larm reindex``. On the main thread; no crawl may be running.
+
+The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
+even where only a header said so, which is not stored. The new index is made beside the old one and takes its place at the end.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from larm import config
+from larm.errors import UsageError
+from larm.index.previous import PreviousIndex
+from larm.index.schema import index_exists
+from larm.kit.disk_failure import disk_failure
+from larm.model.document import Document, Visit
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.model.url import BadUrl, Url
+from larm.storage.index import IndexStorage
+from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
+
+_INDEX, _STAGE, _OLD = "index", "index.new", "index.old"
+
+
+class Reindexed(NamedTuple):
+    """How it went."""
+
+    pages: int
+    """In the new index."""
+    bodiless: int
+    """Of these, pages of which no copy is kept: found by address and title alone."""
+    left_out: int
+    """Pages of the log that the old index has not."""
+
+
+class _Process(Protocol):
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """As `larm.processing.by_mime.ByMime`."""
+        ...
+
+
+class _Parse(Protocol):
+    def __call__(self, text: str) -> Url:
+        """As `larm.model.url.URLNormalizer.parse`."""
+        ...
+
+
+class _Moment:
+    """A clock that stands where a page was fetched."""
+
+    now = 0.0
+
+    def wall(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def reindex(directory: Path, log: StoreLog, settings: config.IndexStorage, process: _Process, parse: _Parse) -> Reindexed:
+    """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError."""
+    old = next((path for path in (directory / _INDEX, directory / _OLD) if index_exists(path)), None)
+    if old is None:
+        raise UsageError(f"no index in {directory}: run larm crawl first")
+    previous = PreviousIndex(old)
+    moment = _Moment()
+    storage = IndexStorage(directory / _STAGE, settings, moment)
+    try:
+        shutil.rmtree(directory / _STAGE, ignore_errors=True)
+        (directory / _STAGE).mkdir()
+        storage.open(None)
+        found = _fill(storage, moment, _Reader(log, process, parse), previous)
+        storage.commit()
+        storage.close()
+        _swap(directory)
+    except OSError as error:
+        raise disk_failure(directory / _STAGE, error) from error
+    finally:
+        storage.close()
+        shutil.rmtree(directory / _STAGE, ignore_errors=True)
+    return found
+
+
+def _latest(log: StoreLog) -> Iterable[StoreEntry]:
+    """The last row of each page. 200 bytes of memory for each."""
+    rows: dict[str, StoreEntry] = {}
+    for entry in log:
+        rows[entry.normalised] = entry
+    return rows.values()
+
+
+class _Reader(NamedTuple):
+    """Pages as they are stored."""
+
+    log: StoreLog
+    process: _Process
+    parse: _Parse
+
+    def visit(self, entry: StoreEntry) -> Visit | None:
+        """The page of a row, read again; None for an address that this larm does not take."""
+        try:
+            url = self.parse(entry.url)
+        except BadUrl:
+            return None
+        body, headers = self.log.body(entry), {"content-type": entry.mime}
+        if entry.size and not body:
+            document = Document(entry.mime, entry.title, archive=False)
+        else:
+            document = self.process.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
+        return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document)
+
+
+def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex) -> Reindexed:
+    pages = bodiless = left_out = 0
+    for entry in _latest(reader.log):
+        fetched = previous.fetched(entry.normalised)
+        visit = None if fetched is None else reader.visit(entry)
+        if fetched is None or visit is None:
+            left_out += 1
+            continue
+        moment.now = float(fetched)
+        storage.store([visit])
+        pages += 1
+        bodiless += bool(entry.size and not visit.body)
+    return Reindexed(pages, bodiless, left_out)
+
+
+def _swap(directory: Path) -> None:
+    index, old = directory / _INDEX, directory / _OLD
+    if index.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        index.rename(old)
+    (directory / _STAGE / _INDEX).rename(index)
+    shutil.rmtree(old, ignore_errors=True)
