@@ -98,6 +98,11 @@ class IndexReader:
         with self._failure:
             return self._match(candidate.address, score, explanation)
 
+    def url(self, candidate: Candidate) -> str:
+        """Its address."""
+        with self._failure:
+            return str(self._searcher.doc(candidate.address).get_first(fields.URL))
+
     def parts_of_score(self, found: Retrieved, candidate: Candidate) -> dict[str, float]:
         """What each part of the query adds to the score of a candidate; those that add nothing are left out."""
         parts = {}

@@ -36,8 +36,10 @@ _SAME = {"nb": "no", "nn": "no"}
 LANGUAGES = frozenset(_NAMES)
 """ISO 639-1 codes of those that can be stemmed."""
 _WITHOUT_LIST = frozenset({"ar", "el", "ro", "ta", "tr"})
-_PREFIXES = {"ar": ("ال", "وال", "بال", "كال", "فال", "لل", "و", "ب", "ل", "ف", "ك")}
-"""Written together with the word that follows: articles, conjunctions, prepositions."""
+_LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ"}
+    "ar": "\u0627\u0623\u0625\u0622\u0628\u062a\u062b\u062c\u062d\u062e\u062f\u0630\u0631\u0632\u0633\u0634\u0635\u0636\u0637\u0638\u0639\u063a\u0641\u0642\u0643\u0644\u0645\u0646\u0647\u0648\u064a\u0621\u0626\u0624"
+}
+"""Letters that a word can begin with, where articles, conjunctions and the like are written before it as a part of it."""
 
 
 class Stemmer:
@@ -67,12 +69,16 @@ class Stemmer:
         """The stems of many words without white space, in one call."""
         return list(self._analyzer.analyze(" ".join(words)))
 
-    def beginnings(self, word: str) -> list[str]:
-        """Every word with the stem of ``word`` begins with one of these."""
-        stem, same = self.stem(word), 0
-        bare = word[max(0, word.find(stem)) :]
-        for mine, its in zip(bare, stem, strict=False):
+    @property
+    def letters(self) -> str:
+        """What words can begin with, if forms of a word need not begin alike; empty if they do."""
+        return _LETTERS.get(self.language, "")
+
+    def beginning(self, word: str) -> str:
+        """Every word with the stem of ``word`` begins so, in most languages; two letters at least."""
+        same = 0
+        for mine, its in zip(word, self.stem(word), strict=False):
             if mine != its:
                 break
             same += 1
-        return [prefix + bare[: max(same, 2)] for prefix in ("", *_PREFIXES.get(self.language, ()))]
+        return word[: max(same, 2)]

@@ -64,6 +64,17 @@ class Ranker:
 
     def rank(self, tree: Node | None, number: int, offset: int = 0, *, explain: bool = False) -> Ranking:
         """``number`` results after the first ``offset``. Raises StorageError."""
+        found, chosen = self._chosen(tree, number, offset)
+        results = [self._result(found, each, explain) for each in chosen]
+        words = dict.fromkeys(word for each in found.units for word in each.unit.words)
+        return Ranking(found.complete, found.total, results, {word: self._reader.forms(word) for word in words})
+
+    def urls(self, tree: Node | None, number: int) -> list[str]:
+        """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
+        return [self._reader.url(each.candidate) for each in self._chosen(tree, number, 0)[1]]
+
+    def _chosen(self, tree: Node | None, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
+        """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
         first = self._weigh(found)
         chosen = first[offset : offset + number]
@@ -71,9 +82,7 @@ class Ranker:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score, 0.0) for each in more]
-        results = [self._result(found, each, explain) for each in chosen]
-        words = dict.fromkeys(word for each in found.units for word in each.unit.words)
-        return Ranking(found.complete, found.total, results, {word: self._reader.forms(word) for word in words})
+        return found, chosen
 
     def reload(self) -> None:
         """See the latest commit of the index, and the latest link graph."""
