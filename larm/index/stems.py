@@ -37,8 +37,6 @@ LANGUAGES = frozenset(_NAMES)
 """ISO 639-1 codes of those that can be stemmed."""
 _WITHOUT_LIST = frozenset({"ar", "el", "ro", "ta", "tr"})
 _LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ"}
-    "ar": "\u0627\u0623\u0625\u0622\u0628\u062a\u062b\u062c\u062d\u062e\u062f\u0630\u0631\u0632\u0633\u0634\u0635\u0636\u0637\u0638\u0639\u063a\u0641\u0642\u0643\u0644\u0645\u0646\u0647\u0648\u064a\u0621\u0626\u0624"
-}
 """Letters that a word can begin with, where articles, conjunctions and the like are written before it as a part of it."""
 
 
