@@ -31,7 +31,7 @@ BANDS, ROWS = 6, 6
 """Bands of a sketch, and drawers in each."""
 _WINDOW = 16
 _SHORT = 64  # features; a quarter of a text with fewer would say too little
-_TEXT = 50_000  # characters of a text that count
+_TEXT = 20_000  # characters of a text that count
 _BATCH = 400_000  # bytes of texts that go through numpy at a time: some 10 MB there
 _SPACE, _END = 32, 0
 _LETTERS = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("0"), ord("9") + 1))

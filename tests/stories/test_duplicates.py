@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from pathlib import Path
 
+import pytest
 import tantivy
 
 from larm.index import fields, schema
 from larm.testing.endless import prose
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from larm.wiring import explain_url
-from tests.stories.crawls import aliases, config_of, indexed, run_crawl
+from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
+from tests.stories.processes import crawl_arguments, larm_says
+from tests.stories.test_kill import SCOPE, SETTINGS, kill
 
 QUICK = {"frontier.delay": 0, "crawl.restrict_to": ".*"}
 
@@ -59,3 +64,21 @@ def test_all_pages_where_nothing_is_merged(tmp_path: Path, web: SyntheticWeb) ->
     run_crawl(tmp_path, web.url("a.localhost"), {**QUICK, "storage.index.duplicates.merge": False})
     assert lead(tmp_path) == {"/", "/two"}
     assert aliases(tmp_path) == Counter()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_among_duplicates(tmp_path: Path, seed: int) -> None:
+    """Eight texts on some 200 pages: after any kill each text is in the index once, and each page is there or an alias."""
+    moments = random.Random(seed)
+    with random_web(seed, hosts=6, pages=200, delay=0.004) as web:
+        for number, place in enumerate(sorted(web.expected())):
+            host, slash, path = place.partition("/")
+            web.host(host).change(slash + path, title="The same", text=prose(number % 8))
+        links = reference_links(web, tmp_path / "reference")
+        for _ in range(3):
+            kill(web, tmp_path, moments.randrange(1, 80))
+        watch(web)
+        said = larm_says(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE))
+        assert said.status == 0, said.err
+        check_complete(tmp_path, web, links)
+        assert sum((indexed(tmp_path) - aliases(tmp_path)).values()) == 8
