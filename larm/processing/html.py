@@ -7,9 +7,9 @@ not used: setting up the first query of a page costs more than the walk. Nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -18,13 +18,15 @@ from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
+from larm.processing.boxes import BOXES, Box, BoxesOf, weigh
 from larm.processing.charset import utf8_of
 from larm.processing.hostile import cut
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Element, Page, as_html
-from larm.processing.parts import AROUND, HEADING, HEADING_END, HEADINGS, OPEN, SHUT, split
+from larm.processing.parts import ANCHOR, BOX, BOX_END, EDGE, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, Parts, mark, split
+from larm.processing.parts import BLOCK as BLOCK_MARK
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 
-_EDGE = "\x1f"  # between the text nodes of an anchor
+_EDGE = EDGE  # between the text nodes of an anchor; marks have it, too
 _ANCHOR_NODES = 100  # enough for 200 characters
 _ANCHOR_DEPTH = 6  # levels between an anchor and an image or a script in it
 _ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
@@ -49,7 +51,9 @@ _TEXT = next(node.tag_id for node in _nodes("x") if node.is_text_node)
 _LINKING, _SPEAKING = _ids(LINKING), _ids(SPEAKING)
 _BLOCK, _OUTER, _HIDDEN = (frozenset(_ids(names)) for names in (BLOCK, BLOCK - INNER, HIDDEN))
 _KEPT = frozenset(_LINKING) | frozenset(_SPEAKING)
-_MARKED = dict.fromkeys(_ids(AROUND), (OPEN, SHUT)) | dict.fromkeys(_ids(HEADINGS), (HEADING, f"{HEADING_END}\n"))
+_MARKS = {number: mark(name) for number, name in _ids(BLOCK).items()}
+_BOXES = {number: (name, BoxesOf(name)) for number, name in _ids(BOXES).items()}
+_HEADINGS = frozenset(_ids(HEADINGS))
 (_SCRIPT,) = _ids(frozenset({"script"}))
 (_TITLE,) = _ids(frozenset({"title"}))
 (_NOSCRIPT,) = _ids(frozenset({"noscript"}))
@@ -79,16 +83,17 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     body, warnings = cut(as_html(body, mime))
     root = LexborHTMLParser(body).root
-    title, words, kept, odd = ("", "", [], []) if root is None else _walk(root, text)
+    title, marked, boxes, found, odd = _Walked() if root is None else _walk(root, text)
+    kept = list(found)
     if len(kept) < _FEW and (frames := _FRAME.findall(body)) and not any(tag == _FRAME_ID for tag, _ in kept):
         kept += _frames(b"".join(frames))
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
     linked_data = [node.text() for tag, node in kept if tag == _SCRIPT and node.attributes.get("type") == LINKED_DATA]
-    elements, about = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
-    main, other, headings = split(words)
-    seen = text_digest(title, words)
+    elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
+    main, other, headings = split(marked, boxes, anchors) if text else Parts()
+    seen = text_digest(title, marked) if text else 0
     return Page(title, main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings)
 
 
@@ -102,26 +107,31 @@ def _frames(tags: bytes) -> list[tuple[int, LexborNode]]:
     return [(node.tag_id, node) for node in _nodes(b"<frameset>" + tags) if node.tag_id == _FRAME_ID]
 
 
-def _elements(kept: list[tuple[int, LexborNode]], odd: list[LexborNode], quick: int) -> tuple[list[Element], list[Element]]:
-    """(those of LINKING, those of SPEAKING). ``quick``: anchors that may be read the quick way."""
+def _elements(
+    kept: Sequence[tuple[int, LexborNode]], odd: Sequence[LexborNode], quick: int
+) -> tuple[list[Element], list[Element], list[int]]:
+    """(those of LINKING, those of SPEAKING, characters of each anchor). ``quick``: anchors that may be read the quick way."""
     careful = {address for node in odd if (address := _anchor_around(node))}
     elements: list[Element] = []
     about: list[Element] = []
+    anchors: list[int] = []
     for tag, node in kept:
         attributes = node.attributes
         if tag == _ANCHOR:
             if (attributes.get("href") or "#")[0] == "#" and "xlink:href" not in attributes:
+                anchors.append(0)
                 continue  # leads nowhere (LARM-102)
             quick -= 1
             words = node.text(separator=_EDGE) if quick > 0 else _EDGE  # nearly always one text node
             if _EDGE in words or (careful and node.mem_id in careful):
                 words = _within(node)
             elements.append(("a", attributes, words))
+            anchors.append(len(words))
         elif tag in _LINKING:
             elements.append((_LINKING[tag], attributes, ""))
         else:
             about.append((_SPEAKING[tag], attributes, ""))
-    return elements, about
+    return elements, about, anchors
 
 
 def _anchor_around(node: LexborNode | None) -> int:
@@ -133,18 +143,29 @@ def _anchor_around(node: LexborNode | None) -> int:
     return node.mem_id if node is not None and node.tag_id == _ANCHOR else 0
 
 
-def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, LexborNode]], list[LexborNode]]:  # noqa: PLR0912
-    """(title, text, nodes of the elements that matter with their numbers, what makes the text of an anchor odd).
+class _Walked(NamedTuple):
+    """What one walk through the tree has found."""
 
-    Not ``speaking``: without the text.
-    """
+    title: str = ""
+    marked: str = ""
+    """The text with marks (`larm.processing.parts`)."""
+    boxes: Sequence[Box] = ()
+    kept: Sequence[tuple[int, LexborNode]] = ()
+    """The elements that matter, with the numbers of their names."""
+    odd: Sequence[LexborNode] = ()
+    """What makes the text of an anchor odd."""
+
+
+def _walk(root: LexborNode, speaking: bool) -> _Walked:  # noqa: PLR0912, PLR0915  calls would cost a tenth of the page's time
+    """Not ``speaking``: without the text."""
     title: str | None = None
     words: list[Any] = []  # text_content is None for other nodes alone
     kept: list[tuple[int, LexborNode]] = []
     odd: list[LexborNode] = []
     add, keep = words.append, kept.append
     text, block, outer, special = _TEXT, _BLOCK if speaking else frozenset(), _OUTER, _SPECIAL
-    marked = _MARKED
+    marks, boxes, headings = _MARKS, _BOXES, _HEADINGS
+    found: list[Box] = []
     noscripts = 0
     nodes = root.traverse(include_text=speaking)
     for node in nodes:
@@ -152,17 +173,33 @@ def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, L
         if tag == text:
             add(node.text_content)
         elif tag in block:
-            add("\n")
-            if tag in marked:
-                begin, end = marked[tag]
-                add(begin)
-                node.insert_after(end)
+            if tag in boxes:
+                names, known = boxes[tag]
+                attributes = node.attributes
+                if not attributes:
+                    box = known[None]
+                elif len(attributes) == 1 and "class" in attributes:
+                    box = known[attributes["class"]]
+                else:
+                    box = weigh(names, attributes)
+                if box is not None:
+                    found.append(box)
+                    light = not box.kind
+                    add(LIGHT_BOX if light else BOX)
+                    node.insert_after(LIGHT_BOX_END if light else BOX_END)
+                    add(marks[tag])
+                    continue
+            add(marks[tag])
+            if tag in headings:
+                node.insert_after(HEADING)
             elif tag in outer:
                 _close(node)
         elif tag in special:
             if tag in _KEPT:
                 keep((tag, node))
-                if tag == _IMAGE:
+                if tag == _ANCHOR:
+                    add(ANCHOR)
+                elif tag == _IMAGE:
                     odd.append(node)
             if tag in _HIDDEN:
                 if tag == _TITLE and title is None and not _is_drawn(node):
@@ -174,7 +211,7 @@ def _walk(root: LexborNode, speaking: bool) -> tuple[str, str, list[tuple[int, L
             elif speaking and tag == _NOSCRIPT and noscripts < _NOSCRIPTS:
                 noscripts += 1
                 _silence(node)
-    return title or "", "".join(words), kept, odd
+    return _Walked(title or "", "".join(words), found, kept, odd)
 
 
 def _is_drawn(title: LexborNode) -> bool:
@@ -199,8 +236,8 @@ def _close(node: LexborNode) -> None:
         if after is None or node.tag_id in _ROOTS:
             return
     tag = after.tag_id
-    if tag not in _BLOCK and (tag != _TEXT or not (after.text_content or "")[:1].isspace()):
-        node.insert_after("\n")
+    if tag not in _BLOCK and (tag != _TEXT or not (after.text_content or "").isspace()):
+        node.insert_after(BLOCK_MARK)
 
 
 _ROOTS = frozenset(_ids(frozenset(("html", "head", "body", "frameset"))))
@@ -221,7 +258,7 @@ def _within(anchor: LexborNode) -> str:
         tag = node.tag_id
         if tag == _TEXT:
             text = node.text_content
-            words.append(" " if text is None or text[:1] == "\0" else text)
+            words.append(" " if text is None or text[:1] == EDGE else text)
         elif tag in _BLOCK:
             words.append(" ")
         elif tag == _IMAGE:

@@ -17,11 +17,13 @@ from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
+from larm.processing.boxes import BOXES, Box, weigh
 from larm.processing.charset import text_of
 from larm.processing.hostile import cut
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page, as_html
-from larm.processing.parts import AROUND, HEADING, HEADING_END, HEADINGS, OPEN, SHUT, split
-from larm.processing.readable import BLOCK, HIDDEN
+from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, mark, split
+from larm.processing.parts import BLOCK as BLOCK_MARK
+from larm.processing.readable import BLOCK, HIDDEN, INNER
 
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -50,7 +52,9 @@ def read(fetched: Fetched, mime: str) -> Page:
         warnings = [*warnings, f"{len(reader.elements)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del reader.elements[MAX_LINKS:]
     words = "".join(reader.words)
-    main, other, headings = split(words)
+    main, other, headings = split(
+        words, reader.boxes, [_size(attributes, text) for tag, attributes, text in reader.elements if tag == "a"]
+    )
     language = root.get("lang") or root.get("xml:lang") or ""
     return Page(
         reader.title or "",
@@ -76,7 +80,9 @@ class _Reader:
         self.elements: list[Element] = []
         self.about: list[Element] = []
         self.linked_data: list[str] = []
+        self.boxes: list[Box] = []
         self._anchors: list[tuple[int, list[str]]] = []  # open ones: their place in `elements`, their words
+        self._around: list[Box | None] = []  # for each open block element, its box if it is one that says something
         self._mute = 0  # open noscript elements
         for opening, element in _events(root):
             name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""  # a comment's tag is a function
@@ -89,6 +95,7 @@ class _Reader:
         if name in LINKING:
             self.elements.append((name, _attributes(element), ""))
             if name == "a":
+                self.words.append(ANCHOR)
                 self._anchors.append((len(self.elements) - 1, []))
             elif name == "img":
                 self._anchor_text(f" {element.get('alt') or ''} ")
@@ -97,11 +104,7 @@ class _Reader:
         elif name in SPEAKING:
             self.about.append((name, _attributes(element), ""))
         elif name in BLOCK:
-            self._separate()
-            if name in AROUND:
-                self.words.append(OPEN)
-            elif name in HEADINGS:
-                self.words.append(HEADING)
+            self._begin(name, element)
         elif element.tag == "title" and self.title is None:  # that of an SVG image has a namespace
             self.title = element.text or ""
         self._mute += name == "noscript"
@@ -114,11 +117,7 @@ class _Reader:
             tag, attributes, _ = self.elements[at]
             self.elements[at] = (tag, attributes, "".join(words))
         elif name in BLOCK:
-            if name in AROUND:
-                self.words.append(SHUT)
-            elif name in HEADINGS:
-                self.words.append(HEADING_END)
-            self._separate()
+            self._end(name, element)
         self._mute -= name == "noscript"
         self._say(element.tail)
 
@@ -127,8 +126,23 @@ class _Reader:
             self.words.append(text)
             self._anchor_text(text)
 
-    def _separate(self) -> None:
-        self.words.append("\n")
+    def _begin(self, name: str, element: Any) -> None:
+        box = weigh(name, _attributes(element)) if name in BOXES else None
+        if box is not None:
+            self.boxes.append(box)
+            self.words.append(BOX if box.kind else LIGHT_BOX)
+        self.words.append(mark(name))
+        self._anchor_text("\n")
+        self._around.append(box)
+
+    def _end(self, name: str, element: Any) -> None:
+        box = self._around.pop()
+        if box is not None:
+            self.words.append(BOX_END if box.kind else LIGHT_BOX_END)
+        elif name in HEADINGS:
+            self.words.append(HEADING)
+        elif name not in INNER and not (element.tail and element.tail.isspace()):
+            self.words.append(BLOCK_MARK)
         self._anchor_text("\n")
 
     def _anchor_text(self, text: str) -> None:
@@ -146,6 +160,11 @@ def _events(root: Any) -> Iterator[tuple[bool, Any]]:
             stack.append((False, element))
             if not (isinstance(element.tag, str) and element.tag == "template"):
                 stack.extend((True, child) for child in reversed(element))
+
+
+def _size(attributes: Attributes, text: str) -> int:
+    """Characters of a link; 0 for one that leads nowhere."""
+    return len(text) if (attributes.get("href") or "#")[0] != "#" or "xlink:href" in attributes else 0
 
 
 def _attributes(element: Any) -> Attributes:

@@ -1,53 +1,142 @@
-"""What of a page is its main text, and what is around it: menus, headers, footers, side boxes. Pure; called by the parsers.
+"""Parts of a page's text: the main text, what is around it (menus, headers, footers, side boxes), the headings. Pure.
 
-The parsers walk a page once and write down its text in pieces, with marks where a part begins or ends that matters here.
+The parsers walk a page once and write its text down with marks: where a block begins, where a box begins and ends, where a link
+begins. `split` takes that apart. On a plain page, one that has nothing of a magazine and is not half menus (documentation,
+mostly), all but the menus is main text; of the others `larm.processing.main_text` looks at each block. No word is lost.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
+from larm.processing.boxes import FURNITURE, MAIN, NAVIGATION, Box
+from larm.processing.main_text import Block, blocks, scores
 from larm.processing.page import MAX_HEADINGS
 from larm.processing.readable import names, squeeze_line
 
-AROUND: Final = names("aside footer nav")
-"""Elements whose text is about something else than the page, or about the whole site."""
-
 HEADINGS: Final = names("h1 h2 h3 h4 h5 h6")
 
-# Marks. A parser never passes NUL on, so no page has them. For digests they are white space.
-OPEN: Final = "\0\1"
-SHUT: Final = "\0\2"
-HEADING: Final = "\0\3"
-HEADING_END: Final = "\0\4"
+# Marks: NUL, which a parser never passes on, so that no page has them, and white space.
+EDGE: Final = "\0"
+BLOCK: Final = "\0\n"
+PARAGRAPH: Final = "\0 "
+ITEM: Final = "\0\t"
+HEADING: Final = "\0\r"
+"""Where one begins, and where it ends."""
+BOX: Final = "\0\f"
+BOX_END: Final = "\0\v"
+"""Of boxes that have a kind."""
+LIGHT_BOX: Final = "\0\x1c"
+LIGHT_BOX_END: Final = "\0\x1d"
+"""Of boxes that have a weight alone."""
+ANCHOR: Final = "\1"
+"""A link. Some pages have this character; then a link more or less is counted."""
+
+_MARKS = dict.fromkeys(names("p pre blockquote td th"), PARAGRAPH) | dict.fromkeys(names("li dt dd"), ITEM)
+_MARKS |= dict.fromkeys(HEADINGS, HEADING) | {"br": "\n"}
+_BOXES = re.compile(f"{BOX}|{BOX_END}")
+
+_CLEAN = bytes.maketrans(b"\0\x1c\x1d", b"\n\n\n")
+_EITHER = MAIN | NAVIGATION
+_MOST = 0.5
+"""Share of the text outside menus that the menus of a plain page may have, and that a main part must have to be believed."""
+_FURNISHED = 0.02
+"""Share of the text outside menus that is furniture, in a page that is no plain one."""
+_LEAST = 0.2
+"""Share of it that may be main text of a page full of links, which wants to be found as such."""
 
 
-def split(marked: str) -> tuple[str, str, list[str]]:
-    """(main text, other text, headings) of a text with marks. A page that has nothing but menus is its menus."""
-    if "\0" not in marked:
-        return marked, "", []
-    first, *pieces = marked.split("\0")
-    main = [first]
-    other: list[str] = []
-    headings: list[str] = []
-    depth = 0
-    heading: list[str] | None = None
-    for piece in pieces:
-        mark, text = piece[:1], piece[1:]
-        if mark == "\1":
-            depth += 1
-        elif mark == "\2":
-            depth -= depth > 0
-        elif mark == "\3":
-            heading = []
-        elif heading is not None:
-            if words := squeeze_line("".join(heading)):
-                headings.append(words)
-            heading = None
-        if heading is not None:
-            heading.append(text)
-        (other if depth else main).append(f"\n{text}" if mark in "\1\2" else text)
-    text, rest = "".join(main), "".join(other)
-    if not text or text.isspace():
-        text, rest = rest, ""
-    return text, rest, headings[:MAX_HEADINGS]
+def mark(tag: str) -> str:
+    """What a parser writes where a block element begins."""
+    return _MARKS.get(tag, BLOCK)
+
+
+class Parts(NamedTuple):
+    """A page's text, taken apart."""
+
+    main: str = ""
+    other: str = ""
+    headings: Sequence[str] = ()
+
+
+def split(marked: str, boxes: Sequence[Box], anchors: Sequence[int]) -> Parts:
+    """Takes a text with marks apart. ``boxes`` as they begin; ``anchors``: characters of the links."""
+    main, other = _plain(marked, boxes) or _by_blocks(marked, boxes, anchors)
+    return Parts(_clean(main), _clean(other) if other else "", _headings(marked))
+
+
+def _clean(text: str) -> str:
+    """Without marks; by way of bytes, as `str.translate` takes thirty times as long."""
+    return text.encode("utf-8", "surrogatepass").translate(_CLEAN, b"\1").decode("utf-8", "surrogatepass")
+
+
+def _headings(marked: str) -> list[str]:
+    found = [squeeze_line(_clean(each)) for each in marked.split(HEADING)[1::2]]
+    return [each for each in found if each][:MAX_HEADINGS]
+
+
+def _plain(marked: str, boxes: Sequence[Box]) -> tuple[str, str] | None:
+    """(main, other) of a plain page, by the kinds of its boxes; None for any other."""
+    for _, kind in boxes:
+        if kind & FURNITURE and not kind & NAVIGATION:
+            return None
+    areas = list(_areas(marked, boxes))
+    named = menus = rest = 0
+    for kinds, text in areas:
+        if kinds & NAVIGATION:
+            menus += len(text)
+        elif kinds & MAIN:
+            named += len(text)
+        else:
+            rest += len(text)
+    if named <= rest and menus > _MOST * (named + rest):
+        return None
+    beside = {NAVIGATION, _EITHER, 0} if named > rest else {NAVIGATION, _EITHER}
+    main = "".join([text for kinds, text in areas if kinds & _EITHER not in beside])
+    return main, "".join([text for kinds, text in areas if kinds & _EITHER in beside])
+
+
+def _areas(marked: str, boxes: Sequence[Box]) -> Iterator[tuple[int, str]]:
+    """(kinds of the boxes around it, text): each as long as the kinds are the same."""
+    around: list[int] = []
+    kinds = begin = 0
+    coming = (kind for _, kind in boxes if kind)
+    for match in _BOXES.finditer(marked):
+        before = kinds
+        if match[0] == BOX:
+            around.append(kinds)
+            kinds |= next(coming, 0)
+        elif around:
+            kinds = around.pop()
+        if kinds != before:
+            yield before, marked[begin : match.start()]
+            begin = match.start()
+    yield kinds, marked[begin:]
+
+
+def _by_blocks(marked: str, boxes: Sequence[Box], anchors: Sequence[int]) -> tuple[str, str]:
+    pieces = f"\n{marked}".split(EDGE)
+    page = blocks(pieces, iter(boxes), iter(anchors))
+    chosen = _choose(page)
+    main = [pieces[number] for number, *_ in chosen]
+    kept = {number for number, *_ in chosen}
+    other = [piece for number, piece in enumerate(pieces) if number not in kept]
+    return EDGE.join(main), EDGE.join(other)
+
+
+def _choose(page: list[Block]) -> list[Block]:
+    """The blocks of the main text."""
+    text = furniture = 0
+    for block in page:
+        kinds = block[-1]
+        if not kinds & NAVIGATION:
+            text += block[3]
+            if kinds & FURNITURE:
+                furniture += block[3]
+    chosen = [block for block, score in zip(page, scores(page), strict=True) if score > 0]
+    kept = sum([block[3] for block in chosen])
+    if not kept or (kept < _LEAST * text and furniture <= _FURNISHED * text):
+        chosen = [block for block in page if not block[-1] & NAVIGATION] or page
+    return chosen

@@ -28,6 +28,63 @@ def test_split(parser: str, html: str, main: str, other: str) -> None:
     assert (found.text, squeeze(found.other_text)) == (main, other)
 
 
+TEXT = "<p>A sentence of the article, long enough to look like one, with commas. And a second sentence behind it.</p>"
+JUNK = [
+    "<div class=sidebar><p>Most popular <a href=x>one</a> <a href=y>two</a></div>",
+    "<div class='share-buttons'><ul><li><a href=s>Share on something</a></ul></div>",
+    "<div id=comments><p>I do not agree, sir. Not at all, in fact.</div>",
+    "<form><p>Subscribe to our newsletter</form>",
+    "<ul class=related><li><a href=z>Another article that you may like as well</a></ul>",
+]
+
+
+@PARSERS
+@pytest.mark.parametrize("junk", JUNK)
+def test_a_page_of_a_magazine(parser: str, junk: str) -> None:
+    """What surrounds the article is other text, wherever it stands."""
+    html = f"<div class=entry-content>{TEXT * 3}</div>{junk}<div class=newsletter>Subscribe</div>"
+    found = document(html, parser=parser)
+    assert found.text.count("A sentence of the article") == 3
+    assert "newsletter" not in found.text
+    other = squeeze(found.other_text)
+    assert "Subscribe" in other
+    assert found.text.startswith("A sentence")
+    assert found.text.endswith("behind it.")
+
+
+@PARSERS
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "<ul>" + "<li><a href=x>link</a>" * 50 + "</ul>",
+        "<dl><dt>term<dd>definition</dl><pre>code()</pre><table><tr><td>cell</table>",
+        "<main>" + "<p><a href=y>index</a>" * 30 + "</main>",
+        "<table><tr><td>only<td>a<td>table</table>",
+    ],
+)
+def test_a_plain_page_keeps_all(parser: str, inner: str) -> None:
+    """Documentation and lists of links: all but the menus."""
+    found = document(f"<nav>Menu</nav>{inner}<footer>Foot</footer>", parser=parser)
+    assert set(squeeze(found.other_text).split()) == {"Menu", "Foot"}
+    assert not {"Menu", "Foot"} & set(found.text.split())
+
+
+@PARSERS
+def test_a_named_main_part(parser: str) -> None:
+    html = "<div>Top of the site</div><nav>" + "Menu " * 90 + "</nav><main><h1>Title</h1>" + "word " * 40 + "</main>"
+    found = document(html, parser=parser)
+    assert found.text.startswith("Title word")
+    assert "Top" not in found.text
+
+
+@PARSERS
+def test_hidden_links_and_marks_of_a_page_itself(parser: str) -> None:
+    """Control characters in a page are no marks."""
+    found = document("<p>a&#1;b\x01c<nav>d&#28;e&#29;</nav><a href=x>f</a>", parser=parser)
+    assert "\0" not in found.raw_text + found.other_text
+    assert "\1" not in found.raw_text + found.other_text
+
+
 @PARSERS
 @pytest.mark.parametrize(
     ("html", "headings"),
