@@ -113,4 +113,5 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     def cost(self) -> int:
         """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
         text = len(self.document.raw_text) + len(self.document.other_text) if self.document else 0
-        return 500 + len(self.body) + text + 200 * len(self.links)
+        headers = sum(map(len, self.headers.values()))  # up to 64,000 characters, where a server wants that
+        return 500 + len(self.body) + text + headers + 200 * len(self.links)
