@@ -16,6 +16,7 @@ import click
 from larm.cli.answer import moment
 from larm.cli.terminal import has_colours, is_terminal
 from larm.cli.wrap import columns, wrapped
+from larm.index.meta_words import MIME_NAMES
 from larm.monitor.printable import printable
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def _facts(hit: Hit) -> Iterator[str]:
     if hit.language:
         yield printable(hit.language)
     if hit.mime not in _USUAL:
-        yield printable(hit.mime.rpartition("/")[2] if len(hit.mime) <= 24 else hit.mime)
+        short = hit.mime.rpartition("/")[2] if len(hit.mime) <= 24 else hit.mime
+        yield printable(MIME_NAMES.get(hit.mime, short))
 
 
 def _clean(text: str) -> str:

@@ -45,7 +45,7 @@ _DAY = 86_400
 _LAST_DAY = 253_402_300_800 // _DAY  # 1 January 10000
 _DEEPEST = 8  # directories of a path; deeper ones are found by words of the URL
 _LONGEST = 200  # characters of a word
-_MIME_NAMES = {
+MIME_NAMES = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "text/plain": "txt",
@@ -67,6 +67,7 @@ _MIME_NAMES = {
     "application/vnd.oasis.opendocument.spreadsheet": "ods",
     "application/vnd.oasis.opendocument.presentation": "odp",
 }
+"""What people call a type."""
 
 
 def meta_words(
@@ -148,7 +149,7 @@ def _folders(normalised: str) -> list[str]:
 @lru_cache(1_000)
 def _kind(mime: str, extension: str) -> str:
     """The MIME type in three ways, and the extension of the file."""
-    kinds = sorted({kind for kind in (extension, _MIME_NAMES.get(mime, "")) if kind})
+    kinds = sorted({kind for kind in (extension, MIME_NAMES.get(mime, "")) if kind})
     return " ".join([_words("mime", mime), _words("media", mime.partition("/")[0]), _words("filetype", *kinds)])
 
 

@@ -71,6 +71,20 @@ def test_title_address_and_snippet_without_escape_sequences(larm: Larm, searcher
     assert searcher.asked == (Path(), "tide causeway", 10, 1, False)
 
 
+@pytest.mark.parametrize(
+    ("mime", "shown"),
+    [
+        ("application/vnd.oasis.opendocument.text", "odt"),
+        ("application/atom+xml", "atom"),
+        ("image/png", "png"),
+        ("application/vnd.nobody.knows.this.one", "application/vnd.nobody.knows.this.one"),
+    ],
+)
+def test_types_have_the_names_that_people_use(larm: Larm, searcher: type[FakeSearcher], mime: str, shown: str) -> None:
+    searcher.results = Results(query="x", total=1, complete=1, hits=(Hit(title="T", url="http://b.org/", mime=mime),), took=0.0)
+    assert larm("search", "x").out == f"1. T\n   http://b.org/   {shown}\n\n"
+
+
 def on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal with colours, 40 columns wide."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
