@@ -85,6 +85,8 @@ class TrapDesk:
         self._book.warm(each.url.host for each in told)
         with self._book.lock:
             for key, group in groupby(told, lambda each: each.url.host):
+                if key == FILES:  # many copies of a licence are no trap
+                    continue
                 host = self._book.get_locked(key)
                 traps = host.traps = host.traps or HostTraps()
                 for each in group:

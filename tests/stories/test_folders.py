@@ -86,6 +86,20 @@ def test_a_file_without_a_title_goes_by_its_name(docs: Path, tmp_path: Path) -> 
     assert titles["sub/deep/"].endswith("docs/sub/deep/")
 
 
+def test_a_disk_has_no_traps(tmp_path: Path) -> None:
+    """Deep folders, the same name again and again, hundreds of files with the same text: all read."""
+    root = Path(os.path.realpath(tmp_path)) / "docs"
+    deep = root.joinpath(*["again"] * 25)
+    deep.mkdir(parents=True)
+    (deep / "x.txt").write_text("the last one")
+    for number in range(150):
+        (root / f"package{number}").mkdir()
+        (root / f"package{number}" / "copyright").write_text("the same licence")
+    run = run_crawl(tmp_path / "crawl", start(root))
+    assert stored(tmp_path / "crawl").total() == 1 + 25 + 1 + 300
+    assert "traps/closed" not in run.counters
+
+
 def test_the_same_again_reads_only_what_has_changed(docs: Path, tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     for path in (*docs.rglob("*"), docs):
