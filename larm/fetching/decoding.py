@@ -21,8 +21,9 @@ import brotli
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 """For the Accept-Encoding header."""
 _MOST_LAYERS = 5  # of encodings; nobody needs more than two
+_MOST_PARTS = 10_000  # of 20 bytes each, that may hold nothing
+_SLICE = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}  # 8 MB, the most that a server may ask for (RFC 9659)
 
 
@@ -65,26 +66,63 @@ def decode(codings: str, raw: bytes, limit: int, *, cut: bool = False) -> Decode
 
 
 def _gzip(data: bytes, limit: int) -> Decoded:
-    """All members (RFC 1952 2.2); what follows that is none is ignored."""
+    """All members (RFC 1952 2.2)."""
+    try:
+        return _parts(data, limit, _GZIP)
+    except zlib.error as error:
+        return _unchecked(data[_gzip_header(data) :], limit, "gzip", error)
+
+
+def _zstd(data: bytes, limit: int) -> Decoded:
+    """All frames (RFC 8878 3)."""
+    try:
+        return _parts(data, limit, _ZSTD)
+    except zstd.ZstdError as error:
+        raise CantDecode(f"broken zstd: {error}") from error
+
+
+class _Format(NamedTuple):
+    """What may consist of parts, each complete in itself."""
+
+    name: str
+    magic: bytes
+    begin: Callable[[], Any]
+    failure: type[Exception]
+
+
+_GZIP = _Format("gzip", _GZIP_MAGIC, lambda: zlib.decompressobj(31), zlib.error)
+_ZSTD = _Format("zstd", b"\x28\xb5\x2f\xfd", lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), zstd.ZstdError)
+
+
+def _parts(data: bytes, limit: int, form: _Format) -> Decoded:
+    """Parts that begin with its magic, one behind the other; what follows that is none is ignored.
+
+    Raises its failure where the first one is broken. Read a slice at a time: what is behind the end of a part is copied.
+    """
     pieces: list[bytes] = []
-    room = limit + 1
+    whole, room, at = 0, limit + 1, 0
     while True:
-        member = zlib.decompressobj(31)
-        try:
-            piece = member.decompress(data, room)
-        except zlib.error as error:
-            if pieces:
-                return Decoded(b"".join(pieces), flaw="a later part of the gzip is broken")
-            return _unchecked(data[_gzip_header(data) :], limit, "gzip", error)
-        pieces.append(piece)
-        room -= len(piece)
-        if room <= 0:
-            return Decoded(b"".join(pieces), truncated=True)
-        if not member.eof:
-            return _short(b"".join(pieces), "gzip")
-        data = member.unused_data
-        if not data.startswith(_GZIP_MAGIC):
+        part = form.begin()
+        while not part.eof and at < len(data):
+            piece = data[at : at + _SLICE]
+            at += len(piece)
+            try:
+                pieces.append(part.decompress(piece, room))
+            except form.failure:
+                if not whole:
+                    raise
+                return Decoded(b"".join(pieces), flaw=f"a later part of the {form.name} is broken")
+            room -= len(pieces[-1])
+            if room <= 0:
+                return Decoded(b"".join(pieces), truncated=True)
+        if not part.eof:
+            return _short(b"".join(pieces), form.name)
+        whole += 1
+        at -= len(part.unused_data)
+        if not data.startswith(form.magic, at):
             return Decoded(b"".join(pieces))
+        if whole == _MOST_PARTS:
+            return Decoded(b"".join(pieces), truncated=True, flaw=f"{form.name} of more than {whole} parts")
 
 
 def _deflate(data: bytes, limit: int) -> Decoded:
@@ -137,27 +175,6 @@ def _brotli(data: bytes, limit: int) -> Decoded:
     except brotli.error as error:
         raise CantDecode("broken brotli") from error
     return Decoded(body) if stream.is_finished() or len(body) > limit else _short(body, "brotli")
-
-
-def _zstd(data: bytes, limit: int) -> Decoded:
-    """All frames (RFC 8878 3)."""
-    pieces: list[bytes] = []
-    room = limit + 1
-    while True:
-        frame = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
-        try:
-            piece = frame.decompress(data, room)
-        except zstd.ZstdError as error:
-            raise CantDecode(f"broken zstd: {error}") from error
-        pieces.append(piece)
-        room -= len(piece)
-        if room <= 0:
-            return Decoded(b"".join(pieces), truncated=True)
-        if not frame.eof:
-            return _short(b"".join(pieces), "zstd")
-        data = frame.unused_data
-        if not data.startswith(_ZSTD_MAGIC):
-            return Decoded(b"".join(pieces))
 
 
 def _short(body: bytes, name: str) -> Decoded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import sys
 import zlib
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.fetching.decoding import CantDecode, Decoded, decode
+from larm.kit.clock import SystemClock
 
 if sys.version_info < (3, 14):
     from backports import zstd
@@ -61,6 +63,28 @@ def test_several_parts() -> None:
     assert decode("zstd", zstd.compress(b"one, ") + zstd.compress(b"two"), LIMIT) == Decoded(b"one, two")
     broken = gzip.compress(b"one, ") + gzip.compress(PAGE)[:5] + b"?" * 50
     assert decode("gzip", broken, LIMIT) == Decoded(b"one, ", flaw="a later part of the gzip is broken")
+
+
+@pytest.mark.parametrize(("coding", "parts"), [("gzip", 300_000), ("zstd", 300_000), ("gzip", 9_999)])
+def test_very_many_parts_take_no_time(coding: str, parts: int) -> None:
+    """6 MB of them: to copy the rest behind each would be some terabytes."""
+    clock = SystemClock()
+    began = clock.monotonic()
+    found = decode(coding, PACKERS[coding](b"x") * parts, LIMIT)
+    assert clock.monotonic() - began < 5.0
+    assert found.body == b"x" * min(parts, 10_000)
+    assert bool(found.flaw) == (parts > 10_000)
+
+
+def test_a_large_body_in_many_slices() -> None:
+    body = PAGE * 20 + bytes(range(256)) * 3000
+    for coding, packer in PACKERS.items():
+        assert decode(coding, packer(body), 10 * LIMIT) == Decoded(body), coding
+    noise = random.Random(1).randbytes(700_000)
+    for coding, packer in PACKERS.items():
+        packed = packer(noise)
+        assert decode(coding, packed, LIMIT) == Decoded(noise), coding
+        assert len(decode(coding, packed, 500_000).body) == 500_000
 
 
 @pytest.mark.parametrize("rest", [b"\0", b"\0" * 500, b"\r\n", b"<!-- cached -->"])
