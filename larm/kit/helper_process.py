@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -189,4 +190,5 @@ def _limit(memory: int) -> None:
     """No more memory than this, no files written, no trace of a crash."""
     for what, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         _, hard = resource.getrlimit(what)
-        resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard),) * 2)
+        with suppress(ValueError):  # macOS has no limit of address space; time still is limited there
+            resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard),) * 2)

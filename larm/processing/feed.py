@@ -44,6 +44,7 @@ _NAMES = {
 }
 _CORE = frozenset(("", _ATOM))
 _TEXTS = names("description summary content subtitle tagline info abstract body div encoded fullitem copyright rights")
+_REGISTERED = "http://www.iana.org/assignments/relation/"  # the long form of each relation (RFC 4287 4.2.7.2)
 _INNER = names("item entry items channel")
 _DATED = _CORE | {_DC}
 _TEXT_SPACES = _CORE | {_CONTENT, _XHTML, _DC}
@@ -227,7 +228,7 @@ def _link(node: Node) -> FeedLink:
     return FeedLink(
         href,
         node.bases,
-        node.get("rel").lower() or "alternate",
+        node.get("rel").lower().removeprefix(_REGISTERED) or "alternate",
         node.get("type").lower(),
         node.get("title"),
         node.get("hreflang"),

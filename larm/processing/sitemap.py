@@ -69,7 +69,7 @@ def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False
         else:
             reader.end(name)
     error = f"not well-formed: {'; '.join(tokens.faults)}" if tokens.faults else ""
-    foreign = strict_namespace and reader.namespace not in NAMESPACES
+    foreign = strict_namespace and reader.namespace.rstrip("/") not in NAMESPACES
     if foreign:
         error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
     entries = [] if error and (foreign or not partial) else reader.entries[:MAX_ENTRIES]
@@ -124,11 +124,16 @@ def read_text(text: str) -> Sitemap:
 
 
 def is_text_sitemap(text: str) -> bool:
-    """Whether a text is nothing but URLs, one a line."""
-    lines = [line for line in text.lstrip(_WHITE)[:100_000].splitlines() if line.strip(_WHITE)]
-    if len(text) > 100_000:
+    """Whether a text is nothing but URLs, one a line; in a longer one, one line in ten may be something else."""
+    begin = text.lstrip(_WHITE)[:100_000]
+    if not _LINE.match(begin):
+        return False
+    lines = [line.strip(_WHITE) for line in begin.splitlines()]
+    if len(begin) == 100_000:
         del lines[-1:]  # half a line
-    return bool(lines) and all(_LINE.fullmatch(line.strip(_WHITE)) for line in lines)
+    lines = [line for line in lines if line]
+    others = sum(_LINE.fullmatch(line) is None for line in lines)
+    return bool(lines) and others <= len(lines) // 10
 
 
 def completed(loc: str) -> str:

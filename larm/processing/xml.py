@@ -25,7 +25,7 @@ Join = Callable[[str, str], str]
 
 _PAGES = names(
     "alternate guid related via replies next prev previous first last up next-archive prev-archive current mentioned"
-    " link comments commentrss"
+    " link comments commentrss a"
 )
 """Relations of links in feeds that lead to what a reader reads; of others only the address is recorded."""
 _ADDRESSES = ("href", "xlink:href", "url", "xmlurl", "htmlurl")
@@ -73,7 +73,10 @@ class XmlProcessor:
             except BadUrl:
                 return href
 
-        base = resolved(address, content_location) if content_location else address
+        try:
+            base = join(address, content_location).access if content_location else address
+        except BadUrl:
+            base = address
         return feed_page(found, resolved, base)
 
 

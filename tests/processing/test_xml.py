@@ -114,7 +114,8 @@ def test_text_sitemap() -> None:
     assert [entry.loc for entry in read_text(text).entries] == ["http://a.localhost/1", "http://a.localhost/2"]
     found = document(text, content_type="text/plain")
     assert (len(found.links), found.index) == (2, False)
-    for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1"):
+    assert is_text_sitemap("http://a.localhost/1\n" * 9 + "# the end")
+    for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1", "http://a.localhost/1\nsee"):
         assert not is_text_sitemap(other)
 
 
