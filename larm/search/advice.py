@@ -1,4 +1,4 @@
-"""What to tell somebody whose query found nothing: what of it is to blame. Pure; called by the searcher."""
+"""What to tell somebody whose query found nothing, or nothing with all the words. Pure; called by the searcher."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
     if tree is None:
         return []
     words = list(dict.fromkeys(wanted(tree)))
-    missing = [f'"{item.text}"' for item in words if not count(item)]
-    if missing:
-        return [f"no page has {', '.join(missing[:_NAMED])}"]
+    if blamed := missing(tree, count):
+        return blamed
     items = tree.items if isinstance(tree, All) else (tree,)
     plain = join(tuple(item for item in items if isinstance(item, Word | Phrase)))
     if plain is not None and plain != tree and (found := count(plain)):
@@ -25,6 +24,12 @@ def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
     if len(words) > 1:
         return ["each of the words is found, but on no page all of them; OR between two asks for either"]
     return []
+
+
+def missing(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
+    """A sentence on the words that are nowhere, if there are such."""
+    words = [f'"{item.text}"' for item in dict.fromkeys(wanted(tree)) if not count(item)]
+    return [f"no page has {', '.join(words[:_NAMED])}"] if words else []
 
 
 def _pages(count: int) -> str:

@@ -13,7 +13,7 @@ from larm.index.reader import IndexReader, Match
 from larm.index.tree import Node, wanted
 from larm.kit.clock import SystemClock
 from larm.seams import Clock
-from larm.search.advice import advice
+from larm.search.advice import advice, missing
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.query import parse_question
@@ -111,8 +111,8 @@ class Searcher:
         n = min(max(1, n), _MOST_HITS)
         found = self._ranker.rank(tree, n, n * (max(1, page) - 1), explain=explain)
         suggestion = self._better(words, tree) if found.complete < FEW else ""
-        if not found.total and not suggestion:
-            notes += advice(tree, reader.count)
+        if not found.complete and not suggestion:
+            notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
         marks = Marks(
             tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
         )

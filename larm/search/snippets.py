@@ -19,6 +19,7 @@ WIDTH = 200
 _FIRST = 16_000  # characters of a page that are looked at first: 0.3 ms; mostly all words are there
 _SEARCHED = 100_000  # characters that are looked at otherwise: 3 ms
 _SAMPLE = 100
+_CLOSE = 30  # characters; words that are nearer to each other by less are as near
 _NAME = 40  # characters of a name that is not cut, such as vacuum_cost_limit
 _ELLIPSIS = "…"
 
@@ -125,7 +126,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tuple[int, int]:
-    """The first stretch of at most ``width`` characters with the most worth of different pieces, each perhaps twice."""
+    """The stretch of at most ``width`` characters with the most worth of different pieces, close together; the first such."""
     best, window = (-1.0, 0), (0, 0)
     inside: Counter[str] = Counter()
     value = 0.0
@@ -134,14 +135,14 @@ def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tup
         if not inside[place.piece]:
             value += worth.get(place.piece, 0)
         inside[place.piece] += 1
-        while place.end - places[first].start > width and first < last:
+        while first < last and (inside[places[first].piece] > 1 or place.end - places[first].start > width):
             piece = places[first].piece
             inside[piece] -= 1
             if not inside[piece]:
                 value -= worth.get(piece, 0)
                 del inside[piece]
             first += 1
-        rank = (round(value, 6), min(last - first + 1, 2 * len(inside)))
+        rank = (round(value, 6), -((place.end - places[first].start) // _CLOSE))
         if rank > best:
             best, window = rank, (places[first].start, place.end)
     return window

@@ -167,6 +167,7 @@ def test_operators(crawl: Path, query: str, urls: list[str]) -> None:
 def test_which_pages_have_all_the_words(crawl: Path) -> None:
     results = Searcher(crawl).search("crawler manual nowhere")
     assert results.complete == 0 < results.total
+    assert results.notes == ('no page has "nowhere"',)
     assert not any(hit.complete for hit in results)
     assert all(hit.complete for hit in Searcher(crawl).search("site:a.org"))
     assert Searcher(crawl).search("crawler manual").hits[0].complete
