@@ -17,6 +17,8 @@ from larm.model.outcome import Fetched
 
 MAX_SIZE: Final = 52_428_800
 """Bytes unpacked; the protocol's limit for a sitemap. A bomb ends here."""
+_MOST_MEMBERS: Final = 10_000  # they may be empty
+_SLICE: Final = 1 << 16
 GZIP: Final = ("application/gzip", "application/x-gzip")
 """The types this is for."""
 
@@ -44,18 +46,22 @@ class GzipProcessor:
 def unpack(body: bytes, limit: int = MAX_SIZE) -> tuple[bytes, str]:
     """(what is within, as far as it can be had; a warning or nothing). Several members in a row are one file (RFC 1952 2.2)."""
     pieces: list[bytes] = []
-    left, rest = limit, body
-    while rest and left > 0:
+    left, at, members = limit, 0, 0
+    while at < len(body) and left > 0 and members < _MOST_MEMBERS:
         reader = zlib.decompressobj(wbits=31)
-        try:
-            piece = reader.decompress(rest, left)
-        except zlib.error as error:
-            if pieces and not rest.startswith(b"\x1f\x8b"):
-                break  # padding
-            return b"".join(pieces), f"broken gzip: {error}"
-        pieces.append(piece)
-        left -= len(piece)
+        begin = at
+        while not reader.eof and at < len(body) and left > 0:  # in slices: what is behind the end of a member is copied
+            piece = body[at : at + _SLICE]
+            at += len(piece)
+            try:
+                pieces.append(reader.decompress(piece, left))
+            except zlib.error as error:
+                if members and not body.startswith(b"\x1f\x8b", begin):
+                    return b"".join(pieces), ""  # padding
+                return b"".join(pieces), f"broken gzip: {error}"
+            left -= len(pieces[-1])
         if not reader.eof:
             return b"".join(pieces), f"more than {limit} bytes in gzip" if left <= 0 else "gzip ends too early"
-        rest = reader.unused_data
-    return b"".join(pieces), ""
+        at -= len(reader.unused_data)
+        members += 1
+    return b"".join(pieces), f"gzip of more than {members} members" if members == _MOST_MEMBERS else ""
