@@ -34,7 +34,7 @@ from larm.model.url_shape import without_echo
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
-_TOGETHER, _MOST = 64, 4_000_000
+_TOGETHER, _MOST = 64, 2_000_000
 """Visits, and bytes of them, looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
 _WAITING = 1000  # another seed than those of the bands
 _SHORT = 1500  # characters

@@ -8,8 +8,6 @@ import hashlib
 _PIECE = 2047
 """Bytes that hashlib takes without giving Python's lock away; next to busy threads it comes back milliseconds later."""
 _NO_WORD = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
-_SIGNS = "\xa0\u2013\u2019\u201c\u201d"
-"""Beyond ASCII, the commonest characters that are no part of a word; each costs a microsecond and more."""
 
 
 def crawl_hash(data: bytes) -> int:
@@ -27,13 +25,9 @@ def written(value: int) -> str:
 
 
 def text_hash(*texts: str) -> int:
-    """The hash over the letters, digits and underscores of a page's text, of which markup and scripts are no part (YIOOP-9).
+    """The hash over the words of a page's text, of which markup and scripts are no part (YIOOP-9); 0 where there are none.
 
-    0 where there are none.
+    White space and punctuation do not count, as far as they are ASCII: to look for all of Unicode's takes five times as long.
     """
-    text = "".join(texts)
-    if not text.isascii():
-        for sign in _SIGNS:  # one by one: a fiftieth of the time of str.translate
-            text = text.replace(sign, "")
-    words = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD)
+    words = "".join(texts).encode("utf-8", "surrogatepass").translate(None, _NO_WORD)
     return crawl_hash(words) if words else 0
