@@ -21,7 +21,7 @@ from larm.processing.xml_tokens import START, TEXT, XmlTokens, root_of
 from larm.seams import Processor
 
 Join = Callable[[str, str], str]
-"""The address of a link, given a base and what stands in the document; the latter, where that is no URL."""
+"""The address of a link, given a base and what stands in the document; empty, where that is no URL."""
 
 _PAGES = names(
     "alternate guid related via replies next prev previous first last up next-archive prev-archive current mentioned"
@@ -71,13 +71,9 @@ class XmlProcessor:
             try:
                 return join(base, href).access
             except BadUrl:
-                return href
+                return ""
 
-        try:
-            base = join(address, content_location).access if content_location else address
-        except BadUrl:
-            base = address
-        return feed_page(found, resolved, base)
+        return feed_page(found, resolved, resolved(address, content_location) or address)
 
 
 def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
@@ -122,8 +118,8 @@ def _of_entry(entry: feed.Entry, join: Join, base: str) -> Iterator[Element]:
             continue
         address = base
         for each in link.bases:
-            address = join(address, each)
-        address = join(address, link.href)
+            address = join(address, each) or address  # a base that is none changes nothing
+        address = join(address, link.href) or link.href  # the warning comes from who resolves it for good
         words = entry.title if link is main else link.title
         if link.rel in _PAGES:
             yield "a", {"href": address}, words

@@ -51,7 +51,7 @@ def test_poppler() -> None:
                 assert not any("reading process" in warning for warning in found.warnings), (member.name, found.warnings)
                 if len(reference["text"] or "") > 50:
                     scores[member.name] = recall(reference["text"], found.text)
-                title = (reference["title"] or "").strip()
+                title = "".join(filter(str.isprintable, reference["title"] or "")).strip()
                 if title and not title.startswith(_NO_TITLES) and not found.failed:
                     titles += 1
                     right += " ".join(title.split()) == found.title

@@ -59,6 +59,13 @@ def test_atom_with_bases_and_several_alternates() -> None:
     ]
 
 
+def test_bases_that_are_none() -> None:
+    for base in ("http://[::1", "file:///etc/", "mailto:x@y"):
+        feed = f"<rss xml:base='{base}'><channel><link>passwd</link></channel></rss>"
+        assert links(feed, content_type="text/xml") == [("/dir/passwd", 0, "", True)], base
+        assert links(feed, content_type="text/xml", headers={"content_location": base}) == [("/dir/passwd", 0, "", True)], base
+
+
 def test_rdf_and_cdf() -> None:
     rdf = (
         '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><title>C</title>'

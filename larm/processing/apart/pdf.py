@@ -23,7 +23,7 @@ _MAX_PAGES = 10_000
 _TITLE_WITHIN = 2_000  # characters of the first page
 _FORM_VERSION = 2  # of the structure that PDFium's forms want; its last one without scripts
 _UNTITLED = re.compile(r"(?:untitled|no title|title|document|slide|unbenannt|sans titre)(?:[ -]?\d+)?", re.IGNORECASE)
-_JUNK = re.compile(_UNTITLED.pattern + r"|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)", re.IGNORECASE)
+_JUNK = re.compile(r"|" + _UNTITLED.pattern + r"|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)", re.IGNORECASE)
 """Titles that programs write by themselves: they count if there is nothing else."""
 _PROGRAM = re.compile(r"Microsoft (?:Word|PowerPoint|Excel) - ")
 _ERRORS = {
@@ -47,6 +47,7 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
         return Found(warnings=(_ERRORS.get(error, f"PDFium gives up with error {error}"),), failed=True)
     form_info = pdfium.FPDF_FORMFILLINFO(version=_FORM_VERSION)
     form = pdfium.FPDFDOC_InitFormFillEnvironment(document, form_info)
+    title = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
     heading = ""
     count = pdfium.FPDF_GetPageCount(document)
     for number in range(min(count, _MAX_PAGES)):
@@ -59,14 +60,13 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
         text = pdfium.FPDFText_LoadPage(page)
         if text:
             _read_page(document, page, text, budget)
-            if number == 0:
+            if number == 0 and _JUNK.fullmatch(title):
                 heading = _largest(text)
             pdfium.FPDFText_ClosePage(text)
         if form:
             _read_form(page, form, budget)
         pdfium.FPDF_ClosePage(page)
-    said = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
-    title = heading or ("" if _UNTITLED.fullmatch(said) else said) if _JUNK.fullmatch(said) else said or heading
+    title = heading or ("" if _UNTITLED.fullmatch(title) else title)
     modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
     language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
     found = budget.found(title, modified, language, _meta(document, b"Subject"))
