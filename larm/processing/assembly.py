@@ -5,7 +5,7 @@ Called by the HTML processors on the fetcher threads. This is the hottest loop o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from larm.config import Processing
@@ -15,8 +15,9 @@ from larm.model.link_memo import LinkMemo, PageLinks
 from larm.model.message import FRAME, ORDINARY, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
-from larm.processing import facts, language
+from larm.processing import facts
 from larm.processing.directives import Robots, is_for_us, of_header, of_meta
+from larm.processing.language import language_of
 from larm.processing.page import Attributes, Element, Page
 from larm.processing.pointers import Related, alternates, canonical, refresh_target
 from larm.processing.query_charset import UNICODE, in_charset
@@ -69,7 +70,7 @@ class Assembler:
             resolver = self._based(resolver, base, warnings)
         follow = robots.follow or not self._nofollow
         links, related = self._links(elements, resolver, follow, warnings, "" if page.charset in UNICODE else page.charset)
-        metas = facts.named_metas(about)
+        metas = facts.named_metas(about) if page.text else {}
         return Document(
             mime=mime,
             title=squeeze_line(page.title),
@@ -77,8 +78,9 @@ class Assembler:
             other_text=page.other,
             headings=tuple(page.headings),
             description=facts.description(metas) if metas else "",
-            language=language.declared(page.language),
-            modified=page.modified or facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")),
+            language=self._language(message, fetched, page, metas) if page.text else "",
+            modified=page.modified
+            or (facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")) if page.text else 0),
             words=page.words,
             links=links,
             charset=page.charset,
@@ -91,6 +93,10 @@ class Assembler:
             alternates=alternates(related) if related else (),
             warnings=_lines(message.url.access, warnings) if warnings else (),
         )
+
+    def _language(self, message: URLMessage, fetched: Fetched, page: Page, metas: Mapping[str, str]) -> str:
+        tag = page.language or metas.get("content-language") or metas.get("language")
+        return language_of(tag or fetched.headers.get("content-language", ""), page.text, message.url.hostname)
 
     def links(self, page: str, elements: Sequence[Element], *, follow: bool, base: str = "") -> Found:
         """What other elements lead to, on a page with this access URL and ``<base>``: those of its headers, of its styles."""

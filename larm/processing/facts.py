@@ -48,7 +48,8 @@ def named_metas(about: Iterable[Element]) -> dict[str, str]:
     found: dict[str, str] = {}
     for tag, attributes, _ in about:
         if tag == "meta":
-            name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+            names = ("name", "property", "itemprop", "http-equiv")
+            name = next((value for each in names if (value := attributes.get(each))), None)
             content = attributes.get("content")
             if name and content:
                 found.setdefault(name.strip().lower(), content)

@@ -90,11 +90,15 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
-    linked_data = [node.text() for tag, node in kept if tag == _SCRIPT and node.attributes.get("type") == LINKED_DATA]
+    linked_data = _linked_data(kept) if text else []
     elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
     main, other, headings = split(marked, boxes, anchors) if text else Parts()
     seen = text_digest(title, marked) if text else 0
     return Page(title, main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings)
+
+
+def _linked_data(kept: Sequence[tuple[int, LexborNode]]) -> list[str]:
+    return [node.text() for tag, node in kept if tag == _SCRIPT and node.attributes.get("type") == LINKED_DATA]
 
 
 def _language(root: LexborNode | None) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from larm.processing.facts import seconds
+from larm.processing.language import language_of
 from tests.processing.pages import document
 
 PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
@@ -22,7 +25,7 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
     ],
 )
 def test_description(parser: str, html: str, description: str) -> None:
-    assert document(html, parser=parser).description == description
+    assert document(html + "<p>x", parser=parser).description == description
 
 
 @PARSERS
@@ -39,7 +42,7 @@ def test_description(parser: str, html: str, description: str) -> None:
 )
 def test_modified(parser: str, html: str, modified: int) -> None:
     headers = {"last-modified": "Wed, 21 Oct 2015 07:28:00 GMT"}
-    assert document(html, parser=parser, headers=headers).modified == modified
+    assert document(html + "<p>x", parser=parser, headers=headers).modified == modified
 
 
 @pytest.mark.parametrize(
@@ -49,16 +52,51 @@ def test_bad_dates(date: str) -> None:
     assert seconds(date) in (0, 253_402_351_199)
 
 
+GERMAN = "<p>Der Hund und die Katze sind nicht mit dem Auto in den Wald gefahren, weil es dort von Jägern wimmelt.</p>"
+ENGLISH = "<p>The dog and the cat have not gone to the wood by car, for it is full of hunters who shoot at all of them.</p>"
+FINNISH = "<p>Koira ja kissa eivät menneet autolla metsään, koska siellä on paljon metsästäjiä.</p>"
+
+
 @PARSERS
 @pytest.mark.parametrize(
     ("html", "language"),
     [
-        ("<html lang=de-AT>", "de"),
-        ("<html xml:lang='EN'>", "en"),
-        ("<html lang=''>", ""),
-        ("<html lang=gsw>", ""),
+        ("<html lang=de-AT><p>x", "de"),
+        ("<html xml:lang='EN'><p>x", "en"),
+        ("<html lang=nb><p>x", "no"),
+        ("<meta http-equiv=content-language content=fr><p>x", "fr"),
+        ("<meta name=language content=it><p>x", "it"),
+        ("<html lang=''><p>x", ""),
+        ("<html lang=gsw><p>x", ""),
         ("<p>", ""),
+        (GERMAN, "de"),
+        (f"<html lang=en>{ENGLISH}", "en"),
+        (f"<html lang=en>{GERMAN}", "de"),  # a template that nobody translated
+        (f"<html lang=fr>{GERMAN}", "fr"),  # too little to refute it
+        (f"<html lang=fr>{GERMAN * 3}", "de"),
+        (f"<html lang=ru>{FINNISH * 3}", "fi"),
+        (f"<html lang=no>{'<p>Den renser i porerne samtidig med at den forfinder dem, siger hun.' * 4}", "no"),
+        (f"<nav>{ENGLISH}</nav><main>{GERMAN * 2}</main>", "de"),
+        ("<p>\1\2 x \x0b " + GERMAN, "de"),
     ],
 )
-def test_declared_language(parser: str, html: str, language: str) -> None:
+def test_language(parser: str, html: str, language: str) -> None:
     assert document(html, parser=parser).language == language
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "language"),
+    [
+        ("http://a.localhost.se/", {}, "sv"),
+        ("http://a.org/", {}, ""),
+        ("http://a.localhost.se/", {"content-language": "da"}, "da"),
+    ],
+)
+def test_language_without_a_declaration(url: str, headers: dict[str, str], language: str) -> None:
+    assert document("<p>1 2 3", url=url, headers=headers).language == language
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_any_text_has_a_language_or_none(text: str) -> None:
+    assert len(language_of("", text)) in (0, 2)
