@@ -42,7 +42,8 @@ _EXPECTED = {
 _DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]\w+)*")
 _SPACE = re.compile(r"\s+")
-_normalizer = URLNormalizer()
+_SCHEMES = {"http", "https", "file"}
+_normalizer = URLNormalizer(files=True)
 
 
 def word(text: str, notes: list[str]) -> Node | None:
@@ -50,7 +51,18 @@ def word(text: str, notes: list[str]) -> Node | None:
     name, colon, value = text.partition(":")
     if colon and name.lower() in _OPERATORS:
         return _operator(name.lower(), value, notes)
+    if value.startswith("//") and name.lower() in _SCHEMES:
+        return _address(text, value.lstrip("/"))
     return Word(text)
+
+
+def _address(text: str, rest: str) -> Node:
+    """An address that was typed: this page, or pages with its words in their addresses or texts."""
+    try:
+        _normalizer.parse(text)
+    except BadUrl:
+        return Word(text)
+    return Any((Info(text), Word(rest))) if rest else Word(text)
 
 
 def phrase(name: str, text: str, notes: list[str]) -> Node | None:

@@ -155,6 +155,8 @@ def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> N
         ("site:b.org", []),
         ("-crawler", ["/manual.pdf"]),
         ("info:a.org/larm", ["/larm"]),
+        ("http://a.org/larm", ["/larm"]),
+        ("http://a.org/larm/", ["/larm"]),
         ('"crawler called larm"', ["/"]),
         ("date:all host:all", ["/"]),
     ],
