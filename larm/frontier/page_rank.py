@@ -1,7 +1,7 @@
 """PageRank first: the URL that the link graph ranks highest is next (LARM-115).
 
 The graph is that of the storage ``graph``: its ranks follow the crawl with each of its snapshots, and who waits is then filed
-again. URLs that are newer than the snapshot wait in between.
+again. What is newer than the snapshot is filed by what the page where it was found hands on.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from larm.errors import StorageError
 from larm.frontier.banded_queue import BANDS
+from larm.graph.files import DAMPING
 from larm.graph.reader import GraphReader
-from larm.model.message import START, URLMessage
+from larm.model.message import START, Standing, URLMessage
 from larm.seams import Clock
 
 _LOOK = 5.0
@@ -20,7 +23,7 @@ _LOOK = 5.0
 _AVERAGE = 32
 """Band of a page of average rank."""
 _UNKNOWN = 0.3
-"""The rank that a URL probably has of which the graph does not know: few pages can link to it."""
+"""The rank of a page of which nobody knows anything."""
 
 
 def band_of(rank: float) -> int:
@@ -37,14 +40,19 @@ class PageRankOrder:
         # constant after construction
         self._open = open_graph
         self._clock = clock
-        # guarded by the lock of the host records
+        # guarded by the lock of the host records, but may be read without
         self._graph: GraphReader | None = None
         self._looked = -math.inf
         self.generation = 0
 
-    def found(self, _: URLMessage, links: Sequence[URLMessage]) -> Sequence[URLMessage]:
-        """As they are."""
-        return links
+    def found(self, page: URLMessage, links: Sequence[URLMessage]) -> Sequence[URLMessage]:
+        """Each link with the band that it would have were this the only one to its page."""
+        graph = self._graph
+        rank = graph.rank(page.url.fingerprint) if graph is not None else 0.0
+        if not rank:
+            rank = 2.0 ** ((_AVERAGE - page.standing.tier) / 2) if page.standing is not None else _UNKNOWN
+        band = band_of(DAMPING * rank / max(len(links), 1) + 1 - DAMPING)
+        return [msgspec.structs.replace(link, standing=Standing(tier=band)) for link in links]
 
     def file(self, messages: Sequence[URLMessage]) -> list[tuple[int, URLMessage]]:
         """By the last snapshot."""
@@ -62,6 +70,8 @@ class PageRankOrder:
         if message.referrer == START:
             return 0
         rank = self._graph.rank(message.url.fingerprint) if self._graph is not None else 0.0
+        if not rank and message.standing is not None:
+            return message.standing.tier
         return band_of(rank or _UNKNOWN)
 
     def _look(self) -> None:

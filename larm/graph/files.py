@@ -8,3 +8,5 @@ SNAPSHOT = "snapshot"
 """What was made of the journal last."""
 LOCATION_BITS = 20
 """Where a page's links stand: offset of its block in the journal, shifted by so much, plus the number of its row, plus 1."""
+DAMPING = 0.85
+"""How often somebody follows a link and does not begin anew, as everybody has it since Brin and Page, 1998."""

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-DAMPING = 0.85
-"""The value that everybody uses since Brin and Page, 1998."""
+from larm.graph.files import DAMPING
 
 
 class Links(NamedTuple):

@@ -37,7 +37,7 @@ UNKNOWN = Known("", "", 0)
 
 
 class Standing(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What the order of host budgets (YIOOP-42 to 44) must know of a URL on its way."""
+    """What an order must know of a URL on its way: that of host budgets (YIOOP-42 to 44) all of it, that by PageRank a tier."""
 
     index: int = 0
     """Place of the link among those of its page; the weight of the page that it leads to."""
