@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gzip
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
 from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
 from tests.stories.crawls import indexed, lines, rows, run_crawl
+from tests.stories.processes import Process, crawl_arguments, larm_says
 
 FEED = (
     "<rss version='2.0'><channel><title>Daily feed</title><item><title>Entry of the day</title><link>/entry</link>"
@@ -119,3 +122,53 @@ def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
     assert run.reason == "finished"
     assert {row.url.rpartition("/")[2] for row in rows(tmp_path)} == {"", "1.pdf"}
     assert len(rows(tmp_path)) == 2
+
+
+def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Its reader is busy with a document that hangs, which a closed pipe alone would not end."""
+    site = site_of(web)
+    site.page("/", links=["/1.pdf", "/2.pdf"])
+    site.add("/1.pdf", document(pdf("HANG", ["An aardvark digs."]), "application/pdf"))
+    site.add("/2.pdf", document(pdf("Good", ["A wombat digs."]), "application/pdf"))
+    start = f"http://a.localhost:{site.port}/"
+    poison = (
+        f"import sys; sys.path.append({str(Path(__file__).parents[2])!r})\n"
+        "from larm.processing.apart.reader import DocumentReader\n"
+        "DocumentReader.__init__.__defaults__ = ('tests.stories.poisoned_child',)"
+    )
+    arguments = crawl_arguments(tmp_path, [start], {"processing.documents.timeout": "3s", "monitor.tick": "50ms"})
+    with Process(*arguments, before=poison) as process:
+        children: set[int] = set()
+        while not children:  # the reading process is there once the document has come
+            children = children_of(process.number)
+        while not any(int(facts(child)[11]) > 100 for child in children):  # a second of the processor: it hangs
+            os.sched_yield()
+        process.signal(signal.SIGKILL)
+        assert process.end().status == -signal.SIGKILL
+    while any(is_alive(child) for child in children):  # the test's time-out bounds it
+        os.sched_yield()
+    assert larm_says(*crawl_arguments(tmp_path, [start])).status == 0
+    assert sorted(row.url.rpartition("/")[2] for row in rows(tmp_path)) == ["", "1.pdf", "2.pdf"]
+    assert set(found(tmp_path, "digs")) == {"1.pdf", "2.pdf"}
+
+
+def children_of(number: int) -> set[int]:
+    """Processes that any thread of a process has started."""
+    return {
+        int(child)
+        for task in Path(f"/proc/{number}/task").glob("*/children")
+        for child in task.read_text(encoding="ascii").split()
+    }
+
+
+def is_alive(number: int) -> bool:
+    """It runs, and does not only wait for somebody to take note of its end."""
+    try:
+        return facts(number)[0] != "Z"
+    except OSError:
+        return False
+
+
+def facts(number: int) -> list[str]:
+    """Of a process, from its state on (proc(5), stat)."""
+    return Path(f"/proc/{number}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
