@@ -15,6 +15,7 @@ from larm.model.url import BadUrl
 from larm.processing import feed, sitemap
 from larm.processing.assembly import Assembler
 from larm.processing.charset import text_of
+from larm.processing.feed_entry import Entry
 from larm.processing.page import MAX_LINKS, Element, Page
 from larm.processing.readable import anchor, names
 from larm.processing.xml_tokens import START, TEXT, XmlTokens, root_of
@@ -111,7 +112,7 @@ def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
     )
 
 
-def _of_entry(entry: feed.Entry, join: Join, base: str) -> Iterator[Element]:
+def _of_entry(entry: Entry, join: Join, base: str) -> Iterator[Element]:
     main = entry.link
     for link in (*entry.links, *entry.mentioned, *entry.source):
         if not link.href:

@@ -19,7 +19,8 @@ from larm.model.link_memo import LinkMemo
 from larm.model.url import BadUrl, URLNormalizer
 from larm.processing.by_mime import processors
 from larm.processing.charset import text_of
-from larm.processing.feed import Entry, FeedLink, read_feed
+from larm.processing.feed import read_feed
+from larm.processing.feed_entry import Entry, FeedLink
 from larm.testing.fakes import message, page
 from tests.conformance.feed_differences import DIFFERENCES
 from tests.shared_data import shared
