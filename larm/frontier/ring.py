@@ -55,10 +55,10 @@ class Ring:
         return len(self._places)
 
     def _turn(self) -> tuple[int, deque[str]]:
-        filled = [(band, queue) for band, queue in self._bands.items() if queue]
-        if self._fair:
-            return next((each for each in filled if each[0] > self._last), filled[0])
-        return filled[0]
+        if not self._fair:
+            return next(each for each in self._bands.items() if each[1])
+        filled = [each for each in self._bands.items() if each[1]]
+        return next((each for each in filled if each[0] > self._last), filled[0])
 
     def __repr__(self) -> str:
         return f"<Ring of {len(self)} hosts>"

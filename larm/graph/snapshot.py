@@ -65,7 +65,7 @@ class SnapshotWriter:
     def begin(self, name: str) -> None:
         """What is written from now on is the array ``name``."""
         self._end()
-        self._file.write(bytes(-self._file.tell() % 8))
+        self._put(bytes(-self._file.tell() % 8))
         self._begun = (name, self._file.tell(), 0)
 
     def write(self, data: bytes | memoryview) -> None:
@@ -73,10 +73,7 @@ class SnapshotWriter:
         if not len(data):  # an empty array of numpy's is no memoryview
             return
         name, offset, checksum = self._begun
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise disk_failure(self._path, error) from error
+        self._put(data)
         self._begun = (name, offset, zlib.crc32(data, checksum))
 
     def add(self, name: str, data: bytes | memoryview) -> None:
@@ -100,9 +97,16 @@ class SnapshotWriter:
 
     def close(self) -> None:
         """Throw away what was not finished; may be called at any time."""
-        self._file.close()
+        with suppress(OSError):  # what it still holds may not find room on the disk
+            self._file.close()
         with suppress(FileNotFoundError):
             os.unlink(self._name)
+
+    def _put(self, data: bytes | memoryview) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise disk_failure(self._path, error) from error
 
     def _end(self) -> None:
         name, offset, checksum = self._begun

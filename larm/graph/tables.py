@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -131,8 +132,11 @@ class Backlinks:
     def sorted(self) -> Iterator[bytes]:
         """(source, text) of all links, by target, those of a target in the order in which they were added."""
         for number, file in enumerate(self._files):
-            file.seek(0)
-            rows = np.frombuffer(file.read(), np.uint32).reshape(-1, 3)
+            try:
+                file.seek(0)
+                rows = np.frombuffer(file.read(), np.uint32).reshape(-1, 3)
+            except OSError as error:
+                raise disk_failure(self._directory, error) from error
             first = number * self._width
             targets = rows[:, 0] - np.uint32(first)
             counts = np.bincount(targets, minlength=self._width)[: max(len(self._counts) - first, 0)]
@@ -147,7 +151,8 @@ class Backlinks:
     def close(self) -> None:
         """Let go of the files."""
         for file in self._files:
-            file.close()
+            with suppress(OSError):  # what it still holds may not find room on the disk
+                file.close()
 
 
 def places_of(rank: NDArray[np.float64]) -> tuple[NDArray[np.int64], Numbers]:

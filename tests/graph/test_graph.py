@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from larm.graph.reader import GraphReader, open_graph
 from larm.model.document import Visit
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
+from larm.testing.faults import FaultyDisk
 from tests.graph.webs import address, fingerprint, gone, moved, page, stored
 
 WEB = (
@@ -208,3 +211,29 @@ def test_a_journal_that_is_too_short_is_refused(tmp_path: Path) -> None:
 def test_a_position_that_is_none_is_refused(tmp_path: Path, position: dict[str, object]) -> None:
     with pytest.raises(StorageError, match="--fresh"):
         stored(tmp_path, position=position)
+
+
+def test_a_disk_that_fails_is_told_by_name_and_leaves_the_last_snapshot(tmp_path: Path) -> None:
+    """At each attempt to write."""
+    position = stored(tmp_path / "well", *WEB)
+
+    def fails(number: int) -> FaultyDisk:
+        folder = Path(shutil.copytree(tmp_path / "well", tmp_path / str(number)))
+        with FaultyDisk(folder, number or None, errno.ENOSPC) as disk:
+            if number:
+                with pytest.raises(StorageError, match=str(folder)):
+                    stored(folder, page("f", "ab"), position=position)
+            else:
+                stored(folder, page("f", "ab"), position=position)
+        return disk
+
+    sites = fails(0).sites
+    assert len(sites) > 5
+    for number, site in enumerate(sites, 1):
+        if site.startswith("replace anchors") or "anchors" in site:
+            continue  # of the index of anchor texts
+        fails(number)
+        left = graph(tmp_path / str(number))
+        assert left.pages in (4, 5)
+        names = {path.name for path in (tmp_path / str(number) / "graph").iterdir()}
+        assert names == {JOURNAL, SNAPSHOT}, site

@@ -5,8 +5,10 @@ from __future__ import annotations
 import zipfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from larm.errors import StorageError
 from larm.model.document import Document, Link, Visit
 from larm.model.message import REDIRECT
 from larm.model.url import URLNormalizer
@@ -49,9 +51,14 @@ def gone(name: str) -> Visit:
 def stored(directory: Path, *visits: Visit, position: Mapping[str, object] | None = None) -> Mapping[str, object]:
     """The graph of these visits, with its snapshot; the position of the checkpoint."""
     storage = GraphStorage(directory, FakeClock())
-    storage.open(position)
-    storage.store(visits)
-    position = storage.commit()
+    try:
+        storage.open(position)
+        storage.store(visits)
+        position = storage.commit()
+    except StorageError:
+        with suppress(StorageError):
+            storage.close()
+        raise
     storage.close()
     return position
 
