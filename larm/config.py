@@ -247,6 +247,7 @@ class Search(_Section, frozen=True):
     all_words: Factor = 4.0  # having all words of a long question
     all_words_first: Count = 2  # up to so many words, a page must have all of them if there is one that has
     few: Count = 30  # of more words: if fewer pages have all, pages that have some of them are found too
+    within_names: Factor = 0.4  # the words of names such as os.path, apart from each other
     proximity: Factor = 0.4  # neighbours of the query that stand near each other
     proximity_slop: Count = 4  # words between them
     anchors: Factor = 2.0  # what others call the page, in their links to it

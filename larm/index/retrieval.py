@@ -86,7 +86,7 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         query, every = self._query(units, parts, condition, asked=asked), self._all(units, condition)
-        first = 1 < len(units) <= self._settings.all_words_first
+        first = len(units) <= self._settings.all_words_first
         complete = -1
         if every is not None:
             complete = total(self._searcher.search(every, limit=1))
@@ -110,6 +110,7 @@ class Retrieval:
             for each in units:
                 name = "has " + " ".join(each.unit.words)
                 parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
+        parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
         parts |= {f"near {number}": near for number, near in enumerate(self.words.near(units), 1)}
         if called:
             pages = [
@@ -133,7 +134,7 @@ class Retrieval:
     def _all(self, units: Sequence[Sought], condition: tantivy.Query | None) -> tantivy.Query | None:
         """Pages that have all units, function words apart; None where that is the same as to have any."""
         needed = [each for each in units if not each.common] or list(units)
-        if len(units) < 2:
+        if not units or (len(units) == 1 and len(units[0].unit.words) == 1):
             return None
         every = [(_MUST, each.query) for each in needed]
         return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])

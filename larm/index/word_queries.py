@@ -78,6 +78,15 @@ class WordQueries:
         text = " ".join(word.text for word in words)
         return [self._sought(unit, self._weights) for unit in units_of(text, self._analyzer.spans(text))]
 
+    def within(self, units: Sequence[Sought]) -> list[tantivy.Query]:
+        """The words of names such as ``os.path``, wherever they stand: a page may have said of what it speaks."""
+        words = dict.fromkeys(
+            word for each in units if len(each.unit.words) > 1 for word in each.unit.words if not is_unspaced(word)
+        )
+        weight = self._settings.within_names
+        found = [self._sought(Unit((word,), word), self._weights) for word in words] if weight else []
+        return [tantivy.Query.boost_query(each.query, weight) for each in found]
+
     def near(self, units: Sequence[Sought]) -> list[tantivy.Query]:
         """Neighbours of the query that stand near each other in a page: words next to each other mean more than both alone."""
         settings = self._settings

@@ -141,3 +141,20 @@ def test_linked_pages_are_better(tmp_path: Path) -> None:
         values = Search(link_rank_by=by)  # type: ignore[arg-type]
         ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
         assert ranker.rank(tree, 9).results[0].match.url[-1] == "b", by
+
+
+def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
+    """The page on which a name is explained may have its parts apart; where it is written as asked counts more."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, text in (
+        ("apart", "Config: a record. Its inspect member"),
+        ("whole", "see Config.inspect, a member"),
+        ("no", "a member"),
+    ):
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
+    writer.commit()
+    writer.close()
+    assert names(ranking(tmp_path, "Config.inspect (C member)")) == ["whole", "apart", "no"]
+    assert names(ranking(tmp_path, "Config.inspect")) == ["whole"]
+    assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
