@@ -15,6 +15,7 @@ from larm.index.meta_words import NAMES, SIZE_STEP
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Word
 from larm.kit.units import ByteSize
 from larm.model.url import BadUrl, URLNormalizer
+from larm.search.spelling import distance
 
 FIELDS: dict[str, Literal["title", "url"]] = {"intitle": "title", "inurl": "url"}
 """Operators that may stand before a word, a phrase or a group."""
@@ -42,6 +43,7 @@ _EXPECTED = {
 _DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?", re.ASCII)
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]\w+)*")
 _SPACE = re.compile(r"\s+")
+_SHORT = 4  # letters; shorter words before a colon are like an operator by chance: "line:"
 _SCHEMES = {"http", "https", "file"}
 _normalizer = URLNormalizer(files=True)
 
@@ -53,6 +55,11 @@ def word(text: str, notes: list[str]) -> Node | None:
         return _operator(name.lower(), value, notes)
     if value.startswith("//") and name.lower() in _SCHEMES:
         return _address(text, value.lstrip("/"))
+    if value and len(name) > _SHORT and name.isalpha():
+        near = [known for known in _OPERATORS if distance(name.lower(), known, 1) == 1]
+        if near:
+            notes.append(f"{name[:20]}: was taken for {near[0]}:")
+            return _operator(near[0], value, notes)
     return Word(text)
 
 

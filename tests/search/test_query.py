@@ -97,6 +97,8 @@ def test_operators(text: str, tree: Node) -> None:
         ("a modified:99", A, "modified:99 was ignored: not a date (2024, 2024-05 or 2024-05-17)"),
         ("a lang:?", A, "lang:? was ignored: not a language"),
         ("a size:" + "9" * 400, A, f"size:{'9' * 50} was ignored: not a size"),
+        ("intitel:a", In("title", A), "intitel: was taken for intitle:"),
+        ("line:a filetipe:pdf", All((Word("line:a"), Meta("filetype", "pdf"))), "filetipe: was taken for filetype:"),
         ("OR a", A, "an OR needs a word on both sides; it was ignored"),
         ("a OR", A, "an OR needs a word on both sides; it was ignored"),
         ("a OR | b", Any((A, B)), "an OR needs a word on both sides; it was ignored"),
