@@ -22,7 +22,20 @@ from larm.processing.boxes import BOXES, Box, BoxesOf, weigh
 from larm.processing.charset import utf8_of
 from larm.processing.hostile import cut
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Element, Page, as_html
-from larm.processing.parts import ANCHOR, BOX, BOX_END, EDGE, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, Parts, mark, split
+from larm.processing.parts import (
+    ANCHOR,
+    BOX,
+    BOX_END,
+    EDGE,
+    HEADING,
+    HEADINGS,
+    LIGHT_BOX,
+    LIGHT_BOX_END,
+    Parts,
+    mark,
+    split,
+    title_of,
+)
 from larm.processing.parts import BLOCK as BLOCK_MARK
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 
@@ -94,7 +107,9 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
     main, other, headings = split(marked, boxes, anchors) if text else Parts()
     seen = text_digest(title, marked) if text else 0
-    return Page(title, main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings)
+    return Page(
+        title_of(title, headings), main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings
+    )
 
 
 def _linked_data(kept: Sequence[tuple[int, LexborNode]]) -> list[str]:

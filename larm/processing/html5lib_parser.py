@@ -21,7 +21,7 @@ from larm.processing.boxes import BOXES, Box, weigh
 from larm.processing.charset import text_of
 from larm.processing.hostile import cut
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page, as_html
-from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, mark, split
+from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, mark, split, title_of
 from larm.processing.parts import BLOCK as BLOCK_MARK
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 
@@ -57,7 +57,7 @@ def read(fetched: Fetched, mime: str) -> Page:
     )
     language = root.get("lang") or root.get("xml:lang") or ""
     return Page(
-        reader.title or "",
+        title_of(reader.title or "", headings),
         main,
         other,
         headings,

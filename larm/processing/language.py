@@ -93,8 +93,10 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _ALIKE = tuple(map(names, ("bs hr sr", "id ms", "da no sv", "es gl ca pt", "cs sk", "zu xh st tn")))
 """Of these the declaration is the better witness."""
 _TAG = re.compile(r"\s*([A-Za-z]{2})(?![A-Za-z])")
-_LOOKED_AT = 4_000  # characters, with white space
-_WORDS = 250
+_LOOKED_AT = 3_000  # characters, with white space
+_WORDS = 150
+_CONFIRMED = 0.05  # share of frequent words that confirms a declaration
+_PLAIN = 0.15  # the same of English, on the many pages that declare nothing
 _SHORT = 30  # characters; of less nothing can be told
 _ENOUGH = 200  # characters; more of them can refute a declaration
 
@@ -110,8 +112,9 @@ def language_of(tag: str, text: str, host: str = "") -> str:
     """ISO 639-1; "" where nothing tells. ``tag``: what the page declares; ``text``: its main text."""
     code = declared(tag) if tag else ""
     words = text[:_LOOKED_AT].lower().split()[:_WORDS]
-    if code in _FREQUENT and _share(words, code) >= 0.05:
-        return code
+    likely = code or "en"
+    if likely in _FREQUENT and _share(words, likely) >= (_CONFIRMED if code else _PLAIN):
+        return likely
     sample = " ".join(words)
     if len(sample) >= _SHORT:
         found, sure = detect(sample)

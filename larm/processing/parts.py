@@ -38,6 +38,9 @@ _MARKS = dict.fromkeys(names("p pre blockquote td th"), PARAGRAPH) | dict.fromke
 _MARKS |= dict.fromkeys(HEADINGS, HEADING) | {"br": "\n"}
 _BOXES = re.compile(f"{BOX}|{BOX_END}")
 
+MAX_TITLE: Final = 100
+"""Characters of a heading that stands for a title."""
+
 _CLEAN = bytes.maketrans(b"\0\x1c\x1d", b"\n\n\n")
 _EITHER = MAIN | NAVIGATION
 _MOST = 0.5
@@ -59,6 +62,11 @@ class Parts(NamedTuple):
     main: str = ""
     other: str = ""
     headings: Sequence[str] = ()
+
+
+def title_of(title: str, headings: Sequence[str]) -> str:
+    """The title of a page, or its first heading (YIOOP-15)."""
+    return title if title.strip() or not headings else headings[0][:MAX_TITLE]
 
 
 def split(marked: str, boxes: Sequence[Box], anchors: Sequence[int]) -> Parts:

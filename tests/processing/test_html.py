@@ -60,6 +60,8 @@ def test_text(parser: str, html: str, text: str) -> None:
         ("<body><svg><g><title>icon</title></g></svg><title>late</title>", "late"),
         ("<title></title>", ""),
         ("<p>none", ""),
+        ("<title> </title><h1> </h1><h2>Of the <i>page</i></h2><h3>more</h3>", "Of the page"),
+        (f"<h1>{'x' * 200}</h1>", "x" * 100),
         ("<title><b>no tags</b></title>", "<b>no tags</b>"),
     ],
 )
