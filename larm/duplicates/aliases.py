@@ -88,8 +88,17 @@ class Aliases:
     def rest(self) -> list[Visit]:
         """As `settle`, of what was held back."""
         visits, self._held, self._cost = self._held, [], 0
-        pages = [visit for visit in visits if visit.document is not None and visit.document.index and visit.url is not None]
-        read = dict(zip(map(id, pages), self._read(pages), strict=True))
+        pages = [visit for visit in visits if visit.document is not None and visit.url is not None]
+        prints = self._look(pages)
+        read: dict[int, tuple[AliasRow, Fingerprint]] = {}
+        hidden: list[Told] = []
+        for visit, made in zip(pages, prints, strict=True):
+            if visit.document is not None and visit.document.index:
+                read[id(visit)] = _row(visit, visit.document, made), made
+            else:
+                hidden.append(_told(visit, made, None))
+        if hidden:
+            self._tell(hidden)
         view = _View(self._open_table(), [row for row, _ in read.values()], visits)
         if not view.special:
             return self._settle_new(visits, read, view)
@@ -132,10 +141,16 @@ class Aliases:
 
     # -- one page
 
-    def _read(self, pages: Sequence[Visit]) -> list[tuple[AliasRow, Fingerprint]]:
+    def _look(self, pages: Sequence[Visit]) -> list[Fingerprint]:
+        """Fingerprints of the main texts. What is new is also looked for elsewhere on a page that has little of it: a list."""
         documents = [visit.document or Document("") for visit in pages]
-        prints = fingerprints(list(map(_own_text, pages, documents)), self._memory)
-        return [(_row(visit, document, made), made) for visit, document, made in zip(pages, documents, prints, strict=True)]
+        prints = fingerprints([_own(visit, each.raw_text) for visit, each in zip(pages, documents, strict=True)], self._memory)
+        lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < _SHORT]
+        others = fingerprints([_own(pages[n], documents[n].other_text) for n in lists], self._memory)
+        for n, other in zip(lists, others, strict=True):
+            (looked, new), (more, newer) = prints[n].news, other.news
+            prints[n] = prints[n]._replace(news=(looked + more, new + newer))
+        return prints
 
     def _lead(self, view: _View, key: int, row: AliasRow) -> AliasRow | None:
         """The page that this one is an alias of, None if it is to lead."""
@@ -313,9 +328,8 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
     )
 
 
-def _own_text(visit: Visit, document: Document) -> str:
-    """The main text; of a short one without the address, which makes up much of it on pages that say nothing."""
-    text = document.raw_text
+def _own(visit: Visit, text: str) -> str:
+    """The text; a short one without the address, which makes up much of it on pages that say nothing."""
     return text if len(text) > _SHORT or visit.url is None else without_echo(text, visit.url.access)
 
 

@@ -131,6 +131,25 @@ def test_a_page_that_asks_not_to_be_indexed_is_as_good_as_gone(tmp_path: Path) -
     assert list(rig.store(hidden)) == ["b"]
 
 
+def test_pages_that_are_not_indexed_are_told_of(tmp_path: Path) -> None:
+    """A wiki's forms are no pages for the index; whether they say anything new is of interest all the same."""
+    rig = Rig(tmp_path)
+    for name, text in (("a", prose(1)), ("b", prose(1)), ("c", prose(2))):
+        visit = page(name, text)
+        assert visit.document is not None
+        rig.store(msgspec.structs.replace(visit, document=msgspec.structs.replace(visit.document, index=False)))
+    assert [(each.stale, each.first) for each in rig.told] == [(False, ""), (True, ""), (False, "")]
+    assert rig.index == {}
+
+
+def test_a_list_has_its_text_in_its_links(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    for number, other in enumerate((prose(1), prose(2), prose(2), prose(1) + prose(3, 60))):
+        document = Document("text/html", "News", "All the news.", other_text=other)
+        rig.store(Visit(page="", url=PARSE(f"http://a.test/{number}"), document=document))
+    assert [each.stale for each in rig.told] == [False, False, True, False]
+
+
 def test_the_same_page_again_changes_nothing(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
     for _ in range(3):
