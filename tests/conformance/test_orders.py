@@ -1,4 +1,4 @@
-"""Orders of a crawl on 4,604 articles of Wikipedia: how much of all PageRank was fetched early; a larger web is in benchmarks."""
+"""Orders of a crawl on 4,604 articles of Wikipedia: how much of all PageRank came early. A larger web is in the benchmark."""
 
 from __future__ import annotations
 
