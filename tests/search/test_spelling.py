@@ -140,6 +140,14 @@ def test_a_slip_in_a_longer_word_is_mended(word: str, place: int, letter: str, k
         assert meant(wrong) == word
 
 
+@pytest.mark.parametrize("found", [0, 4, 5])
+def test_a_spelling_that_finds_no_more_is_not_suggested(found: int) -> None:
+    def counted(text: str) -> int:
+        return 5 if text == "recieve" else found
+
+    assert did_you_mean("recieve", ["recieve"], ANALYZER.spans("recieve"), BOOK, total_of=counted) == ""
+
+
 @given(st.text())
 def test_what_is_suggested_always_finds_more(text: str) -> None:
     better = meant(text)
