@@ -5,19 +5,15 @@ Read it from top to bottom to see what a crawl is made of. Called by the command
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from larm import __version__
 from larm.budget import SPENT, PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
 from larm.crawl import Crawl
-from larm.duplicates.lookup import first_of
-from larm.errors import LarmError, UsageError
-from larm.explain import explain
+from larm.errors import LarmError
 from larm.fetcher_record import FetcherRecord
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
@@ -48,12 +44,11 @@ from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
-from larm.model.credentials import without_credentials
+from larm.mission import Mission, mission_of, notes_of
 from larm.model.file_rules import FileRules
 from larm.model.file_url import FILES
-from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.model.url import BadUrl, Url, URLNormalizer
+from larm.model.url import Url
 from larm.monitor.reporter import Reporter
 from larm.named_parts import (
     FilterParts,
@@ -61,24 +56,19 @@ from larm.named_parts import (
     check,
     crawl_order,
     filters,
-    processors_of_the_users,
     storages,
     wants_text,
 )
 from larm.probe import Probe
 from larm.processing.apart.reader import DocumentReader
-from larm.processing.by_mime import processors
+from larm.reading import normalizer_of, page_processors, page_readers
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
-from larm.reindex import Reindexed, reindex
 from larm.relief.lane import ReliefLane
-from larm.relief.page_reader import PageReader
-from larm.relief.protocol import Terms, plain
-from larm.seams import Clock, CrawlOrder, Fetcher, Filter
+from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.slow_lane import SlowLane
 from larm.start_folders import file_rules
 from larm.state import (
-    ALIASES,
     LOGS,
     PAGES,
     QUEUES,
@@ -87,21 +77,14 @@ from larm.state import (
     check_databases,
     close_all,
     forget,
-    host_rules,
     open_state,
     recover,
-    resolver_of,
 )
 from larm.storage.pipeline import StorageLine
-from larm.storage.reader import StoreLog
 from larm.suspects import Suspects
 from larm.unloading import Unloader
 
-__all__ = ["build_crawl", "check", "explain_url", "reindex_pages", "resolver_of"]
-
-
-_MOST_READERS = 3
-"""Processes beside the crawl, if nothing else is said: three take in what one process can fetch and store."""
+__all__ = ["build_crawl", "check"]
 
 
 def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock: Clock | None = None) -> Crawl:
@@ -124,28 +107,6 @@ def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock
         raise
 
 
-class _Mission(NamedTuple):
-    """What this run is to do, given what earlier ones did."""
-
-    urls: Sequence[Url]
-    """The start URLs."""
-    starts: Sequence[URLMessage]
-    """Those that no earlier run was given."""
-    hosts: set[str]
-    """Of the start URLs of all runs, and where these redirected to."""
-    again: bool
-    """The crawl is finished: it is revisited."""
-
-
-def _mission(settings: Config, normalizer: URLNormalizer, header: Header | None) -> _Mission:
-    urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
-    if header is None:
-        return _Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False)
-    starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
-    hosts = {url.host for url in urls} | set(header.scope_hosts)
-    return _Mission(urls, starts, hosts, again=header.finished and not starts)
-
-
 def _assemble(settings: Config, directory: Path, state: State, clock: Clock, undo: Undo) -> Crawl:
     """From the source of the river to its mouth."""
     header = state.header
@@ -157,8 +118,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     bell: Bell[str | LarmError] = Bell()
     ticker = Ticker(settings.monitor.tick)
     tally = Tally(lambda: bell.ring("finished"))
-    normalizer = _normalizer(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
-    mission = _mission(settings, normalizer, header)
+    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
+    mission = mission_of(settings, normalizer, header)
     start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
     folders = file_rules(settings.files, directory, start_urls)
     pool = _pool(settings, mission.urls, folders, clock, undo)
@@ -195,21 +156,11 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     if waiting:
         tally.rise(waiting)
 
-    own = processors_of_the_users(settings)
     documents = DocumentReader(settings.processing.documents)
     undo.append(documents.close)
-    process = processors(
-        LinkMemo(normalizer),
-        settings.processing,
-        own,
-        counters.add,
-        text=wants_text(settings),
-        agent=settings.agent.name,
-        wall=clock.wall,
-        documents=documents,
-    )
+    process = page_processors(settings, normalizer, counters, clock, documents, wants_text(settings))
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
-    notes = _notes(settings, header, mission, scoped=scope is not None)
+    notes = notes_of(settings, header, mission, scoped=scope is not None)
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = _recrawl(settings, directory, mission, book, notes) if cycle else None
     if mission.again:
@@ -230,7 +181,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         cycle=cycle,
         clock=clock,
     )
-    readers = _readers(settings, directory, start_urls, counters)
+    readers = page_readers(settings, directory, start_urls, counters)
     undo += [reader.close for reader in readers]
     records = _records(settings, logs, len(readers), clock)
     suspects = Suspects(directory / QUEUES, len(records))
@@ -297,33 +248,11 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     )
 
 
-def _normalizer(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
-    files = any(start.lower().startswith(FILES) for start in starts)
-    return URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path, files=files)
-
-
-def _order(settings: Config, directory: Path, mission: _Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
+def _order(settings: Config, directory: Path, mission: Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
     order = crawl_order(settings, directory, len(mission.urls), clock)
     if order is not None:
         undo.append(order.close)
     return order
-
-
-def _readers(settings: Config, directory: Path, starts: Sequence[str], counters: Counters) -> list[PageReader]:
-    """Processes to come that read pages; none where processors of the user's own read some: they may want to remember."""
-    processing = settings.processing
-    if processing.by_mime:
-        return []
-    terms = Terms(
-        processing=plain(processing),
-        agent=settings.agent.name,
-        lowercase_path=settings.urls.lowercase_path,
-        host_rules=host_rules(settings, directory),
-        files=any(start.lower().startswith(FILES) for start in starts),
-        text=wants_text(settings),
-    )
-    number = min((os.cpu_count() or 1) - 1, _MOST_READERS) if processing.processes is None else processing.processes
-    return [PageReader(terms, counters.add) for _ in range(number)]
 
 
 def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:
@@ -358,7 +287,7 @@ def _lines(settings: Config, directory: Path, header: Header | None, parts: Stor
     return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
 
 
-def _recrawl(settings: Config, directory: Path, mission: _Mission, book: HostBook, notes: list[str]) -> Recrawl:
+def _recrawl(settings: Config, directory: Path, mission: Mission, book: HostBook, notes: list[str]) -> Recrawl:
     asked = None  # an earlier run has begun it
     if mission.again:
         asked = [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
@@ -374,76 +303,3 @@ def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None
 
 def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
     return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
-
-
-def _notes(settings: Config, header: Header | None, mission: _Mission, *, scoped: bool) -> list[str]:
-    """What a person should know before it starts."""
-    notes = []
-    if header is not None:
-        pages = header.counters.get("item_scraped_count", 0)
-        state = "is finished and is now revisited" if mission.again else "is continued"
-        notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
-    if scoped:
-        hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
-        some = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
-        notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
-    if not settings.agent.contact and mission.hosts != {FILES}:
-        notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
-    if not settings.robots.obey or "robots" not in settings.filters.order:
-        notes.append("robots.txt is not obeyed")
-    return notes
-
-
-def reindex_pages(settings: Config, directory: Path) -> Reindexed:
-    """A new index for `larm reindex`, of the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError."""
-    normalizer = URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path)
-    undo: Undo = []
-    try:
-        undo.append(DirectoryLock(directory).close)
-        header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
-        position = header.storages.get("log", {}).get("store") if header else None
-        documents = DocumentReader(settings.processing.documents)
-        undo.append(documents.close)
-        process = processors(
-            LinkMemo(normalizer),
-            settings.processing,
-            processors_of_the_users(settings),
-            Counters().add,
-            text=True,
-            agent=settings.agent.name,
-            wall=SystemClock().wall,
-            documents=documents,
-        )
-        return reindex(directory, StoreLog(directory, position), settings.storage.index, process, normalizer.parse)
-    finally:
-        close_all(undo)
-
-
-def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str, str]]:
-    """(topic, sentence) rows for `larm why`. Raises UsageError for what is no URL, or no crawl; StorageError."""
-    try:
-        url = _normalizer(settings, directory, [text]).parse(text)
-    except BadUrl as error:
-        raise UsageError(f"{without_credentials(text)}: {error}") from error
-    if not (directory / QUEUES).is_dir():
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
-    undo: Undo = []
-    clock = SystemClock()
-    try:
-        state = open_state(settings, directory, undo)
-        state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
-        book = HostBook(state.store, settings.frontier, clock)
-        tally = Tally(lambda: None)
-        desk = RobotsDesk(book, HostQueues(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
-        scope: Filter = StartHostsFilter(state.header.scope_hosts if state.header else ())
-        restrict_to = settings.crawl.restrict_to or (state.header.restrict_to if state.header else "")
-        if restrict_to:
-            scope = ScopeFilter(restrict_to)
-        folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
-        traps = TrapDesk(book, settings.filters.traps)
-        parts = FilterParts(scope, state.seen, desk, traps, folders)
-        rows = explain(url, filters(settings, parts), book, settings, directory)
-        kin = first_of(directory / QUEUES / ALIASES, url.fingerprint)
-        return rows if kin is None else [*rows, ("index", f"no page of its own: {kin.why} {kin.first}")]
-    finally:
-        close_all(undo)

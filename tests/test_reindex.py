@@ -9,13 +9,13 @@ import pytest
 import tantivy
 
 from larm import cli
+from larm.afterwards import reindex_pages
 from larm.config import Config
 from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.kit.lock import DirectoryLock
 from larm.search.searcher import Searcher
 from larm.testing.web import SyntheticWeb
-from larm.wiring import reindex_pages
 from tests.stories.crawls import run_crawl
 from tests.stories.leftovers import leftovers
 

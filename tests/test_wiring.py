@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from larm.afterwards import explain_url
 from larm.config import Config, load
 from larm.crawl import Crawl
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.block_store import BlockStore
 from larm.kit.workers import Workers
-from larm.wiring import build_crawl, check, explain_url, resolver_of
+from larm.state import resolver_of
+from larm.wiring import build_crawl, check
 
 OWN = """
 from larm.filters.chain import MessageFilter

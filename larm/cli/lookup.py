@@ -22,8 +22,8 @@ from larm.model.url import BadUrl, URLNormalizer
 @verbose_option
 def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
     """Why is URL (not) crawled: every filter's word, the line of robots.txt, its host, what became of it."""
+    from larm.afterwards import explain_url
     from larm.monitor.printable import printable
-    from larm.wiring import explain_url
 
     url = _check(url)
     config = effective(directory, file, overrides)

@@ -96,6 +96,7 @@ def wiring(monkeypatch: pytest.MonkeyPatch) -> FakeWiring:
     fake = FakeWiring()
     monkeypatch.setitem(sys.modules, "larm.wiring", fake)
     monkeypatch.setattr("larm.wiring", fake, raising=False)
+    monkeypatch.setattr("larm.afterwards.explain_url", fake.explain_url)
     return fake
 
 

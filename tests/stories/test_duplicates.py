@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import tantivy
 
+from larm.afterwards import explain_url
 from larm.index import fields, schema
 from larm.testing.endless import prose
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from larm.wiring import explain_url
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from larm.afterwards import explain_url
 from larm.testing.endless import ENDLESS, prose
 from larm.testing.web import SyntheticWeb
-from larm.wiring import explain_url
 from tests.stories.crawls import config_of, lines, run_crawl
 
 PAGES = 60

@@ -1,0 +1,78 @@
+"""What is asked of a directory after a crawl, or beside it: `larm why`, `larm reindex`. Built of the crawl's own parts.
+
+Called by the command line, on the main thread.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from larm.config import Config
+from larm.duplicates.lookup import first_of
+from larm.errors import UsageError
+from larm.explain import explain
+from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.frontier.hosts import HostBook
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots_desk import RobotsDesk
+from larm.frontier.trap_desk import TrapDesk
+from larm.kit.clock import SystemClock
+from larm.kit.counters import Counters
+from larm.kit.lock import DirectoryLock
+from larm.kit.tally import Tally
+from larm.model.credentials import without_credentials
+from larm.model.url import BadUrl
+from larm.named_parts import FilterParts, filters
+from larm.processing.apart.reader import DocumentReader
+from larm.reading import normalizer_of, page_processors
+from larm.reindex import Reindexed, reindex
+from larm.seams import Filter
+from larm.start_folders import file_rules
+from larm.state import ALIASES, QUEUES, Undo, close_all, open_state
+from larm.storage.reader import StoreLog
+
+
+def reindex_pages(settings: Config, directory: Path) -> Reindexed:
+    """A new index for `larm reindex`, of the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError."""
+    undo: Undo = []
+    try:
+        undo.append(DirectoryLock(directory).close)
+        header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
+        position = header.storages.get("log", {}).get("store") if header else None
+        normalizer = normalizer_of(settings, directory, header.start_urls if header else settings.crawl.start)
+        documents = DocumentReader(settings.processing.documents)
+        undo.append(documents.close)
+        process = page_processors(settings, normalizer, Counters(), SystemClock(), documents, True)
+        return reindex(directory, StoreLog(directory, position), settings.storage.index, process, normalizer.parse)
+    finally:
+        close_all(undo)
+
+
+def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str, str]]:
+    """(topic, sentence) rows for `larm why`. Raises UsageError for what is no URL, or no crawl; StorageError."""
+    try:
+        url = normalizer_of(settings, directory, [text]).parse(text)
+    except BadUrl as error:
+        raise UsageError(f"{without_credentials(text)}: {error}") from error
+    if not (directory / QUEUES).is_dir():
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    undo: Undo = []
+    clock = SystemClock()
+    try:
+        state = open_state(settings, directory, undo)
+        state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
+        book = HostBook(state.store, settings.frontier, clock)
+        tally = Tally(lambda: None)
+        desk = RobotsDesk(book, HostQueues(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
+        scope: Filter = StartHostsFilter(state.header.scope_hosts if state.header else ())
+        restrict_to = settings.crawl.restrict_to or (state.header.restrict_to if state.header else "")
+        if restrict_to:
+            scope = ScopeFilter(restrict_to)
+        folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
+        traps = TrapDesk(book, settings.filters.traps)
+        parts = FilterParts(scope, state.seen, desk, traps, folders)
+        rows = explain(url, filters(settings, parts), book, settings, directory)
+        kin = first_of(directory / QUEUES / ALIASES, url.fingerprint)
+        return rows if kin is None else [*rows, ("index", f"no page of its own: {kin.why} {kin.first}")]
+    finally:
+        close_all(undo)

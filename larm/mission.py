@@ -1,0 +1,56 @@
+"""Mission: what a run is to do, given what earlier runs of the directory did, and what a person should know of it.
+
+Called by `larm.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from larm.config import Config
+from larm.frontier.checkpoint import Header
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage
+from larm.model.url import Url, URLNormalizer
+
+
+class Mission(NamedTuple):
+    """What this run is to do, given what earlier ones did."""
+
+    urls: Sequence[Url]
+    """The start URLs."""
+    starts: Sequence[URLMessage]
+    """Those that no earlier run was given."""
+    hosts: set[str]
+    """Of the start URLs of all runs, and where these redirected to."""
+    again: bool
+    """The crawl is finished: it is revisited."""
+
+
+def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | None) -> Mission:
+    """Of this run. ``header``: that of the last checkpoint. Raises BadUrl, which `larm.config` should have refused."""
+    urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
+    if header is None:
+        return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False)
+    starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
+    hosts = {url.host for url in urls} | set(header.scope_hosts)
+    return Mission(urls, starts, hosts, again=header.finished and not starts)
+
+
+def notes_of(settings: Config, header: Header | None, mission: Mission, *, scoped: bool) -> list[str]:
+    """What a person should know before it starts."""
+    notes = []
+    if header is not None:
+        pages = header.counters.get("item_scraped_count", 0)
+        state = "is finished and is now revisited" if mission.again else "is continued"
+        notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
+    if scoped:
+        hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
+        some = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
+        notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
+    if not settings.agent.contact and mission.hosts != {FILES}:
+        notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
+    if not settings.robots.obey or "robots" not in settings.filters.order:
+        notes.append("robots.txt is not obeyed")
+    return notes
