@@ -7,6 +7,7 @@ from collections.abc import Callable
 from larm.index.tree import All, Node, Not, Phrase, Word, join, wanted
 
 _NAMED = 3  # words
+_LONGEST = 40  # characters of one
 
 
 def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
@@ -28,8 +29,12 @@ def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
 
 def missing(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
     """A sentence on the words that are nowhere, if there are such."""
-    words = [f'"{item.text}"' for item in dict.fromkeys(wanted(tree)) if not count(item)]
+    words = [f'"{_short(item.text)}"' for item in dict.fromkeys(wanted(tree)) if not count(item)]
     return [f"no page has {', '.join(words[:_NAMED])}"] if words else []
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def _pages(count: int) -> str:

@@ -31,6 +31,7 @@ def count(node: Node) -> int:
     [
         ("", []),
         ("x", ['no page has "x"']),
+        ("x" * 99, [f'no page has "{"x" * 40}…"']),
         ("a x y", ['no page has "x", "y"']),
         ('a "x y"', ['no page has "x y"']),
         ("a b", ["each of the words is found, but on no page all of them; OR between two asks for either"]),

@@ -141,6 +141,7 @@ def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> N
     results = searcher.search(text, n, number, explain=True)
     assert len(results) <= max(1, n)
     assert len(results) <= results.total <= 3
+    assert all(len(note) < 250 for note in results.notes)
     assert not results.suggestion or searcher.search(results.suggestion).complete > results.complete
 
 
