@@ -43,6 +43,10 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "only main text and title": {"fields.url": 0, "fields.description": 0, "fields.other": 0},
     "title as main text": {"fields.title": 1},
     "fields add up": {"tie": 1},
+    "DFR relevance (YIOOP-59)": {"relevance": "dfr"},
+    "spans (YIOOP-62) for nearness": {"spans": 20, "proximity": 0},
+    "bonuses (YIOOP-64)": {f"bonuses.{name}": 1 for name in ("host_words", "title_words", "path_words")},
+    "reciprocal fusion (YIOOP-65)": {"fusion": "reciprocal"},
     "BM25 of the main text alone": {
         **dict.fromkeys(("anchors", "link_rank", "proximity", "coverage", "other_forms", "rarity", "all_words"), 0),
         **dict.fromkeys(("fields.title", "fields.url", "fields.description", "fields.other", "all_words_first"), 0),

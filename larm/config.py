@@ -234,6 +234,16 @@ class SearchFields(_Section, frozen=True):
     other: Factor = 0.3  # menus: on every page of a site
 
 
+class SearchBonuses(_Section, frozen=True):
+    """What the address and the title of a page are worth, whatever its text says (YIOOP-64)."""
+
+    host_root: Factor = 0.0  # the start page of a host; YIOOP: 0.5
+    domain: Factor = 0.0  # the start page of a registered domain; YIOOP: 2
+    host_words: Factor = 0.0  # times the share of the host's words that were asked for; YIOOP: 1
+    title_words: Factor = 0.0  # the same of the title
+    path_words: Factor = 0.0  # the same of the path
+
+
 class Search(_Section, frozen=True):
     """How pages are ranked. Takes effect at once: nothing is indexed again."""
 
@@ -253,6 +263,10 @@ class Search(_Section, frozen=True):
     anchors: Factor = 2.0  # what others call the page, in their links to it
     link_rank: Factor = 0.5  # the importance of the page
     link_rank_by: Literal["links", "pagerank", "place"] = "links"  # how many pages link to it; "place" is YIOOP-34
+    relevance: Literal["bm25", "dfr"] = "bm25"  # YIOOP-59 counts words in another way, and no better
+    spans: Factor = 0.0  # YIOOP-62, in place of or beside proximity
+    bonuses: SearchBonuses = SearchBonuses()
+    fusion: Literal["sum", "reciprocal"] = "sum"  # of words and links; "reciprocal" is YIOOP-65's other way
 
 
 class Monitor(_Section, frozen=True):

@@ -118,6 +118,10 @@ class IndexReader:
         """Frequencies and lengths, as of now."""
         return self._retrieval.words.statistics
 
+    def pages_with(self, word: str) -> int:
+        """Pages that have the word in any of its forms in their main text, roughly."""
+        return sum(form.pages for form in self._retrieval.words.forms.of(word))
+
     def forms(self, word: str) -> Sequence[str]:
         """The words of the index that a word of a query stands for, itself first."""
         return [form.word for form in self._retrieval.words.forms.of(word)]

@@ -92,6 +92,8 @@ class Retrieval:
             complete = total(self._searcher.search(every, limit=1))
             enough = complete >= (1 if first else self._settings.few)
             bonus = tantivy.Query.const_score_query(every, _FIRST if first else self._settings.all_words)
+            if not first:
+                parts["all words"] = bonus
             query = tantivy.Query.boolean_query([(_MUST, query), (_MUST if enough else _SHOULD, bonus)])
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
         complete = total(result) if complete < 0 else complete

@@ -19,8 +19,11 @@ from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import Candidate, Retrieved
 from larm.index.tree import Node
 from larm.search import formulas
+from larm.search.rescoring import Rescoring
+from larm.search.rescoring import wanted as rescoring_wanted
 
 _GRAPH = "graph"
+_BY_LINKS = "rank by links"
 
 
 class Ranked(NamedTuple):
@@ -46,8 +49,8 @@ class Ranking(NamedTuple):
 class _Weighed(NamedTuple):
     candidate: Candidate
     score: float
-    rank: float
-    """What the link graph adds to it."""
+    parts: Mapping[str, float]
+    """What was added to the score of the candidate, or takes its place."""
 
 
 class Ranker:
@@ -81,7 +84,7 @@ class Ranker:
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
-            chosen += [_Weighed(each, each.score, 0.0) for each in more]
+            chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
 
     def reload(self) -> None:
@@ -102,10 +105,16 @@ class Ranker:
         scale = max((each.weight for each in found.units), default=1.0)
         rank_of = self._rank_of()
         weight = self._settings.link_rank * scale if rank_of else 0.0
+        rescoring = Rescoring(self._reader, self._settings, found) if rescoring_wanted(self._settings) else None
         weighed = []
         for each in found.candidates:
-            rank = weight * rank_of(each.page) if rank_of else 0.0
-            weighed.append(_Weighed(each, each.score + rank, rank))
+            parts = {_BY_LINKS: weight * rank_of(each.page)} if rank_of else {}
+            if rescoring is not None:
+                parts |= rescoring.parts(each)
+            own = 0.0 if self._settings.relevance == "dfr" else each.score
+            weighed.append(_Weighed(each, own + sum(parts.values()), parts))
+        if self._settings.fusion == "reciprocal":
+            weighed = _fused(weighed)
         weighed.sort(key=lambda each: (each.candidate.complete, each.score), reverse=True)
         return _grouped(weighed)
 
@@ -125,8 +134,9 @@ class Ranker:
     def _result(self, found: Retrieved, weighed: _Weighed, explain: bool) -> Ranked:
         explanation = ""
         if explain:
-            parts = self._reader.parts_of_score(found, weighed.candidate) | {"rank by links": weighed.rank}
-            explanation = _explanation(weighed.score, parts)
+            replaced = self._settings.relevance == "dfr" or self._settings.fusion == "reciprocal"
+            own = {} if replaced else self._reader.parts_of_score(found, weighed.candidate)
+            explanation = _explanation(weighed.score, own | weighed.parts)
         return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.candidate.complete)
 
 
@@ -138,6 +148,20 @@ def _explanation(score: float, parts: Mapping[str, float]) -> str:
 
 def _by_place(place: int | None, nodes: int) -> float:
     return 0.0 if place is None else formulas.doc_rank(nodes - 1 - place)
+
+
+def _fused(weighed: Sequence[_Weighed]) -> list[_Weighed]:
+    """The places by words and by links in place of the scores (YIOOP-65)."""
+    by_words = sorted(range(len(weighed)), key=lambda n: weighed[n].parts.get(_BY_LINKS, 0.0) - weighed[n].score)
+    by_links = sorted(range(len(weighed)), key=lambda n: -weighed[n].parts.get(_BY_LINKS, 0.0))
+    places: list[list[int]] = [[] for _ in weighed]
+    for order in (by_words, by_links):
+        for place, number in enumerate(order):
+            places[number].append(place)
+    return [
+        each._replace(score=formulas.fused(of_page), parts={"places": formulas.fused(of_page)})
+        for each, of_page in zip(weighed, places, strict=True)
+    ]
 
 
 def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:

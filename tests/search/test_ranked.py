@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search, SearchFields
+from larm.config import Search, SearchBonuses, SearchFields
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
@@ -158,3 +158,43 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
     assert names(ranking(tmp_path, "Config.inspect (C member)")) == ["whole", "apart", "no"]
     assert names(ranking(tmp_path, "Config.inspect")) == ["whole"]
     assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
+
+
+def explained(path: Path, text: str, **settings: object) -> list[dict[str, float]]:
+    """The parts of each result's score, whose sum it is."""
+    found = ranking(path, text, explain=True, **settings)
+    parts = [
+        {each["description"]: each["value"] for each in json.loads(one.match.explanation)["details"]} for one in found.results
+    ]
+    for one, of_page in zip(found.results, parts, strict=True):
+        assert one.match.score == pytest.approx(sum(of_page.values()), abs=2e-3)  # f32
+    return parts
+
+
+def test_other_formulas_can_be_chosen(path: Path) -> None:
+    assert set(explained(path, "cat dog", relevance="dfr")[0]) == {"DFR relevance"}
+    assert "spans" in explained(path, "cat dog", spans=5.0)[0]
+    assert explained(path, "cat dog", fusion="reciprocal")[0] == {"places": pytest.approx(10.169492)}
+    assert "all words" in explained(path, "cat dog again", relevance="bm25")[0]
+    assert "DFR relevance" in explained(path, "cat dog again", relevance="dfr")[0]
+
+
+def test_bonuses(path: Path) -> None:
+    """The shares of title, host and path that were asked for; a start page."""
+    bonuses = SearchBonuses(host_root=0.5, domain=2.0, host_words=1.0, title_words=1.0, path_words=1.0)
+    (parts,) = explained(path, "cats sleep org", bonuses=bonuses, few=0)[:1]
+    assert {name: parts[name] for name in ("words of the host", "words of the title", "words of the path")} == {
+        "words of the host": 0.5,
+        "words of the title": 1.0,
+        "words of the path": 1.0,
+    }
+    writer = IndexWriter(path / "other" / "index", 15_000_000, 1)
+    writer.open(None)
+    for address in ("http://stanford.edu/", "http://www.stanford.edu/", "http://www.stanford.edu/x"):
+        writer.add(Page(url(address), "text/html", "", "word"))
+    writer.commit()
+    writer.close()
+    found = explained(path / "other", "word stanford", bonuses=bonuses)
+    assert [part.get("root of a host", 0) for part in found] == [0.5, 0.5, 0]
+    assert [part.get("registered domain", 0) for part in found] == [2, 0, 0]
+    assert [part["words of the host"] for part in found] == pytest.approx([1 / 2, 1 / 3, 1 / 3])
