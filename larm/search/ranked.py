@@ -136,7 +136,7 @@ class Ranker:
         if explain:
             replaced = self._settings.relevance == "dfr" or self._settings.fusion == "reciprocal"
             own = {} if replaced else self._reader.parts_of_score(found, weighed.candidate)
-            explanation = _explanation(weighed.score, own | weighed.parts)
+            explanation = _explanation(weighed.score, {**own, **weighed.parts})
         return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.candidate.complete)
 
 
