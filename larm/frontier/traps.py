@@ -7,6 +7,8 @@ one whose addresses have neither numbers nor parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -28,7 +30,8 @@ _PROBES = 256
 _ENOUGH = 10
 """Pages after which a pattern may be proven: one in seven of the last ones was worth while."""
 _TRIES, _NEWCOMERS = 3, 200
-"""Addresses of each unknown pattern that may pass where a broader one is closed, and of all of them on one host."""
+"""Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
+of folders and sets of parameters."""
 
 
 class PatternRecord(msgspec.Struct, array_like=True, gc=False):
@@ -148,9 +151,10 @@ class HostTraps:
         self._row = None
         record.dropped += 1
         due = record.dropped >= _FIRST_PROBE and record.dropped.bit_count() == 1
-        narrow = patterns_of(parts)[0]
-        if not due and narrow.key != record.key and self.newcomers < _NEWCOMERS:
-            own = _get(self.patterns, narrow.key, lambda: PatternRecord(narrow.text), _PATTERNS)
+        for place, pattern in enumerate(takewhile(lambda each: each.key != record.key, patterns_of(parts))):
+            if due or self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
+                continue
+            own = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
             due = own.judged < _ENOUGH and own.tried < _TRIES
             own.tried += due
             self.newcomers += due
