@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 Clause = tuple[str, ...]
@@ -16,7 +15,3 @@ class Span(NamedTuple):
     start: int
     end: int
     """Characters of the text, as in a slice."""
-
-
-Spans = Callable[[str], list[Span]]
-"""Makes the words of a text, in order, with their places."""

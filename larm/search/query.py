@@ -17,11 +17,9 @@ digits only parts words, and ``name:`` is an operator only for names that are on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
-from larm.index.terms import Clause
-from larm.index.tree import All, Any, Node, Not, Phrase, Question, Word, wanted
+from larm.index.tree import All, Any, Node, Not, Question, Word
 from larm.search import operators
 
 LONGEST = 4_096
@@ -184,13 +182,3 @@ def _all(items: list[Node]) -> Node | None:
                 seen.add(each)
                 flat.append(each)
     return None if not flat else flat[0] if len(flat) == 1 else All(tuple(flat))
-
-
-def parse_query(text: str, words_of: Callable[[str], list[str]]) -> tuple[Clause, ...]:
-    """The words and phrases of a query, each one once, as ``words_of`` analyses text."""
-    clauses: dict[Clause, None] = {}
-    for item in wanted(parse_question(text).tree):
-        found = words_of(item.text)
-        clauses.update(dict.fromkeys([tuple(found)] if isinstance(item, Phrase) else [(word,) for word in found]))
-    clauses.pop((), None)
-    return tuple(clauses)

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.index.analysis import Analyzer
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Question, Word, split, wanted
 from larm.search.operators import _OPERATORS, period
-from larm.search.query import LONGEST, MOST_WORDS, parse_query, parse_question
+from larm.search.query import LONGEST, MOST_WORDS, parse_question
 
 A, B, C, D = (Word(letter) for letter in "abcd")
 SOME_DAY = 1_714_521_600  # 1 May 2024
@@ -190,13 +189,3 @@ def test_nothing_that_is_typed_raises(text: str) -> None:
 def test_parsing_is_stable(text: str) -> None:
     """A second OR, more spaces, or AND change nothing."""
     assert parse_question(text.replace(" ", "  ")).tree == parse_question(text).tree or '"' in text
-
-
-words_of = Analyzer().words
-
-
-@given(st.text())
-def test_clauses_are_never_empty_or_there_twice(text: str) -> None:
-    clauses = parse_query(text, words_of)
-    assert all(clauses)
-    assert len(set(clauses)) == len(clauses)
