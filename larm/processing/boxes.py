@@ -27,7 +27,7 @@ MAIN: Final = 2
 FURNITURE: Final = 4
 """Of the kind that surrounds the articles of magazines, shops and blogs, even within their main part."""
 
-_WITH_ID = names("div form table ul")  # the id of other boxes is the address of a chapter
+WITH_ID = names("div form table ul")  # the id of other boxes is the address of a chapter
 _NAVIGATION_TAGS = names("aside footer header nav")
 _NAVIGATION_ROLES = names("banner complementary contentinfo navigation search")
 _NAVIGATION_WORDS = names(
@@ -36,8 +36,8 @@ _NAVIGATION_WORDS = names(
     " topmenu"
 )
 _FURNITURE_TAGS = names("article aside")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_SHORTEST = 3
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+SHORTEST = 3
 _FAINT = 0.2  # what weighs less changes nothing but the time that a page takes
 _KEPT = 20_000  # names; generated ones would fill the memory
 
@@ -68,7 +68,7 @@ def weigh(tag: str, attributes: Mapping[str, str | None]) -> Box | None:
     """None for a box that says nothing."""
     style = attributes.get("style")
     hidden = "hidden" in attributes or (style is not None and "display:none" in style.replace(" ", ""))
-    ident = attributes.get("id") if tag in _WITH_ID else None
+    ident = attributes.get("id") if tag in WITH_ID else None
     return _weigh((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
 
 
@@ -92,6 +92,6 @@ def _weigh(names: tuple[str, str | None, str | None, str | None, str | None, boo
 @lru_cache(maxsize=_KEPT)
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
-    found = {word.lower() for word in _WORD.findall(text) if len(word) >= _SHORTEST}
+    found = {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}
     kind = NAVIGATION * (not found.isdisjoint(_NAVIGATION_WORDS)) + FURNITURE * (not found.isdisjoint(FURNITURE_WORDS))
     return sum([WORDS.get(word, 0.0) for word in found]), kind

@@ -48,10 +48,11 @@ def named_metas(about: Iterable[Element]) -> dict[str, str]:
     found: dict[str, str] = {}
     for tag, attributes, _ in about:
         if tag == "meta":
-            names = ("name", "property", "itemprop", "http-equiv")
-            name = next((value for each in names if (value := attributes.get(each))), None)
             content = attributes.get("content")
-            if name and content:
+            if not content:
+                continue
+            get = attributes.get
+            if name := get("name") or get("property") or get("itemprop") or get("http-equiv"):
                 found.setdefault(name.strip().lower(), content)
     return found
 

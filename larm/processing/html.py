@@ -65,7 +65,7 @@ _LINKING, _SPEAKING = _ids(LINKING), _ids(SPEAKING)
 _BLOCK, _OUTER, _HIDDEN = (frozenset(_ids(names)) for names in (BLOCK, BLOCK - INNER, HIDDEN))
 _KEPT = frozenset(_LINKING) | frozenset(_SPEAKING)
 _MARKS = {number: mark(name) for number, name in _ids(BLOCK).items()}
-_BOXES = {number: (name, BoxesOf(name)) for number, name in _ids(BOXES).items()}
+KNOWN_BOXES = {number: (name, BoxesOf(name)) for number, name in _ids(BOXES).items()}
 _HEADINGS = frozenset(_ids(HEADINGS))
 (_SCRIPT,) = _ids(frozenset({"script"}))
 (_TITLE,) = _ids(frozenset({"title"}))
@@ -183,7 +183,7 @@ def _walk(root: LexborNode, speaking: bool) -> _Walked:  # noqa: PLR0912, PLR091
     odd: list[LexborNode] = []
     add, keep = words.append, kept.append
     text, block, outer, special = _TEXT, _BLOCK if speaking else frozenset(), _OUTER, _SPECIAL
-    marks, boxes, headings = _MARKS, _BOXES, _HEADINGS
+    marks, boxes, headings = _MARKS, KNOWN_BOXES, _HEADINGS
     found: list[Box] = []
     noscripts = 0
     nodes = root.traverse(include_text=speaking)

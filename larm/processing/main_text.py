@@ -25,13 +25,13 @@ _LONGEST: Final = 5_000
 _MOST_COMMAS: Final = 5
 _OTHER_COMMAS: Final = ("、", "。", "，", "। ", "؛", "، ")
 
-_LENGTHS = [log1p(size) / 5 for size in range(_LONGEST)]
+LENGTHS = [log1p(size) / 5 for size in range(_LONGEST)]
 _OWN = [
     BLOCKS["bias"] + BLOCKS["length"] * length + BLOCKS["short"] * (size < 20) + BLOCKS["long"] * (size > 100)
-    for size, length in enumerate(_LENGTHS)
+    for size, length in enumerate(LENGTHS)
 ]
-_NEAR = [BLOCKS["length near"] * length for length in _LENGTHS]
-_FAR = [BLOCKS["length far"] * length for length in _LENGTHS]
+_NEAR = [BLOCKS["length near"] * length for length in LENGTHS]
+_FAR = [BLOCKS["length far"] * length for length in LENGTHS]
 _COMMAS = [commas / _MOST_COMMAS for commas in range(_MOST_COMMAS + 1)]
 _KINDS = {" ": BLOCKS["paragraph"], "\t": BLOCKS["item"], "\r": BLOCKS["heading"]}
 
@@ -77,7 +77,7 @@ def scores(page: Sequence[Block]) -> list[float]:
             weight
             + kinds.get(mark, block)
             + _OWN[at]
-            + share * (links + links_length * _LENGTHS[at])
+            + share * (links + links_length * LENGTHS[at])
             + comma * commas_own
             + ends * ends_own
         )

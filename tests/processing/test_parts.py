@@ -32,7 +32,7 @@ TEXT = "<p>A sentence of the article, long enough to look like one, with commas.
 JUNK = [
     "<div class=sidebar><p>Most popular <a href=x>one</a> <a href=y>two</a></div>",
     "<div class='share-buttons'><ul><li><a href=s>Share on something</a></ul></div>",
-    "<div id=comments><p>I do not agree, sir. Not at all, in fact.</div>",
+    "<div id=comments><div class='comment author'><p>I do not agree, sir. Not at all, in fact.</div></div>",
     "<form><p>Subscribe to our newsletter</form>",
     "<ul class=related><li><a href=z>Another article that you may like as well</a></ul>",
 ]
