@@ -93,11 +93,13 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _ALIKE = tuple(map(names, ("bs hr sr", "id ms", "da no sv", "es gl ca pt", "cs sk", "zu xh st tn")))
 """Of these the declaration is the better witness."""
 _TAG = re.compile(r"\s*([A-Za-z]{2})(?![A-Za-z])")
+_GLANCE = 1_000  # characters, with white space: enough to confirm what is likely
 _LOOKED_AT = 3_000  # characters, with white space
 _WORDS = 150
+_MANY = 40  # words; so many hold a frequent one, if they are sentences
 _CONFIRMED = 0.05  # share of frequent words that confirms a declaration
 _PLAIN = 0.15  # the same of English, on the many pages that declare nothing
-_SHORT = 30  # characters; of less nothing can be told
+_SHORT = 12  # bytes; of less nothing can be told
 _ENOUGH = 200  # characters; more of them can refute a declaration
 
 
@@ -111,13 +113,16 @@ def declared(tag: str) -> str:
 def language_of(tag: str, text: str, host: str = "") -> str:
     """ISO 639-1; "" where nothing tells. ``tag``: what the page declares; ``text``: its main text."""
     code = declared(tag) if tag else ""
-    words = text[:_LOOKED_AT].lower().split()[:_WORDS]
+    words = text[:_GLANCE].lower().split()
     likely = code or "en"
     if likely in _FREQUENT and _share(words, likely) >= (_CONFIRMED if code else _PLAIN):
         return likely
-    sample = " ".join(words)
-    if len(sample) >= _SHORT:
+    sample = " ".join(text[:_LOOKED_AT].split()[:_WORDS])
+    if len(sample.encode("utf-8", "replace")) >= _SHORT:
         found, sure = detect(sample)
+        words = sample.lower().split()
+        if found in _FREQUENT and len(words) >= _MANY and not _share(words, found):
+            found = ""  # source text, tables of numbers
         if found and code != found:
             alike = any(code in each and found in each for each in _ALIKE)
             if not code or (not alike and (code == "en" or (sure and len(sample) >= _ENOUGH))):

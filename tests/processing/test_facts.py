@@ -76,6 +76,11 @@ FINNISH = "<p>Koira ja kissa eivät menneet autolla metsään, koska siellä on 
         (f"<html lang=fr>{GERMAN * 3}", "de"),
         (f"<html lang=ru>{FINNISH * 3}", "fi"),
         (f"<html lang=no>{'<p>Den renser i porerne samtidig med at den forfinder dem, siger hun.' * 4}", "no"),
+        (
+            "<pre>"
+            + "struct sqlite3_module { int iVersion; int (*xCreate)(sqlite3*, void *pAux, int argc, char **argv); };" * 9,
+            "",
+        ),
         (f"<nav>{ENGLISH}</nav><main>{GERMAN * 2}</main>", "de"),
         ("<p>\1\2 x \x0b " + GERMAN, "de"),
     ],
