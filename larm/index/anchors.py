@@ -1,12 +1,14 @@
 """Anchors: a small second index of the texts of links to each page (YIOOP-21), in ``anchors/``.
 
 What others call a page is often the best that there is to know of it, but it is known late: when the pages with the links have
-been read. So these texts are no part of a page's document. The storage of the link graph makes the whole index anew when it
-has finished a snapshot; searches join the two by the fingerprint of the page.
+been read. So these texts are no part of a page's document. The storage of the link graph makes the whole index anew at its
+end; searches join the two by the fingerprint of the page. Each text is a document of its own: a page that is called ``vacuum``
+is a better answer to that than one that is called ``vacuum_freeze_table_age``, by whatever other names it goes.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,8 +25,8 @@ ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""
 _PAGE, _TEXT = "page", "anchors"
 _MEMORY = 30_000_000
-_MOST = 200
-"""Pages that are taken from it for a query: those that are spoken of with the most of its words."""
+_MOST = 400
+"""Texts that are taken for each word of a query."""
 
 
 def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
@@ -50,10 +52,11 @@ def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
     with IndexFailure(path):
         writer = _open(path).writer(heap_size=_MEMORY, num_threads=1)
         for page, texts in pages:
-            document = tantivy.Document()
-            document.add_unsigned(_PAGE, page)
-            document.add_text(_TEXT, encodable("\n".join(texts)))
-            writer.add_document(document)
+            for text in texts:
+                document = tantivy.Document()
+                document.add_unsigned(_PAGE, page)
+                document.add_text(_TEXT, encodable(text))
+                writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
 
@@ -87,18 +90,23 @@ class Anchors:
         self._forms: Forms | None = None
 
     def find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
-        """Fingerprints of the pages that are called by the units, and the sum of the weights of those units.
+        """Fingerprints of the pages that are called by the units; for each unit the text counts that says least beside it.
 
         ``languages`` are those of the pages with the links, ``other_forms`` is what forms count that were not typed.
         """
-        should, forms = tantivy.Occur.Should, self._forms_in(languages)
-        queries = [(should, self._called(each, forms, other_forms)) for each in units]
-        if not queries:
-            return {}
-        with self._failure:
-            hits = self._searcher.search(tantivy.Query.boolean_query(queries), limit=_MOST, count=False).hits
-            pages = self._searcher.fast_field_values(_PAGE, [address for _, address in hits])
-        return {int(page): float(score) for page, (score, _) in zip(pages, hits, strict=True) if page is not None}
+        forms = self._forms_in(languages)
+        called: dict[int, float] = {}
+        for each in units:
+            with self._failure:
+                hits = self._searcher.search(self._called(each, forms, other_forms), limit=_MOST, count=False).hits
+                pages = self._searcher.fast_field_values(_PAGE, [address for _, address in hits])
+            best: dict[int, float] = {}
+            for page, (score, _) in zip(pages, hits, strict=True):
+                if page is not None:
+                    best[int(page)] = max(best.get(int(page), 0.0), float(score))
+            for page, score in best.items():
+                called[page] = called.get(page, 0.0) + score
+        return called
 
     def _forms_in(self, languages: Sequence[str]) -> Forms:
         if self._forms is None or self._languages != languages:
@@ -108,15 +116,21 @@ class Anchors:
     def _called(self, sought: Sought, forms: Forms, other_forms: float) -> tantivy.Query:
         query, words = tantivy.Query, sought.unit.words
         if len(words) > 1:
-            return query.const_score_query(query.phrase_query(self._schema, _TEXT, list(words)), sought.weight)
-        found = [
-            query.const_score_query(
-                query.term_query(self._schema, _TEXT, form.word, index_option="basic"),
-                sought.weight if form.word == words[0] else sought.weight * other_forms,
-            )
-            for form in forms.of(words[0])
-        ]
-        return query.disjunction_max_query(found, 0.0)
+            own = sum(self._rarity(word) for word in words)
+            return query.boost_query(query.phrase_query(self._schema, _TEXT, list(words)), sought.weight / own)
+        found = []
+        for form in forms.of(words[0]):
+            if form.pages:
+                weight = sought.weight if form.word == words[0] else sought.weight * other_forms
+                term = query.term_query(self._schema, _TEXT, form.word, index_option="freq")
+                found.append(query.boost_query(term, weight / self._rarity(form.word)))
+        return query.disjunction_max_query(found, 0.0) if found else query.empty_query()
+
+    def _rarity(self, word: str) -> float:
+        """BM25's, among all texts: it is divided out again, for what counts is how rare a word is in the pages."""
+        texts = int(self._searcher.num_docs)
+        frequency = min(texts, int(self._searcher.doc_freq(_TEXT, word)))
+        return math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5))
 
 
 def open_anchors(path: Path) -> Anchors | None:

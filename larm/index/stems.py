@@ -6,6 +6,7 @@ stands for all words of the index with its stem.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 import tantivy
@@ -36,8 +37,9 @@ _SAME = {"nb": "no", "nn": "no"}
 LANGUAGES = frozenset(_NAMES)
 """ISO 639-1 codes of those that can be stemmed."""
 _WITHOUT_LIST = frozenset({"ar", "el", "ro", "ta", "tr"})
-_LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ"}
-"""Letters that a word can begin with, where articles, conjunctions and the like are written before it as a part of it."""
+_LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ", "el": "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώϊϋΐΰ"}
+"""Letters that a word can begin with, where the forms of a word need not begin alike: articles and conjunctions are written as
+a part of it, or accents move, which besides nobody types."""
 
 
 class Stemmer:
@@ -61,11 +63,17 @@ class Stemmer:
     def stem(self, word: str) -> str:
         """The stem of one word; what is no word comes back as it is."""
         stems = self._analyzer.analyze(encodable(word))
-        return stems[0] if len(stems) == 1 else word
+        return self._folded(stems[0]) if len(stems) == 1 else word
 
     def stems(self, words: Sequence[str]) -> list[str]:
         """The stems of many words without white space, in one call."""
-        return list(self._analyzer.analyze(" ".join(words)))
+        return [self._folded(stem) for stem in self._analyzer.analyze(" ".join(words))]
+
+    def _folded(self, stem: str) -> str:
+        """Greek without its accents; the index folds those of Latin letters only."""
+        if self.language != "el":
+            return stem
+        return "".join(each for each in unicodedata.normalize("NFD", stem) if not unicodedata.combining(each))
 
     @property
     def letters(self) -> str:
