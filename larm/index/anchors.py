@@ -24,15 +24,17 @@ from larm.kit.disk_failure import disk_failure
 ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""
 _PAGE, _TEXT = "page", "anchors"
+_OF = "snapshot"
+"""A file in it: of which snapshot of the graph it is."""
 _MEMORY = 30_000_000
 _MOST = 400
 """Texts that are taken for each word of a query."""
 
 
-def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
+def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]], generation: int = 0) -> None:
     """Make the index in ``path`` anew: fingerprints of pages, each with the different texts of links to it.
 
-    Readers see the old one or the new one. Raises StorageError.
+    ``generation``: that of the graph's snapshot, for `made_of`. Readers see the old one or the new one. Raises StorageError.
     """
     fresh, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
     try:
@@ -40,12 +42,21 @@ def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> Non
             shutil.rmtree(left, ignore_errors=True)
         fresh.mkdir(parents=True)
         _fill(fresh, pages)
+        (fresh / _OF).write_text(f"{generation}\n")
         if path.exists():
             path.rename(old)
         fresh.rename(path)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise disk_failure(path, error) from error
+
+
+def made_of(path: Path) -> int | None:
+    """The generation of the graph that the index in ``path`` was made of; None where that is not known, or there is none."""
+    try:
+        return int((path / _OF).read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:

@@ -16,7 +16,7 @@ from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
-from larm.index.anchors import ANCHORS, write_anchors
+from larm.index.anchors import ANCHORS, made_of, write_anchors
 from larm.kit.append_file import AppendFile
 from larm.kit.disk_failure import disk_failure
 from larm.model.document import Visit
@@ -105,18 +105,23 @@ class GraphStorage:
         if self._running is not None and not (self._whole and self._running[2] == self._noted):
             self._running[1].close()
             self._running = None
-        if self._whole and self._noted > self._seen:
+        if not self._whole:
+            return
+        if self._noted > self._seen:
             if self._running is None:
                 self._begin()
             self._work(_LAST, finish=True)
-            self._write_anchors()
+        self._write_anchors()
 
     def _write_anchors(self) -> None:
-        """What pages are called by others, for searches: 50 us for each page, so only at the end."""
-        graph = open_graph(self._directory)
-        if graph is not None:
+        """What pages are called by others, for searches: 50 us for each page, so only at the end.
+
+        Not only where there is a new snapshot: a commit may have finished the last one, or the process died after it.
+        """
+        graph, path = open_graph(self._directory), self._directory.with_name(ANCHORS)
+        if graph is not None and graph.generation != made_of(path):
             texts = ((page, [anchor.text for anchor in anchors]) for page, anchors in graph.all_anchors(_MOST_TEXTS))
-            write_anchors(self._directory.with_name(ANCHORS), texts)
+            write_anchors(path, texts, graph.generation)
 
     def _last_snapshot(self, length: int) -> int:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""

@@ -12,6 +12,7 @@ from larm.errors import StorageError
 from larm.graph.block import BlockBuilder
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
+from larm.index.anchors import ANCHORS, open_anchors
 from larm.model.document import Visit
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
@@ -128,6 +129,26 @@ def test_the_snapshot_follows_the_crawl(tmp_path: Path) -> None:
     storage.close()
     assert seen == [0, 0, 3, 3, 5, 5, 5, 8]
     assert graph(tmp_path).pages == 8
+
+
+def test_texts_of_links_can_be_searched_whenever_the_last_snapshot_was_made(tmp_path: Path) -> None:
+    clock = FakeClock()
+    storage = GraphStorage(tmp_path, clock)
+    storage.open(None)
+    storage.store(WEB)
+    clock.advance(10)
+    position = storage.commit()
+    assert graph(tmp_path).pages == 4  # nothing is left to do at the end but the texts
+    storage.close()
+    assert open_anchors(tmp_path / ANCHORS) is not None
+    shutil.rmtree(tmp_path / ANCHORS)  # as though the process had died before it had written them
+    stored(tmp_path, position=position)
+    assert open_anchors(tmp_path / ANCHORS) is not None
+    made = (tmp_path / ANCHORS / "meta.json").stat().st_ino
+    stored(tmp_path, position=position)
+    assert (tmp_path / ANCHORS / "meta.json").stat().st_ino == made
+    stored(tmp_path, page("f", {"a": "the first"}), position=position)
+    assert (tmp_path / ANCHORS / "meta.json").stat().st_ino != made
 
 
 def test_what_was_stored_without_a_commit_is_in_no_snapshot(tmp_path: Path) -> None:
