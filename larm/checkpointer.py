@@ -59,12 +59,18 @@ class Checkpointer:
         counters: Counters,
         logs: LogBook,
         lines: Sequence[StorageLine],
+        absent: Mapping[str, Mapping[str, Any]],
+        missed: Sequence[str],
         scope: ScopeHosts | None,
         restrict_to: str,
         start_urls: Sequence[str],
         cycle: int,
         clock: Clock,
     ) -> None:
+        """``absent``: the last positions of storages that this run leaves out, which they will go on from.
+
+        ``missed``: see `Header`.
+        """
         # constant after construction
         self._gate = gate
         self._file = file
@@ -75,6 +81,8 @@ class Checkpointer:
         self._counters = counters
         self._logs = logs
         self._lines = lines
+        self._absent = {name: dict(position) for name, position in absent.items()}
+        self._missed = list(missed)
         self._scope = scope
         self._restrict_to = restrict_to
         self._start_urls = list(start_urls)
@@ -113,7 +121,7 @@ class Checkpointer:
             incoming=QueueRow.of(incoming),
             counters=counters,
             logs=dict(logs),
-            storages={name: dict(position) for name, position in storages.items()},
+            storages=self._absent | {name: dict(position) for name, position in storages.items()},
             scope_hosts=scope,
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
@@ -122,6 +130,7 @@ class Checkpointer:
             cycle=self._cycle,
             finished=finished,
             clock_moved=self._book.clock_moved,
+            missed=self._missed,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False

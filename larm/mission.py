@@ -5,8 +5,8 @@ Called by `larm.wiring` on the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from larm.config import Config
 from larm.frontier.checkpoint import Header
@@ -54,3 +54,29 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
     if not settings.robots.obey or "robots" not in settings.filters.order:
         notes.append("robots.txt is not obeyed")
     return notes
+
+
+class Shelf(NamedTuple):
+    """The storages of the crawl, as far as they are not in this run, or were not in an earlier one."""
+
+    absent: Mapping[str, Mapping[str, Any]]
+    """Positions of those that this run leaves out: they go on from there when they come back."""
+    late: Sequence[str]
+    """Those of this run that have not been given all pages."""
+
+    def missed(self, *, again: bool) -> list[str]:
+        """For the next checkpoints; a revisit that begins now gives all pages to those that are there."""
+        return [*self.absent, *(() if again else self.late)]
+
+    def notes(self, *, again: bool) -> list[str]:
+        """What a person should know."""
+        when = "all pages are fetched whole for it" if again else "the next revisit fetches all pages whole for it"
+        return [f"the storage {name} was not in all runs of this crawl; {when}" for name in self.late]
+
+
+def shelf_of(header: Header | None, chain: Sequence[str]) -> Shelf:
+    """``chain``: the storages of this run."""
+    if header is None:
+        return Shelf({}, ())
+    absent = {name: position for name, position in header.storages.items() if name not in chain}
+    return Shelf(absent, [name for name in chain if name not in header.storages or name in header.missed])

@@ -44,7 +44,7 @@ from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
-from larm.mission import Mission, mission_of, notes_of
+from larm.mission import Mission, mission_of, notes_of, shelf_of
 from larm.model.file_rules import FileRules
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages, encode_messages
@@ -160,9 +160,10 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     undo.append(documents.close)
     process = page_processors(settings, normalizer, counters, clock, documents, wants_text(settings))
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
-    notes = notes_of(settings, header, mission, scoped=scope is not None)
+    shelf = shelf_of(header, [line.name for line in lines])
+    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *shelf.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
-    recrawl = _recrawl(settings, directory, mission, book, notes) if cycle else None
+    recrawl = _recrawl(settings, directory, mission, book, notes, whole=bool(shelf.late)) if cycle else None
     if mission.again:
         counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
     checkpointer = Checkpointer(
@@ -175,6 +176,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         counters=counters,
         logs=logs,
         lines=lines,
+        absent=shelf.absent,
+        missed=shelf.missed(again=mission.again),
         scope=scope,
         restrict_to=settings.crawl.restrict_to,
         start_urls=start_urls,
@@ -287,11 +290,11 @@ def _lines(settings: Config, directory: Path, header: Header | None, parts: Stor
     return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
 
 
-def _recrawl(settings: Config, directory: Path, mission: Mission, book: HostBook, notes: list[str]) -> Recrawl:
+def _recrawl(settings: Config, directory: Path, mission: Mission, book: HostBook, notes: list[str], *, whole: bool) -> Recrawl:
     asked = None  # an earlier run has begun it
     if mission.again:
         asked = [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
-    return Recrawl(directory / QUEUES / PAGES, asked, settings.recrawl.most_gone, notes.append)
+    return Recrawl(directory / QUEUES / PAGES, asked, settings.recrawl.most_gone, notes.append, whole=whole)
 
 
 def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:

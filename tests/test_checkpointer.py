@@ -66,6 +66,8 @@ class River:
             counters=self.counters,
             logs=self.logs,
             lines=[self.line],
+            absent={"index": {"generation": 7}},
+            missed=["index"],
             scope=Scope(),
             restrict_to="",
             start_urls=["http://a/"],
@@ -120,7 +122,8 @@ def test_everything_is_in_it(make: Callable[..., River]) -> None:
     assert list(river.file.host_rows()) == ["host/b"]
     assert header.counters == {"item_scraped_count": 3}
     assert header.logs == {"thread0": 4}
-    assert header.storages == {"list": {"visits": 1}}
+    assert header.storages == {"list": {"visits": 1}, "index": {"generation": 7}}
+    assert header.missed == ["index"]
     assert (header.scope_hosts, header.restrict_to, header.start_urls) == (["a", "b"], "", ["http://a/"])
     assert (header.cycle, header.finished) == (2, True)
     assert len(fresh) == 16

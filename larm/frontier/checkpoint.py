@@ -34,7 +34,7 @@ class Header(msgspec.Struct, frozen=True):
     logs: dict[str, int]
     """Length of each log file that is not a storage's."""
     storages: dict[str, dict[str, Any]]
-    """What each storage's `commit` said."""
+    """What each storage's `commit` said; of one that was left out of this run, what it said last."""
     scope_hosts: list[str]
     """Hosts of the start URLs, where they are the scope."""
     restrict_to: str
@@ -48,6 +48,8 @@ class Header(msgspec.Struct, frozen=True):
     finished: bool = False
     clock_moved: float = 0.0
     """Seconds by which the wall clock differs from the times in the host rows, because it was set during a run."""
+    missed: list[str] = []
+    """Storages that have not been given all pages, as they were left out of a run or came later; a revisit mends that."""
     format: int = FORMAT
 
 

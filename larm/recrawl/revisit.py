@@ -23,16 +23,26 @@ _BATCH = 1000
 class Recrawl:
     """One revisit of a finished crawl."""
 
-    def __init__(self, path: Path, starts: Sequence[URLMessage] | None, most_gone: float, note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        starts: Sequence[URLMessage] | None,
+        most_gone: float,
+        note: Callable[[str], None],
+        *,
+        whole: bool = False,
+    ) -> None:
         """``path``: the page book. ``note`` takes lines for people.
 
         ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
+        ``whole``: some storage has not been given all pages, so none may be answered by "not modified".
         """
         # constant after construction
         self._path = path
         self._starts = starts
         self._most_gone = most_gone
         self._note = note
+        self._whole = whole
 
     def due(self) -> Iterator[list[URLMessage]]:
         """All pages that are known, in batches; nothing where the frontier has them already."""
@@ -42,7 +52,8 @@ class Recrawl:
         for batch in _rows(self._path):
             for key, _ in batch:
                 left.pop(key, None)
-            yield [row.message(key) for key, row in batch]
+            messages = [row.message(key) for key, row in batch]
+            yield [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
         if left:
             yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from larm.crawl import Ending
+from larm.search.searcher import Searcher
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from larm.wiring import build_crawl
@@ -125,3 +126,46 @@ def test_one_that_is_stopped_goes_on(tmp_path: Path, web: SyntheticWeb, start: s
     assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS)) + Counter({"a.localhost/9": 1})
     assert indexed(tmp_path) == urls(web, "/", *PATHS[3:])
     assert stored(tmp_path) == urls(web, "/", *PATHS) + urls(web, "/8")
+
+
+@pytest.mark.parametrize("kept", ["log", "index"])
+def test_a_storage_that_is_left_out_of_a_run_keeps_what_it_has_and_gets_the_rest_later(
+    tmp_path: Path, web: SyntheticWeb, start: str, kept: str
+) -> None:
+    alone = {"storage.chain": [kept]}
+    run_crawl(tmp_path, start)
+    before = stored(tmp_path), indexed(tmp_path), lines(tmp_path, "links")
+    run_crawl(tmp_path, start, alone)  # a revisit in which nothing has changed
+    assert (stored(tmp_path), indexed(tmp_path), lines(tmp_path, "links")) == before
+    web.host("a.localhost").change("/3", text="second version")
+    run_crawl(tmp_path, start, alone)
+    run = run_crawl(tmp_path, start)
+    assert any("was not in all runs of this crawl; all pages are fetched whole for it" in note for note in run.notes)
+    assert stored(tmp_path).keys() == before[0].keys()
+    assert (tmp_path / "logs" / "store.log").stat().st_size > 0
+    assert indexed(tmp_path) == before[1]
+    hits = Searcher(tmp_path).search("second version").hits
+    assert [hit.url for hit in hits if hit.url.endswith("/3")]
+    web.log.clear()
+    assert run_crawl(tmp_path, start).counters["revisit/unchanged"] == 11  # and then everything is as ever
+    assert {request.status for request in web.requests if request.path != "/robots.txt"} == {304}
+
+
+def test_an_index_that_comes_later_gets_all_pages(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    run_crawl(tmp_path, start, {"storage.chain": ["log"]})
+    run_crawl(tmp_path, start)
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
+
+
+def test_a_log_that_is_left_out_while_a_crawl_goes_on_is_not_emptied(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    for chain in (["log", "index"], ["index"], ["log", "index"]):
+        crawl = build_crawl(config_of(start, {"storage.chain": chain}), tmp_path)
+        log = WatchedLog()
+        web.log = log
+        log.at(3, crawl.stop)
+        crawl.run()
+    assert len(stored(tmp_path)) >= 2
+    assert run_crawl(tmp_path, start).reason == "finished"
+    run_crawl(tmp_path, start)
+    assert stored(tmp_path).keys() == urls(web, "/", *PATHS).keys()
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
