@@ -25,6 +25,7 @@ from larm.frontier.handler import MessageHandler
 from larm.frontier.queues import HostQueues
 from larm.kit.bell import Bell
 from larm.kit.counters import Counters
+from larm.kit.garbage import give_back
 from larm.kit.gate import Gate
 from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
@@ -250,6 +251,7 @@ class Crawl:
         self._reporter.tick()  # `larm stats` has something to show from the start
         while self._ticker.wait():
             self._checkpointer.save()
+            give_back()
             self._reporter.tick()
 
     # -- larm-fetch-<n>
@@ -281,8 +283,10 @@ class Crawl:
         """What takes long to read, so that no transfer has to wait for it."""
         slot = len(self._pool) + number
         while (ended := self._slow.take()) is not None:
-            self._unloader.unload(slot, [ended])
+            with self._slow.reading(ended[1]):
+                self._unloader.unload(slot, [ended])
             self._pool.wake_one()  # its host may be asked again, and who asks is another thread
+            give_back()  # it was large
             self._records[slot].now("idle")
 
     # -- larm-relief-<n>

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
+from larm.processing.by_mime import LARGE
 
 Ended = tuple[Lease, Outcome]
 
@@ -23,6 +25,7 @@ class SlowLane:
         # constant after construction
         self._is_slow = is_slow
         self._limit = limit_bytes
+        self._large = threading.Lock()
         self._changed = threading.Condition()
         # guarded by self._changed
         self._queue: deque[tuple[Lease, Fetched]] = deque()
@@ -57,6 +60,15 @@ class SlowLane:
             self._size -= len(outcome.body)
             self._changed.notify_all()
             return lease, outcome
+
+    @contextmanager
+    def reading(self, outcome: Outcome) -> Iterator[None]:
+        """While a document is read. Large ones are read one after the other: a page of 6 MB takes 100 MB of memory."""
+        if isinstance(outcome, Fetched) and len(outcome.body) > LARGE:
+            with self._large:
+                yield
+        else:
+            yield
 
     def stop(self) -> None:
         """Nobody waits any more."""

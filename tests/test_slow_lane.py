@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from larm.model.outcome import Failed, FailReason, Fetched, Timing
+from larm.processing.by_mime import LARGE
 from larm.slow_lane import SlowLane
 from larm.testing.fakes import lease, page
 
@@ -60,3 +61,23 @@ def test_stop_lets_all_go_and_the_rest_is_given_back() -> None:
         assert threads.submit(lane.take).result(20) is None
     assert lane.rest() == leases
     assert lane.rest() == []
+
+
+def test_large_ones_are_read_one_after_the_other() -> None:
+    lane = SlowLane(is_slow, 100)
+    large, small = pdf(LARGE + 1), pdf()
+    with ThreadPoolExecutor() as threads, lane.reading(large):
+        with lane.reading(small):
+            pass
+        entered = threading.Event()
+
+        def read() -> None:
+            with lane.reading(large):
+                entered.set()
+
+        reading = threads.submit(read)
+        assert lane._large.locked()
+        assert not entered.is_set()
+        lane._large.release()  # as the end of the block would
+        reading.result(10)
+        lane._large.acquire()

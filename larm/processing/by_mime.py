@@ -33,7 +33,7 @@ from larm.seams import Processor
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
-LARGE = 2_000_000
+LARGE = 1_000_000
 """Bytes of a body that a fetcher thread leaves to the reading threads: one page in ten thousand, a sitemap, a trap."""
 
 Count = Callable[[str, int], None]

@@ -1,10 +1,10 @@
-"""How often Python looks for garbage."""
+"""How often Python looks for garbage, and what goes back to the system."""
 
 from __future__ import annotations
 
 import gc
 
-from larm.kit.garbage import collect_rarely
+from larm.kit.garbage import collect_rarely, give_back
 
 
 def test_it_still_looks() -> None:
@@ -17,3 +17,10 @@ def test_it_still_looks() -> None:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+def test_free_memory_can_be_given_back() -> None:
+    kept = [bytes(100_000) for _ in range(100)]
+    del kept[::2]
+    give_back()
+    assert kept[0] == bytes(100_000)
