@@ -98,7 +98,7 @@ _LOOKED_AT = 3_000  # characters, with white space
 _WORDS = 150
 _MANY = 40  # words; so many hold a frequent one, if they are sentences
 _CONFIRMED = 0.05  # share of frequent words that confirms a declaration
-_PLAIN = 0.15  # the same of English, on the many pages that declare nothing
+_PLAIN = 0.08  # the same of English, on the many pages that declare nothing: no other language has more than 0.05
 _SHORT = 12  # bytes; of less nothing can be told
 _ENOUGH = 200  # characters; more of them can refute a declaration
 
@@ -114,9 +114,11 @@ def language_of(tag: str, text: str, host: str = "") -> str:
     """ISO 639-1; "" where nothing tells. ``tag``: what the page declares; ``text``: its main text."""
     code = declared(tag) if tag else ""
     words = text[:_GLANCE].lower().split()
-    likely = code or "en"
-    if likely in _FREQUENT and _share(words, likely) >= (_CONFIRMED if code else _PLAIN):
-        return likely
+    if code:
+        if _share(words, code) >= _CONFIRMED:
+            return code
+    elif len(words) >= _MANY and _share(words, "en") >= _PLAIN:
+        return "en"
     sample = " ".join(text[:_LOOKED_AT].split()[:_WORDS])
     if len(sample.encode("utf-8", "replace")) >= _SHORT:
         found, sure = detect(sample)
