@@ -6,12 +6,14 @@ is there again after a crash; its numbers are good enough for estimates, and for
 
 from __future__ import annotations
 
-import math
 import mmap
 import os
 from pathlib import Path
 
 from larm.kit.disk_failure import disk_failure
+
+_MOST = 1e200
+"""A larger number is damage, and would not bear to be counted with: the crawl would end, and end again when continued."""
 
 
 class NumberTable:
@@ -43,7 +45,7 @@ class NumberTable:
     def get(self, key: int, column: int = 0) -> float:
         """The number; 0 where there is none, or none that makes sense."""
         number = self._numbers[key % self._rows * self._columns + column]
-        return number if math.isfinite(number) else 0.0
+        return number if -_MOST < number < _MOST else 0.0
 
     def put(self, key: int, number: float, column: int = 0) -> None:
         """Replace it."""

@@ -35,6 +35,14 @@ def test_numbers_of_another_size_or_without_sense_are_none(tmp_path: Path) -> No
     other.close()
 
 
+@pytest.mark.parametrize("number", [1e300, -1e300, float("inf"), float("nan")])
+def test_what_damage_makes_of_a_number_is_none(number: float) -> None:
+    table = NumberTable(None, 4)
+    table.put(1, number)
+    assert table.get(1) == 0.0
+    assert table.add(1, 1.0) == 1.0
+
+
 def test_in_memory() -> None:
     table = NumberTable(None, 4)
     table.put(1, 2.0)
