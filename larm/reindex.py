@@ -130,6 +130,20 @@ def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: Pre
     return Reindexed(pages, bodiless, left_out)
 
 
+def put_back(directory: Path) -> None:
+    """Before a crawl goes on: where `reindex` was killed while it swapped the two, the old index is the index again.
+
+    Of a directory that nobody else uses. Raises StorageError.
+    """
+    index, old = directory / _INDEX, directory / _OLD
+    if index.exists() or not index_exists(old):
+        return
+    try:
+        old.rename(index)
+    except OSError as error:
+        raise disk_failure(index, error) from error
+
+
 def _swap(directory: Path) -> None:
     index, old = directory / _INDEX, directory / _OLD
     if index.exists():

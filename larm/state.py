@@ -80,8 +80,9 @@ def recover(state: State, directory: Path) -> None:
 def forget(directory: Path) -> None:
     """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
     try:
-        for folder in (QUEUES, INDEX, GRAPH, ANCHORS):
-            shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
+        for name in (QUEUES, INDEX, GRAPH, ANCHORS):
+            for folder in (name, f"{name}.new", f"{name}.old"):  # the others are of a process that was killed
+                shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
         for file in [*(directory / LOGS).glob("*.log"), *(directory / LOGS).glob("pagefile_*.pfl"), directory / "stats.json"]:
             file.unlink(missing_ok=True)
     except OSError as error:

@@ -64,6 +64,7 @@ from larm.processing.apart.reader import DocumentReader
 from larm.reading import normalizer_of, page_processors, page_readers
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
+from larm.reindex import put_back
 from larm.relief.lane import ReliefLane
 from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.slow_lane import SlowLane
@@ -98,6 +99,7 @@ def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock
         undo.append(DirectoryLock(directory).close)
         if fresh:
             forget(directory)
+        put_back(directory)
         check_databases(directory)
         state = open_state(settings, directory, undo)
         recover(state, directory)

@@ -97,3 +97,19 @@ def test_a_reindexing_that_was_killed_is_done_again(crawled: Path) -> None:
     assert reindex_pages(Config(), directory).pages == 3
     assert IndexReader(directory / "index").documents == 3
     assert not list(directory.glob("index.*"))
+
+
+def test_a_crawl_goes_on_after_a_reindexing_that_was_killed(crawled: Path) -> None:
+    """At that worst moment, too; and --fresh leaves nothing of it."""
+    directory = crawled
+    before = leftovers(directory)
+    (directory / "index").rename(directory / "index.old")
+    assert run_crawl(directory, [], SETTINGS).reason == "finished"
+    assert leftovers(directory) == before
+    for name in ("index", "anchors"):
+        for ending in ("new", "old"):
+            (directory / f"{name}.{ending}").mkdir()
+    assert (
+        run_crawl(directory, ["http://a.localhost:1/"], SETTINGS | {"storage.chain": ["log"]}, fresh=True).ending.error is None
+    )
+    assert not [*directory.glob("index*"), *directory.glob("anchors*")]

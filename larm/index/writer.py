@@ -120,16 +120,16 @@ class IndexWriter:
 
     def _make_empty(self) -> None:
         """An empty directory; refuses to remove what was not made by an index."""
+        old = self._path.with_name(self._path.name + ".old")
         try:
             if self._path.is_dir():
                 foreign = [file.name for file in self._path.iterdir() if not _INDEX_FILE.fullmatch(file.name)]
                 if foreign:
                     raise StorageError(f"{self._path}: holds {foreign[0]}, which is no part of an index; move it elsewhere")
                 # moved away first: a merge of an earlier writer may still be adding files
-                old = self._path.with_name(self._path.name + ".old")
                 shutil.rmtree(old, ignore_errors=True)
                 self._path.rename(old)
-                shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)  # or it would be taken for one that has to be put back
             self._path.mkdir(parents=True)
         except OSError as error:
             raise disk_failure(self._path, error) from error
