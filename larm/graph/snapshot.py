@@ -138,6 +138,11 @@ class Snapshot:
         # written by any thread, which at worst does it twice
         self._checked: dict[str, memoryview] = {}
 
+    def check(self) -> None:
+        """Look at all arrays, 1 GB a second. Raises StorageError where one is damaged."""
+        for name in self._sections:
+            self._check(name, "B")
+
     def array(self, name: str, kind: str = "B") -> memoryview:
         """An array as numbers of the type ``kind`` (as in the module ``array``). Raises StorageError."""
         found = self._checked.get(name)

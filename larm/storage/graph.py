@@ -127,8 +127,10 @@ class GraphStorage:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""
         path = self._directory / SNAPSHOT
         try:
-            seen = Snapshot(path).figures["journal"]
+            snapshot = Snapshot(path)
+            seen = snapshot.figures["journal"]
             if seen <= length:
+                snapshot.check()  # readers say that the next run mends it, and that may be one in which nothing comes
                 return seen
         except (FileNotFoundError, StorageError, KeyError):
             pass

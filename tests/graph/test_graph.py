@@ -151,6 +151,17 @@ def test_texts_of_links_can_be_searched_whenever_the_last_snapshot_was_made(tmp_
     assert (tmp_path / ANCHORS / "meta.json").stat().st_ino != made
 
 
+def test_a_damaged_snapshot_is_made_again_by_a_run_in_which_nothing_comes(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB)
+    path = tmp_path / "graph" / SNAPSHOT
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    stored(tmp_path, position=position)
+    data[len(data) // 2] ^= 1
+    assert path.read_bytes() == data
+
+
 def test_what_was_stored_without_a_commit_is_in_no_snapshot(tmp_path: Path) -> None:
     storage = GraphStorage(tmp_path, FakeClock())
     storage.open(None)
