@@ -15,9 +15,11 @@ from pathlib import Path
 
 import tantivy
 
+from larm.errors import StorageError
 from larm.index.analysis import MIXED, encodable, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.forms import Forms
+from larm.index.integrity import check_files
 from larm.index.word_queries import Sought
 from larm.kit.disk_failure import disk_failure
 
@@ -26,6 +28,7 @@ ANCHORS = "anchors"
 _PAGE, _TEXT = "page", "anchors"
 _OF = "snapshot"
 """A file in it: of which snapshot of the graph it is."""
+_ADVICE = "the next run of larm crawl makes it again"
 _MEMORY = 30_000_000
 _MOST = 400
 """Texts that are taken for each word of a query."""
@@ -52,15 +55,18 @@ def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]], genera
 
 
 def made_of(path: Path) -> int | None:
-    """The generation of the graph that the index in ``path`` was made of; None where that is not known, or there is none."""
+    """The generation of the graph that the index in ``path`` was made of; None where there is none that is whole."""
     try:
-        return int((path / _OF).read_text())
-    except (OSError, ValueError):
+        generation = int((path / _OF).read_text())
+        check_files(path)
+        Anchors(path)  # of the right version
+        return generation
+    except (OSError, ValueError, StorageError):
         return None
 
 
 def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
-    with IndexFailure(path):
+    with IndexFailure(path, _ADVICE):
         writer = _open(path).writer(heap_size=_MEMORY, num_threads=1)
         for page, texts in pages:
             for text in texts:
@@ -90,7 +96,7 @@ class Anchors:
         # constant after construction
         self.made = (path / "meta.json").stat().st_mtime_ns
         """When, as the file system has it."""
-        self._failure = IndexFailure(path)
+        self._failure = IndexFailure(path, _ADVICE)
         with self._failure:
             index = _open(path)
             index.reload()

@@ -7,8 +7,9 @@ from types import TracebackType
 
 from larm.errors import LarmError, StorageError
 
+_OTHER = "schema does not match"
 _ADVICE = (
-    ("schema does not match", "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
+    (_OTHER, "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
     ("LockBusy", "another process writes to this index; end that one first"),
     ("No space left", "the disk is full; make room and run the same command again"),
     ("StorageFull", "the disk is full; make room and run the same command again"),
@@ -22,11 +23,13 @@ _ADVICE = (
 class IndexFailure:
     """``with IndexFailure(path):`` whatever tantivy raises inside leaves as a StorageError. May be used again and again."""
 
-    __slots__ = ("_path",)
+    __slots__ = ("_damaged", "_path")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, damaged: str = "") -> None:
+        """``damaged``: what to do about damage, where it is not to start over."""
         # constant after construction
         self._path = path
+        self._damaged = damaged
 
     def __enter__(self) -> None:
         pass
@@ -36,8 +39,7 @@ class IndexFailure:
             return
         text = " ".join(str(error).split())
         for sign, advice in _ADVICE:
-            if sign in text:
+            if sign in text and not (self._damaged and sign == _OTHER):
                 raise StorageError(f"{self._path}: {advice}") from error
-        raise StorageError(
-            f"{self._path}: the index is damaged or can't be used ({text[:300]}); check the disk, or start over with --fresh"
-        ) from error
+        advice = self._damaged or "check the disk, or start over with --fresh"
+        raise StorageError(f"{self._path}: the index is damaged or can't be used ({text[:300]}); {advice}") from error

@@ -13,6 +13,7 @@ from larm.graph.block import BlockBuilder
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.anchors import ANCHORS, open_anchors
+from larm.index.integrity import check_files
 from larm.model.document import Visit
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
@@ -160,6 +161,17 @@ def test_a_damaged_snapshot_is_made_again_by_a_run_in_which_nothing_comes(tmp_pa
     stored(tmp_path, position=position)
     data[len(data) // 2] ^= 1
     assert path.read_bytes() == data
+
+
+def test_damaged_texts_of_links_are_made_again_by_a_run_in_which_nothing_comes(tmp_path: Path) -> None:
+    position = stored(tmp_path, *WEB)
+    folder = tmp_path / ANCHORS
+    for number in range(len(sorted(folder.iterdir()))):
+        path = sorted(folder.iterdir(), key=lambda path: (path.suffix, path.name))[number]
+        path.write_bytes(b"{" + path.read_bytes()[1:-1])
+        stored(tmp_path, position=position)
+        assert open_anchors(folder) is not None, path
+        check_files(folder)
 
 
 def test_what_was_stored_without_a_commit_is_in_no_snapshot(tmp_path: Path) -> None:
