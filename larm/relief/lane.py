@@ -20,8 +20,8 @@ from larm.seams import Clock
 
 Ended = tuple[Lease, Outcome]
 
-WINDOW = 0.5
-"""Seconds over which the need is judged: shorter crawls end before a process has started."""
+WINDOW = 1.0
+"""Seconds over which the need is judged: a crawl that ends sooner would only pay for the start of a process."""
 MUCH = 0.25
 """Share of a window, in processor time spent on reading pages, from which relief pays: some 400 pages a second."""
 BATCH = 8
