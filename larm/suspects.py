@@ -19,7 +19,8 @@ import msgspec
 from larm.errors import StorageError
 from larm.kit.atomic import write_atomically
 from larm.kit.disk_failure import disk_failure
-from larm.kit.flight_recorder import FlightRecorder
+from larm.kit.flight_recorder import LONGEST, FlightRecorder
+from larm.model.digest import digest
 
 CRASHED, DIED = 3, 1
 """Points for a crash, and for an end without a word."""
@@ -47,12 +48,16 @@ class Suspects:
             raise disk_failure(folder, error) from error
         faulthandler.enable(self._trace)
         self.aside = frozenset(url for url, points in self._points.items() if points >= ENOUGH)
-        """Access URLs of pages that are not to be read."""
+        """Names of pages that are not to be read, see `refuses`."""
+
+    def refuses(self, url: str) -> bool:
+        """Whether this page, of which the access URL is given, is not to be read."""
+        return bool(self.aside) and _name(url) in self.aside
 
     @contextmanager
     def reading(self, slot: int, url: str) -> Iterator[None]:
         """The thread of this slot reads a page."""
-        self._recorder.begin(slot, url)
+        self._recorder.begin(slot, _name(url))
         yield  # after an exception the slot stays as it is: the process is about to end
         self._recorder.end(slot)
 
@@ -63,6 +68,13 @@ class Suspects:
             self._trace.close()
             Path(self._trace.name).unlink(missing_ok=True)
             self._recorder.close()
+
+
+def _name(url: str) -> str:
+    """The URL; of one that the recorder would cut, the beginning, and what tells it from others that begin so."""
+    if len(url) <= LONGEST:
+        return url
+    return f"{url[:1000]}...{digest(url.encode('utf-8', 'replace')):x}"
 
 
 def _read(file: Path) -> dict[str, int]:

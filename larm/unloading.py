@@ -109,7 +109,7 @@ class Unloader:
 
     def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:
         url = lease.message.url.access
-        if url in self._suspects.aside:
+        if self._suspects.refuses(url):
             return self._lander.set_aside(lease, outcome)
         if document is not None:
             return self._lander.land(lease, outcome, document)

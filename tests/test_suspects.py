@@ -18,13 +18,14 @@ from larm.suspects import Suspects
 suspects = Suspects(Path(sys.argv[1]), 2)
 with suspects.reading(0, "http://a/good"):
     pass
-with suspects.reading(1, "http://a/bad"):
+with suspects.reading(1, sys.argv[3]):
     ctypes.string_at(0) if sys.argv[2] == "crash" else os.kill(os.getpid(), 9)
 """
 
 
-def die(folder: Path, how: str) -> None:
-    assert subprocess.run([sys.executable, "-c", PROGRAM, str(folder), how], check=False, capture_output=True).returncode < 0
+def die(folder: Path, how: str, url: str = "http://a/bad") -> None:
+    command = [sys.executable, "-c", PROGRAM, str(folder), how, url]
+    assert subprocess.run(command, check=False, capture_output=True).returncode < 0
 
 
 def aside(folder: Path) -> set[str]:
@@ -41,6 +42,18 @@ def test_two_crashes_set_a_page_aside(tmp_path: Path) -> None:
     die(tmp_path, "crash")
     assert aside(tmp_path) == {"http://a/bad"}
     assert aside(tmp_path) == {"http://a/bad"}
+
+
+def test_an_address_of_any_length_is_known_again(tmp_path: Path) -> None:
+    """Where ``filters.length.max`` lets it pass."""
+    url = "http://a/bad?" + "x" * 5_000
+    for _ in range(2):
+        die(tmp_path, "crash", url)
+    suspects = Suspects(tmp_path, 2)
+    assert suspects.refuses(url)
+    assert not suspects.refuses(url + "x")
+    assert not suspects.refuses("http://a/good")
+    suspects.close()
 
 
 def test_a_kill_is_rarely_the_fault_of_a_page(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 from larm.kit.disk_failure import disk_failure
 
 _SLOT = 2048
-"""Bytes for one thread; longer text is cut."""
+"""Bytes for one thread."""
+LONGEST = _SLOT - 2
+"""Bytes of UTF-8 that are kept; longer text is cut."""
 
 
 class FlightRecorder:
@@ -36,7 +38,7 @@ class FlightRecorder:
 
     def begin(self, slot: int, text: str) -> None:
         """The thread of this slot begins something that could kill the process."""
-        data = text.encode("utf-8", "replace")[: _SLOT - 2]
+        data = text.encode("utf-8", "replace")[:LONGEST]
         start = slot * _SLOT
         self._map[start + 2 : start + 2 + len(data)] = data
         self._map[start : start + 2] = len(data).to_bytes(2, "big")
@@ -59,6 +61,6 @@ def _read(path: Path) -> list[str]:
     texts = []
     for start in range(0, len(data), _SLOT):
         length = int.from_bytes(data[start : start + 2], "big")
-        if 0 < length <= _SLOT - 2:
+        if 0 < length <= LONGEST:
             texts.append(data[start + 2 : start + 2 + length].decode("utf-8", "replace"))
     return texts
