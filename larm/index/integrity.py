@@ -37,6 +37,32 @@ class _Meta(msgspec.Struct):
 
 def check_files(path: Path) -> None:
     """Read all files of the index that count, about 1 GB a second. Raises StorageError, naming the file."""
+    for name in _names(path):
+        if not (path / name).exists():
+            raise StorageError(
+                f"{path / 'meta.json'}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
+                " start over with --fresh"
+            )
+        _check(path / name)
+
+
+def drop_unfinished(path: Path) -> None:
+    """Before a writer is opened: remove the lists of deleted documents of a commit that never came to its end.
+
+    tantivy names them after a count of operations, which begins again at the last whole commit. So the next one may come to the
+    same name, and would fail, again and again. Raises StorageError.
+    """
+    wanted = set(_names(path))
+    try:
+        for file in path.glob("*.del"):
+            if file.name not in wanted:
+                file.unlink()
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def _names(path: Path) -> list[str]:
+    """Of the files that count."""
     meta = path / "meta.json"
     try:
         found = msgspec.json.decode(meta.read_bytes(), type=_Meta)
@@ -44,16 +70,12 @@ def check_files(path: Path) -> None:
         raise disk_failure(meta, error) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _damaged(meta) from error
+    names = []
     for segment in found.segments:
         name = segment.segment_id.replace("-", "")
         parts = [*_PARTS, *([f"{segment.deletes.opstamp}.del"] if segment.deletes else ())]
-        for part in parts:
-            if not (path / f"{name}.{part}").exists():
-                raise StorageError(
-                    f"{meta}: it speaks of {name}.{part}, which is not there: one of the two was damaged; put it back, or start"
-                    " over with --fresh"
-                )
-            _check(path / f"{name}.{part}")
+        names += [f"{name}.{part}" for part in parts]
+    return names
 
 
 def _check(path: Path) -> None:

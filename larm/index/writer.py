@@ -22,7 +22,7 @@ from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
 from larm.index.analysis import encodable
 from larm.index.failure import IndexFailure
-from larm.index.integrity import check_files
+from larm.index.integrity import check_files, drop_unfinished
 from larm.index.page import Page
 from larm.index.scripts import parted
 from larm.kit.disk_failure import disk_failure
@@ -68,6 +68,7 @@ class IndexWriter:
             )
         else:
             check_files(self._path)
+            drop_unfinished(self._path)
         index = schema.open_index(self._path)
         with self._failure:
             writer = index.writer(heap_size=self._memory, num_threads=self._threads)

@@ -79,6 +79,25 @@ def test_going_on_removes_what_the_checkpoint_does_not_know(path: Path) -> None:
     assert found(path) == []
 
 
+def test_a_commit_that_was_cut_short_does_not_stand_in_the_way_of_the_next(path: Path) -> None:
+    """Killed between the list of deleted documents and the file that speaks of it."""
+    writer = opened(path)
+    for name in "abc":
+        add(writer, name)
+    assert writer.commit() == 1
+    writer.close()
+    before = (path / "meta.json").read_bytes()
+    for _ in range(2):
+        (path / "meta.json").write_bytes(before)
+        writer = opened(path, 1)
+        writer.delete("http://a.org/a")
+        assert writer.commit() == 2
+        writer.close()
+        assert found(path) == ["b", "c"]
+    opened(path, 2).close()
+    assert found(path) == ["b", "c"], "what counts is still there"
+
+
 def test_a_new_crawl_removes_the_old_index(path: Path) -> None:
     writer = opened(path)
     add(writer, "old")
