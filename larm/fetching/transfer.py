@@ -218,7 +218,7 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.TCP_KEEPALIVE, 1)
     http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, http2)
-    handle.setopt(pycurl.PIPEWAIT, int(settings.http2))  # rather one connection to a host than many
+    # no PIPEWAIT: where HTTP/2 is allowed, all transfers to a host would wait for the first answer, and hang with it
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)
     return handle

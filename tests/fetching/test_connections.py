@@ -14,6 +14,7 @@ import pytest
 from larm.config import Fetch
 from larm.fetching.addresses import AddressRule
 from larm.fetching.curl_fetcher import CurlFetcher, connections_kept
+from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
 from tests.fetching.driving import drain, lease, make_fetcher
@@ -51,6 +52,22 @@ def test_a_connection_that_the_server_closed_meanwhile_is_no_failure(serve: Serv
     made = fetcher()
     for _ in range(10):
         assert isinstance(one(made, server.url()), Fetched)
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_page_that_hangs_holds_up_no_other_page_of_its_host(serve: Serve, fetcher: Making, tls: bool) -> None:
+    server = serve(lambda request: server.stall() if b"/hangs " in request else page(b"x"), tls=tls)
+    made = fetcher(transfers=8, verify_tls=False)
+    for path in ("/hangs", "/a", "/b", "/c"):
+        made.start(lease(server.url(path, host="localhost")))
+    clock = SystemClock()
+    deadline = clock.monotonic() + 5.0
+    ended: list[Outcome] = []
+    while len(ended) < 3:
+        assert clock.monotonic() < deadline, "the others wait for it"
+        ended += (outcome for _, outcome in made.wait(1.0))
+    assert all(isinstance(outcome, Fetched) for outcome in ended)
+    assert [one.message.url.access for one in made.abandon()] == [server.url("/hangs", host="localhost")]
 
 
 def test_many_transfers_to_one_host_use_as_many_connections(serve: Serve, fetcher: Making) -> None:
