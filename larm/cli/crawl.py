@@ -13,9 +13,10 @@ import msgspec
 
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
-from larm.cli.start import read_starts
+from larm.cli.start import may_be_start, read_starts
 from larm.cli.terminal import complain, say
 from larm.errors import UsageError
+from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
     from larm.config import Config
@@ -42,6 +43,7 @@ _NO_START = (
 
 
 @click.command(cls=LarmCommand)
+@click.argument("words", nargs=-1, metavar="[URL|PATH|@FILE]...")
 @click.option(
     "-start",
     "--start",
@@ -73,6 +75,7 @@ _NO_START = (
 @verbose_option
 def crawl(
     *,
+    words: tuple[str, ...],
     file: Path | None,
     overrides: tuple[str, ...],
     directory: Path,
@@ -88,6 +91,7 @@ def crawl(
 
     The same command again continues an unfinished crawl, or revisits a finished one. Ctrl-C stops it in good order.
     """
+    given["start"] += _starts(words)
     if quiet and verbose:
         raise UsageError("-q and -v exclude each other")
     if gui and not quiet:
@@ -99,6 +103,18 @@ def crawl(
         config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)
+
+
+def _starts(words: Sequence[str]) -> tuple[str, ...]:
+    """What stands behind no option. An address or a folder can be nothing else; any other word is a mistake."""
+    for word in words:
+        try:
+            known = may_be_start(word)
+        except BadUrl as error:
+            raise UsageError(f"{word}: {error}") from error
+        if not known:
+            raise UsageError(f"{word}: neither an address nor a file or a folder ('larm crawl -?' lists the options)")
+    return tuple(words)
 
 
 def _command_line(given: Mapping[str, Any], *, unrestricted: bool) -> dict[str, object]:

@@ -25,6 +25,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")  # not str.splitlines: it would count form
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
 _PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
+_PORT = re.compile(r"[\w.-]+:\d+(?:[/?#]|$)")
+_FILE = re.compile(r"@")
 _MOST_MISTAKES = 20
 """Malformed lines of a file that are shown one by one; a wrong file should not scroll the rest away."""
 
@@ -83,6 +85,11 @@ def address(text: str, base: Path = Path()) -> str:
             raise BadUrl("no such file or folder")
         return text
     return file_url(os.path.join(path, "") if folder else path)
+
+
+def may_be_start(word: str) -> bool:
+    """Whether this word of a command line is meant as a start: it has a scheme, looks like a host, is a path, or ``@FILE``."""
+    return any(looks.match(word) for looks in (_HOST, _PORT, _FILE)) or _SCHEME.match(address(word)) is not None
 
 
 def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts) -> None:

@@ -93,6 +93,22 @@ def test_a_bad_url_of_config_yaml_is_blamed_on_it() -> None:
         read_starts(["http://a b/"], parse, source="crawl.start:")
 
 
+def test_no_option_is_needed_before_an_address_or_a_folder(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "seeds.txt").write_text("http://a.org/\n")
+    said = larm("crawl", "docs", "http://b.org/", "-q", "@seeds.txt", "c.org/x", "localhost:80", "-start", "http://first.org/")
+    assert said.status == 0, said.err
+    given = ("http://first.org/", f"file://{tmp_path}/docs/", "http://b.org/", "http://a.org/", "c.org/x", "localhost:80")
+    assert wiring.config.crawl.start == given
+
+
+@pytest.mark.parametrize("word", ["word", "./none", "-", "two words"])
+def test_any_other_word_is_a_mistake(larm: Larm, wiring: FakeWiring, word: str) -> None:
+    said = larm("crawl", "-start", "http://b.org/", word)
+    assert (said.status, wiring.built) == (2, 0)
+    assert said.err.startswith(f"larm: {word}: ")
+
+
 # -- folders (LARM-111)
 
 
