@@ -99,6 +99,23 @@ def test_odt(by_mime: ByMime) -> None:
     assert (found.headings, links(found)) == (("A heading",), [("/linked", "a link")])
 
 
+@pytest.mark.parametrize(
+    ("address", "leads_to"),
+    [
+        ("../beside", "/docs/beside"),
+        ("../../above", "/above"),
+        ("../sub/below", "/docs/sub/below"),
+        ("beside", "/docs/beside"),  # wrong, but what else may be meant?
+        ("/root", "/root"),
+    ],
+)
+def test_links_of_open_document_are_as_seen_from_within_the_file(by_mime: ByMime, address: str, leads_to: str) -> None:
+    content = f"<office:text><text:p><text:a xlink:href='{address}'>x</text:a></text:p></office:text>"
+    body = zipped({"content.xml": content}, MIMES[OPEN])
+    found = by_mime.process(message("http://a.localhost/docs/letter.odt"), page(body))
+    assert links(found) == [(leads_to, "x")]
+
+
 def test_ods(by_mime: ByMime) -> None:
     found = read(by_mime, ods())
     assert found.text == "Prices Apples 12.5"

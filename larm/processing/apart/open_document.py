@@ -37,6 +37,11 @@ def read(package: Package, budget: Budget) -> str:
     return reader.title
 
 
+def _from_outside(address: str) -> str:
+    """As seen from where the document is. Within, it counts as a folder: one ``../`` leads out of it (ODF 1.3, part 2, 3.7)."""
+    return address.strip().removeprefix("../")
+
+
 class _Reader:
     """Takes what matters from the stream of tags. Text stands in paragraphs and headings, and nowhere else."""
 
@@ -62,7 +67,7 @@ class _Reader:
         elif name == "text:s":
             self._line.append(" ")
         elif name in _LINKS:
-            self._links.append((attributes.get("xlink:href", ""), len(self._line)))
+            self._links.append((_from_outside(attributes.get("xlink:href", "")), len(self._line)))
         elif name in ("table:table", "draw:page"):
             label = next((value for key, value in attributes.items() if local(key) == "name"), "")
             self._budget.text(label + "\n")
