@@ -26,6 +26,7 @@ from larm.processing.gzipped import GZIP, GzipProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
 from larm.processing.mime import mime_of
+from larm.processing.readable import names
 from larm.processing.text import TextProcessor
 from larm.processing.xml import XmlProcessor
 from larm.seams import Processor
@@ -45,6 +46,15 @@ XML = (
     "text/xml application/xml application/x-xml text/rss application/rss application/x-rss text/atom application/atom"
     f" text/rdf application/rdf text/x-opml text/opml {ANY_XML}"
 ).split()
+
+TEXTS = names(
+    "application/x-sh application/x-shellscript application/x-csh application/x-tcl application/x-perl application/x-python"
+    " application/x-ruby application/x-php application/x-httpd-php application/x-lua application/sql application/x-sql"
+    " application/x-tex application/x-latex application/x-texinfo application/x-bibtex application/x-troff"
+    " application/x-troff-man application/x-troff-me application/x-troff-ms application/yaml application/x-yaml"
+    " application/toml application/x-toml application/x-subrip"
+)
+"""Text for readers, though it is not filed under ``text/``."""
 
 
 def _ignore(name: str, n: int) -> None:
@@ -145,6 +155,7 @@ def processors(
         "application/xhtml+xml": html,
         "text/plain": text_processor,
         "text/*": text_processor,
+        **dict.fromkeys(TEXTS, text_processor),
         "inode/directory": FolderProcessor(links),
         **dict.fromkeys(XML, xml),
     }

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from larm.config import Processing
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
@@ -54,6 +56,12 @@ def test_own_processors_come_first_and_may_take_a_family() -> None:
     assert parts.process(message(PAGE), page("<p>x")).title == "mine"
     assert parts.process(message(PAGE), page("x", content_type="image/png")).title == "mine"
     assert counted == []
+
+
+@pytest.mark.parametrize("mime", ["application/x-sh", "application/x-tex", "application/yaml", "text/x-python"])
+def test_programs_and_their_like_are_text_whatever_family_their_type_is_of(mime: str) -> None:
+    assert document("words of a program", content_type=mime).text == "words of a program"
+    assert document(b"\x7fELF\0\0", content_type=mime).text == ""
 
 
 def test_a_processor_that_raises_costs_one_page() -> None:
