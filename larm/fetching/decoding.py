@@ -6,6 +6,7 @@ encodings it knows depends on how it was built. What can be read is read, as bro
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -23,6 +24,9 @@ ACCEPTED: Final = "gzip, deflate, br, zstd"
 _MOST_LAYERS = 5  # of encodings; nobody needs more than two
 _MOST_PARTS = 10_000  # of 20 bytes each, that may hold nothing
 _SLICE = 1 << 16
+_NOTHING = frozenset(("", "identity", "none", "7bit", "8bit", "binary"))
+_CHARSET = re.compile(r"utf-?\d|iso[-_]?\d|windows-\d|cp\d|us-ascii$|ascii$|latin-?\d|koi8|euc-|shift[-_]jis|big5|gb[k\d]")
+"""Sent as a content encoding by servers that are set up wrong; browsers take the body as it is."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}  # 8 MB, the most that a server may ask for (RFC 9659)
 
@@ -48,7 +52,7 @@ def decode(codings: str, raw: bytes, limit: int, *, cut: bool = False) -> Decode
 
     A body of no bytes is one of no bytes, whatever it says of itself.
     """
-    names = [name for part in codings.lower().split(",") if (name := part.strip()) not in ("", "identity", "none")]
+    names = [name for part in codings.lower().split(",") if not _does_nothing(name := part.strip())]
     if len(names) > _MOST_LAYERS:
         raise CantDecode(f"{len(names)} content encodings, one over the other")
     found = Decoded(raw, cut)
@@ -63,6 +67,11 @@ def decode(codings: str, raw: bytes, limit: int, *, cut: bool = False) -> Decode
     if len(found.body) > limit:
         return Decoded(found.body[:limit], truncated=True, flaw=found.flaw)
     return found
+
+
+def _does_nothing(name: str) -> bool:
+    """Whether it says only that the body is as it is, or what should stand elsewhere: an encoding of text, or one of mails."""
+    return name in _NOTHING or _CHARSET.match(name) is not None
 
 
 def _gzip(data: bytes, limit: int) -> Decoded:

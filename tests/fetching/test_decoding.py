@@ -48,7 +48,9 @@ def test_deflate_without_its_header() -> None:
     assert decode("deflate", raw_deflate(PAGE), LIMIT) == Decoded(PAGE)
 
 
-@pytest.mark.parametrize("coding", ["", "identity", " Identity , none", ","])
+@pytest.mark.parametrize(
+    "coding", ["", "identity", " Identity , none", ",", "UTF-8", "iso-8859-1", "Windows-1251", "8bit", "binary"]
+)
 def test_nothing_to_undo(coding: str) -> None:
     assert decode(coding, PAGE, LIMIT) == Decoded(PAGE)
 
@@ -148,6 +150,7 @@ def test_a_gzip_with_all_that_its_header_may_have() -> None:
         ("zstd", zstd.compress(PAGE)[:-9] + b"????"),
         ("rot13", b"x"),
         ("compress", b"x"),
+        ("zip", b"x"),
         ("\x1b[2J", b"x"),
         ("gzip,gzip,gzip,gzip,gzip,gzip", b"x"),
     ],
