@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from larm import __version__, cli, errors
+from larm.cli.options import CONTEXT
 from larm.cli.signals import INTERRUPTED
 from larm.config import Config, load
 from larm.monitor.thread_log import COLUMNS
@@ -97,7 +98,7 @@ COMMANDS = {name: command for name, command in cli.larm.commands.items() if not 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_readme_has_every_option_of_a_command(name: str) -> None:
     said = section(f"larm {name}") + section("All commands")
-    context = click.Context(COMMANDS[name])
+    context = click.Context(COMMANDS[name], **CONTEXT)  # click keeps the help option that it makes here
     options = [p for p in COMMANDS[name].get_params(context) if isinstance(p, click.Option) and not p.hidden]
     missing = [opt for p in options for opt in p.opts if not re.search(rf"``{re.escape(opt)}( [^`]+)?``", said)]
     assert missing == []

@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _invoke(arguments: Sequence[str], call: Call) -> int:
     if not arguments:
-        click.echo(larm.get_help(click.Context(larm, info_name="larm")), err=True)
+        click.echo(larm.get_help(click.Context(larm, info_name="larm", **CONTEXT)), err=True)
         return 2
     with larm.make_context("larm", list(arguments), obj=call) as context:
         status = larm.invoke(context)
