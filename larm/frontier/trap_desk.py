@@ -87,8 +87,6 @@ class TrapDesk:
             for key, group in groupby(told, lambda each: each.url.host):
                 if key == FILES:  # many copies of a licence are no trap
                     continue
-                if key == FILES:
-                    continue
                 host = self._book.get_locked(key)
                 traps = host.traps = host.traps or HostTraps()
                 for each in group:
