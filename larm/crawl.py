@@ -149,8 +149,6 @@ class Crawl:
                 self._workers.start(f"larm-relief-{number}", lambda number=number: self._relieve(number))  # type: ignore[misc]
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
-            if self._recrawl is not None and ending == "finished":
-                self._forget_gone(self._recrawl)
         except LarmError as error:
             ending = error
         return self._drain(ending)
@@ -175,9 +173,11 @@ class Crawl:
             self.stop("closespider_pagecount")
 
     def _forget_gone(self, recrawl: Recrawl) -> None:
-        """A revisit is over: what it found gone leaves the storages."""
-        for line in self._lines:
-            line.request_commit().result()
+        """A revisit is over: what it found gone leaves the storages. When nobody else makes checkpoints any more.
+
+        The page book must know of all answers before. By a checkpoint, for storages can go back behind one commit, not two.
+        """
+        self._checkpointer.save()
         gone = recrawl.gone()
         self._counters.add("revisit/gone", len(gone))
         with self._gate.step():
@@ -213,6 +213,8 @@ class Crawl:
             error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
         if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
             try:
+                if self._recrawl is not None and ending == "finished" and error is None:
+                    self._forget_gone(self._recrawl)
                 self._checkpointer.save(finished=ending == "finished")
             except LarmError as failure:
                 error = error or failure

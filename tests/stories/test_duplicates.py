@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,16 @@ from tests.stories.crawls import aliases, check_complete, config_of, indexed, re
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill
 
+KILL = """
+import os
+from larm.frontier.checkpoint import CheckpointFile
+write = CheckpointFile.write
+def killed(self, header, *rest):
+    if header.finished:
+        os.kill(os.getpid(), 9)
+    return write(self, header, *rest)
+CheckpointFile.write = killed
+"""
 QUICK = {"frontier.delay": 0, "crawl.restrict_to": ".*"}
 
 
@@ -82,3 +93,25 @@ def test_killed_among_duplicates(tmp_path: Path, seed: int) -> None:
         assert said.status == 0, said.err
         check_complete(tmp_path, web, links)
         assert sum((indexed(tmp_path) - aliases(tmp_path)).values()) == 8
+
+
+def test_killed_at_the_very_end_of_a_revisit(tmp_path: Path, web: SyntheticWeb) -> None:
+    """One alias has changed and the page that leads is gone, which is told at the end; then everything is on the disk but the
+    last checkpoint."""
+    site = web.host("a.localhost")
+    for path in ("/one", "/two", "/three"):
+        site.page(path, "The same", prose(1))
+    site.page("/", "Start", links=["/one", "/two", "/three"])
+    start = [web.url("a.localhost")]
+    settings = {"monitor.tick": "1h", "recrawl.most_gone": 1}
+    assert larm_says(*crawl_arguments(tmp_path, start, settings)).status == 0
+    (first,) = lead(tmp_path) - {"/"}
+    other, last = sorted({"/one", "/two", "/three"} - {first})
+    site.change(other, text=prose(2))
+    site.remove(first)
+    said = larm_says(*crawl_arguments(tmp_path, start, settings), before=KILL)
+    assert said.status == -signal.SIGKILL
+    said = larm_says(*crawl_arguments(tmp_path, start, settings))
+    assert said.status == 0, said.err
+    assert lead(tmp_path) == {"/", other, last}
+    assert aliases(tmp_path) == Counter()
