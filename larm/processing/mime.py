@@ -8,6 +8,8 @@ an HTML page does; text that is a feed, a sitemap, PDF or an image; zip files th
 from __future__ import annotations
 
 import re
+import zipfile
+import zlib
 from functools import lru_cache
 from typing import Final
 
@@ -68,8 +70,13 @@ _OFFICE = (  # what only such a file has within it
     (b"xl/workbook", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     (b"ppt/presentation", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 )
-_OPEN_DOCUMENT = re.compile(rb"mimetype(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation))")
+_SAID_OF_OFFICE = frozenset(mime for _, mime in _OFFICE)
+_FAMILIES = re.compile(r"openxmlformats|opendocument|macroenabled")
+_ZIP = b"PK\x03\x04"
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}%PDF-")
+_OPEN_DOCUMENT = re.compile(rb"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation))")
 _PDF_WITHIN = 1_024  # bytes of something else that readers of PDF tolerate (ISO 32000-1, annex H)
+_MOST_OF_A_TYPE = 200  # bytes
 _ZIP_ENDS = 65_536  # bytes at either end of a zip file that have the names of its first and of all its members
 _BOMS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
@@ -78,6 +85,8 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 def mime_of(content_type: str, body: bytes) -> str:
     """The essence, lower case, such as ``text/html``; never empty."""
     essence = _essence(content_type)
+    if document := _document(essence, body):
+        return document
     if essence in _TEXTS:
         if _MAYBE_XML.match(body) and (found := _mislabelled(body)):
             return found
@@ -85,11 +94,23 @@ def mime_of(content_type: str, body: bytes) -> str:
             return _marked(body)
     if essence and essence != "text/html" and not essence.endswith("xml") and _PLAINLY_HTML.match(body):
         return "text/html"
-    if essence in _ZIPS:
-        return _of_zip(body)
     if essence.endswith("xml") and body.startswith(_GZIP):
         return "application/gzip"
     return essence or sniff(body)
+
+
+def _document(essence: str, body: bytes) -> str:
+    """PDF and office files sent as something else, such as a .docx as application/msword; empty for all other bodies."""
+    if essence in _ZIPS:
+        return _of_zip(body)
+    if body.startswith(_ZIP):
+        if essence not in _SAID_OF_OFFICE and _FAMILIES.search(essence):
+            return ""  # it is said more exactly than we could see
+        found = _of_zip(body)
+        return found if found != "application/zip" else ""
+    if "pdf" not in essence and _PDF.match(body):
+        return "application/pdf"
+    return ""
 
 
 def is_binary(body: bytes) -> bool:
@@ -129,7 +150,7 @@ def _mislabelled(body: bytes) -> str:
 
 def _of_zip(body: bytes) -> str:
     """The type of a zip file, which may be a document."""
-    if match := _OPEN_DOCUMENT.match(body, 30):  # the first member, stored as it is
+    if match := _OPEN_DOCUMENT.match(_first_member(body)):
         return match[1].decode()
     head, tail = body[:_ZIP_ENDS], body[-_ZIP_ENDS:]
     if b"[Content_Types].xml" in head or b"[Content_Types].xml" in tail:
@@ -137,6 +158,20 @@ def _of_zip(body: bytes) -> str:
             if name in head or name in tail:
                 return mime
     return "application/zip"
+
+
+def _first_member(body: bytes) -> bytes:
+    """Of a zip file that begins with its type; empty of any other. It should be stored as it is, but not all programs do so."""
+    name, extra = (int.from_bytes(body[at : at + 2], "little") for at in (26, 28))
+    if body[30 : 30 + name] != b"mimetype":
+        return b""
+    data = body[30 + name + extra :][:_MOST_OF_A_TYPE]
+    if int.from_bytes(body[8:10], "little") != zipfile.ZIP_DEFLATED:
+        return data
+    try:
+        return zlib.decompressobj(-15).decompress(data, _MOST_OF_A_TYPE)
+    except zlib.error:
+        return b""
 
 
 @lru_cache(maxsize=1_000)

@@ -46,9 +46,9 @@ def test_binary() -> None:
     assert not is_binary("x".encode("utf-16"))
 
 
-def zipped(*names: str) -> bytes:
+def zipped(*names: str, packing: int = zipfile.ZIP_STORED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
+    with zipfile.ZipFile(buffer, "w", packing) as file:
         for name in names:
             file.writestr(name, "application/vnd.oasis.opendocument.text" if name == "mimetype" else "x")
     return buffer.getvalue()
@@ -84,7 +84,23 @@ def zipped(*names: str) -> bytes:
         ("", zipped("[Content_Types].xml", "word/document.xml"), _OFFICE[0][1]),
         ("application/zip", zipped("xl/workbook.xml", "[Content_Types].xml"), _OFFICE[1][1]),
         ("", zipped("mimetype", "content.xml"), "application/vnd.oasis.opendocument.text"),
+        ("", zipped("mimetype", packing=zipfile.ZIP_DEFLATED), "application/vnd.oasis.opendocument.text"),
+        ("application/zip", b"PK\x03\x04" + bytes(4) + b"\x08" + bytes(17) + b"\x08\0\0\0mimetype\xff", "application/zip"),
+        ("application/msword", zipped("[Content_Types].xml", "word/document.xml"), _OFFICE[0][1]),
+        ("application/vnd.ms-excel", zipped("[Content_Types].xml", "xl/workbook.xml"), _OFFICE[1][1]),
+        (_OFFICE[0][1], zipped("[Content_Types].xml", "xl/workbook.xml"), _OFFICE[1][1]),
+        ("application/epub+zip", zipped("a.txt"), "application/epub+zip"),
+        ("text/html", b"\r\n%PDF-1.4", "application/pdf"),
+        ("application/msword", b"%PDF-1.4", "application/pdf"),
     ],
 )
 def test_what_is_not_believed(content_type: str, body: bytes, mime: str) -> None:
     assert mime_of(content_type, body) == mime
+
+
+@pytest.mark.parametrize(
+    "exactly", ["application/vnd.openxmlformats-officedocument.wordprocessingml.template", "application/x-pdf"]
+)
+def test_a_type_that_says_more_is_believed(exactly: str) -> None:
+    body = b"%PDF-1.4" if "pdf" in exactly else zipped("[Content_Types].xml", "word/document.xml")
+    assert mime_of(exactly, body) == exactly
