@@ -85,7 +85,8 @@ class Retrieval:
         if condition is not None:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
-        query, every = self._query(units, parts, condition, asked=asked), self._all(units, condition)
+        query = self._query(units, parts, condition, asked=asked)
+        every = self._all(units, condition, asked=asked)
         first = len(units) <= self._settings.all_words_first
         complete = -1
         if every is not None:
@@ -133,10 +134,10 @@ class Retrieval:
             return query
         return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if asked else _MUST, query)])
 
-    def _all(self, units: Sequence[Sought], condition: tantivy.Query | None) -> tantivy.Query | None:
-        """Pages that have all units, function words apart; None where that is the same as to have any."""
+    def _all(self, units: Sequence[Sought], condition: tantivy.Query | None, *, asked: bool) -> tantivy.Query | None:
+        """Pages that have all units, function words apart; None where that is what `_query` finds."""
         needed = [each for each in units if not each.common] or list(units)
-        if not units or (len(units) == 1 and len(units[0].unit.words) == 1):
+        if not units or (len(units) == 1 and len(units[0].unit.words) == 1 and not asked):
             return None
         every = [(_MUST, each.query) for each in needed]
         return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])

@@ -73,6 +73,17 @@ def test_conditions_hold_for_all(path: Path) -> None:
     assert names(ranking(path, "-dog")) == ["cats", "other"]
 
 
+@pytest.mark.parametrize("text", ["cats intitle:dogs", 'cats "dogs again"', "cats (again OR legs)", "intitle:dogs cats"])
+def test_a_word_is_needed_beside_what_operators_ask_for(path: Path, text: str) -> None:
+    found = ranking(path, text)
+    assert (names(found), found.complete, found.total) == (["dogs"], 1, 1)
+
+
+def test_a_word_that_no_page_has_beside_an_operator(path: Path) -> None:
+    found = ranking(path, "unicorn intitle:dogs")
+    assert (names(found), found.complete, found.total) == (["dogs"], 0, 1)
+
+
 @pytest.mark.parametrize("text", ["", "!?", "unicorn", "-", '""'])
 def test_nothing_found(path: Path, text: str) -> None:
     found = ranking(path, text)
