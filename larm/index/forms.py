@@ -7,6 +7,7 @@ typed can count more than the others.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -61,7 +62,7 @@ class Forms:
 
     def _find(self, word: str) -> tuple[Form, ...]:
         itself = Form(word, int(self._searcher.doc_freq(self._field, word)))
-        if len(word) < _SHORTEST or not word.isalpha() or is_unspaced(word):
+        if len(word) < _SHORTEST or not _is_letters(word) or is_unspaced(word):
             return (itself,)
         found: dict[str, int] = {}
         for stemmer in self._stemmers:
@@ -88,3 +89,8 @@ class Forms:
                 for pair, stem in self._stemmed(stemmer, letter, _DICTIONARY):
                     found.setdefault(stem, []).append(pair)
         return found
+
+
+def _is_letters(word: str) -> bool:
+    """Letters, and the signs on them: vowels are such signs in Arabic, Hebrew and the scripts of India."""
+    return all(each.isalpha() or unicodedata.category(each) in {"Mn", "Mc"} for each in word)

@@ -36,6 +36,7 @@ def forms_of(path: Path, language: str, *texts: str) -> Forms:
         ("de", "haus", "Häuser Hauses Hausbau", {"haus", "hauser", "hauses"}),
         ("ru", "книга", "книги книгу книжный", {"книга", "книги", "книгу"}),
         ("ar", "كتاب", "الكتاب بالكتاب كاتب", {"كتاب", "الكتاب", "بالكتاب"}),
+        ("ar", "كِتَاب", "الكتاب كتابٌ", {"كِتَاب", "الكتاب", "كتابٌ"}),  # with signs for vowels
         ("el", "βαση", "βάση βάσης βάθος", {"βαση", "βάση", "βάσης"}),  # typed without its accent
         ("tr", "kitap", "kitaplar kitaplık", {"kitap", "kitaplar"}),
         ("", "crawlers", "crawler", {"crawlers", "crawler"}),  # no language known: English
