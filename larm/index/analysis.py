@@ -14,9 +14,9 @@ import tantivy
 from larm.index.scripts import UNSPACED
 from larm.index.terms import Span
 
-WORDS = "larm-words-2"
+WORDS = "larm-words-3"
 """For long texts with spaces between words. Four times as fast as `MIXED`, and gives the same words for them."""
-MIXED = "larm-mixed-2"
+MIXED = "larm-mixed-3"
 """For texts in any script."""
 _LONGEST = 64  # bytes; longer "words" are encoded data
 _SIGN = rf"[{UNSPACED}\x{{20000}}-\x{{3ffff}}]"
@@ -27,7 +27,8 @@ def new_analyzer(name: str = MIXED) -> tantivy.TextAnalyzer:
     """The analyzer that is registered as ``name``."""
     tokens = tantivy.Tokenizer.simple() if name == WORDS else tantivy.Tokenizer.regex(_PATTERN)
     words = tantivy.TextAnalyzerBuilder(tokens)
-    for step in (tantivy.Filter.remove_long(_LONGEST), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold()):
+    # accents go first: in lower case a Turkish \u0130 is an i with a point over it, which is no accent any more
+    for step in (tantivy.Filter.remove_long(_LONGEST), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase()):
         words = words.filter(step)
     return words.build()
 

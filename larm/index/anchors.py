@@ -20,6 +20,7 @@ from larm.index.analysis import MIXED, encodable, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.forms import Forms
 from larm.index.integrity import check_files
+from larm.index.terms import composed
 from larm.index.word_queries import Sought
 from larm.kit.disk_failure import disk_failure
 
@@ -72,7 +73,7 @@ def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
             for text in texts:
                 document = tantivy.Document()
                 document.add_unsigned(_PAGE, page)
-                document.add_text(_TEXT, encodable(text))
+                document.add_text(_TEXT, encodable(composed(text)))
                 writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import NamedTuple
 
 Clause = tuple[str, ...]
@@ -15,3 +16,9 @@ class Span(NamedTuple):
     start: int
     end: int
     """Characters of the text, as in a slice."""
+
+
+def composed(text: str) -> str:
+    """The text with letters and accents as one character each where there is one (NFC), as nearly all texts and keyboards have
+    them: apart, they would part words. Free for ASCII, a glance for what is so already."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

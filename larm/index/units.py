@@ -6,6 +6,7 @@ neighbours in a script without spaces.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,10 @@ from larm.index.terms import Clause, Span
 
 _JOINTS = frozenset("_.:@#/\\")
 """Between two words without spaces these make one name of them. A hyphen does not: ``full-text`` is also ``full text``."""
+
+_WITHIN = frozenset({"Mn", "Mc", "Cf"})
+"""Kinds of characters that stand within a word and are no letters to the analyzer, which makes two words of it: the sign that
+joins two consonants in the scripts of India, an accent for which there is no letter, a soft hyphen."""
 
 
 class Unit(NamedTuple):
@@ -57,4 +62,6 @@ def _runs(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
 
 def _joined(text: str, one: Span, other: Span) -> bool:
     between = text[one.end : other.start]
-    return bool(between) and set(between) <= _JOINTS and not is_unspaced(other.word)
+    if not between or is_unspaced(other.word):
+        return False
+    return set(between) <= _JOINTS or all(unicodedata.category(each) in _WITHIN for each in between)

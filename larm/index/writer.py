@@ -25,6 +25,7 @@ from larm.index.failure import IndexFailure
 from larm.index.integrity import check_files, drop_unfinished
 from larm.index.page import Page
 from larm.index.scripts import parted
+from larm.index.terms import composed
 from larm.kit.disk_failure import disk_failure
 
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
@@ -139,15 +140,15 @@ class IndexWriter:
 def _document(page: Page, key: str) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
-    main, signs = parted(page.text)
-    other, other_signs = parted(page.other)
+    main, signs = parted(composed(page.text))
+    other, other_signs = parted(composed(page.other))
     for field, text in (
         (fields.KEY, key),
         (fields.URL, page.url.access),
-        (fields.URL_WORDS, _url_words(page.url.access)),
-        (fields.TITLE, page.title),
-        (fields.HEADINGS, "\n".join(page.headings)),
-        (fields.DESCRIPTION, page.description),
+        (fields.URL_WORDS, composed(_url_words(page.url.access))),
+        (fields.TITLE, composed(page.title)),
+        (fields.HEADINGS, composed("\n".join(page.headings))),
+        (fields.DESCRIPTION, composed(page.description)),
         (fields.MAIN, main),
         (fields.SIGNS, signs),
         (fields.SIGNS, other_signs),  # after the main text: what is read back is the first one

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from larm.index.terms import composed
 from larm.index.tree import All, Any, Node, Not, Question, Word
 from larm.search import operators
 
@@ -59,7 +60,7 @@ def parse_question(text: str, most_words: int = MOST_WORDS) -> Question:
     notes: list[str] = []
     if len(text) > LONGEST:
         notes.append(f"only the first {LONGEST:,} characters of the query were read")
-    tokens = _tokens(text[:LONGEST].translate(_PLAIN), most_words, notes)
+    tokens = _tokens(composed(text[:LONGEST]).translate(_PLAIN), most_words, notes)
     tree = _Parser(tokens, notes).parse()
     return Question(tree, tuple(dict.fromkeys(notes)))
 

@@ -86,7 +86,7 @@ def test_no_index_says_what_to_do(tmp_path: Path) -> None:
 def test_analysis() -> None:
     """Lower case, no accents, only letters and digits; places are characters of the original."""
     analyzer = Analyzer()
-    assert analyzer.words("Café-Straße snake_case C++ 😀 \ud800x İ") == ["cafe", "strasse", "snake", "case", "c", "x", "i̇"]
+    assert analyzer.words("Café-Straße snake_case C++ 😀 \ud800x İ") == ["cafe", "strasse", "snake", "case", "c", "x", "i"]
     assert analyzer.spans("é Äb 漢字") == [Span("e", 0, 1), Span("ab", 2, 4), Span("漢", 5, 6), Span("字", 6, 7)]
     assert analyzer.words("x" * 64) == []
     assert analyzer.words("") == []

@@ -23,6 +23,8 @@ def units(text: str) -> list[Unit]:
         ("网页 蜘蛛侠", [("网", "页"), ("蜘", "蛛"), ("蛛", "侠")]),
         ("使用Python编程 书", [("使", "用"), ("python",), ("编", "程"), ("书",)]),
         ("mail@a.org, x", [("mail", "a", "org"), ("x",)]),
+        ("हिन्दी लड़की की", [("हिन", "दी"), ("लड", "की"), ("की",)]),  # signs within a word part it, for the analyzer
+        ("Donau\u00addampfer", [("donau", "dampfer")]),
         ("... --", []),
     ],
 )

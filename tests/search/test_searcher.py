@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import msgspec
 import pytest
@@ -214,6 +216,24 @@ def test_searching_while_a_crawl_writes(tmp_path: Path) -> None:
         storage.commit()
         assert searcher.search("larm").total == number
     storage.close()
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    ("text", "word", "marked"),
+    [("Le résumé est là.", "résumé", "résumé"), ("İstanbul büyük", "istanbul", "İstanbul"), ("एक लड़की थी", "लड़की", "लड़की")],
+)
+def test_accents_apart_from_their_letters(
+    tmp_path: Path, stored: Literal["NFC", "NFD"], asked: Literal["NFC", "NFD"], text: str, word: str, marked: str
+) -> None:
+    """A page and a query may have them so or so."""
+    storage = new_storage(tmp_path)
+    storage.store([page("http://a.org/", "title", normalize(stored, text)), page("http://a.org/2", "title", "re sume la ki")])
+    storage.commit()
+    storage.close()
+    (hit,) = Searcher(tmp_path).search(normalize(asked, word))
+    assert [part for part, mark in hit.parts if mark] == [normalize("NFC", marked)]
 
 
 def test_no_index_says_what_to_do(tmp_path: Path) -> None:
