@@ -65,6 +65,8 @@ _CONTENT = re.compile(
 _RAW = re.compile(rb"<(script|style|title|textarea|xmp|iframe|noframes|noembed)\b.*?</\1", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"]+)\"|'([^']+)')")
 
+_NO_ASCII = ("utf-16", "utf-32")
+
 
 class Encoding(NamedTuple):
     """The outcome of the search."""
@@ -127,7 +129,8 @@ def _declared(body: bytes) -> str:
     if b"charset" in head.lower() and (name := _scan(head)):  # the test costs a fiftieth of the scan
         return name
     match = _XML.match(head)
-    if match and (name := _name((match[1] or match[2]).decode("latin-1"))):
+    name = _name((match[1] or match[2]).decode("latin-1")) if match else ""
+    if name and not name.startswith(_NO_ASCII):  # else it could not have been read: written by a program into a string
         return name
     if len(body) > PRESCAN and b"charset" in (later := body[:LATE]).lower():
         return _scan(_RAW.sub(b"", later))  # where a browser would notice while parsing, and begin anew
