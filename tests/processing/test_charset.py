@@ -26,7 +26,7 @@ from larm.processing.charset import LATE, PRESCAN, encoding_of, header_charset, 
         (b"<?xml version='1.0' encoding='iso-8859-2'?><html>", "", "iso-8859-2"),
         ("<?xml version='1.0' encoding='utf-16'?><rss>é".encode(), "", "utf-8"),  # nor is this
         (b"<?xml version='1.0' encoding='UTF-16LE'?><rss>", "", "windows-1252"),
-        (b"<?xml version='1.0' encoding='utf-32'?><rss>\xe9t\xe9", "", "windows-1252"),
+        (b"<?xml version='1.0' encoding='utf-32'?><p>\xe4rger", "", "windows-1252"),
         ("<?xml version='1.0' encoding='utf-16'?><rss>".encode("utf-16-le"), "", "utf-16le"),
         (b"<p>" + "ärger".encode(), "", "utf-8"),
         (b"<p>" + "ärger".encode()[:2], "", "utf-8"),  # cut off within a character
