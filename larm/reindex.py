@@ -1,7 +1,9 @@
 """reindex: a new index from the stored pages, for ``larm reindex``. On the main thread; no crawl may be running.
 
 The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
-even where only a header said so, which is not stored. The new index is made beside the old one and takes its place at the end.
+even where only a header said so, which is not stored. What else headers say (language, date, how much may be quoted) is taken
+over from the old index, and so is the text of a page of which no copy is kept. The new index is made beside the old one and
+takes its place at the end.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from larm import config
 from larm.errors import UsageError
-from larm.index.previous import PreviousIndex
+from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
 from larm.kit.disk_failure import disk_failure
 from larm.model.document import Document, Visit
@@ -33,7 +37,7 @@ class Reindexed(NamedTuple):
     pages: int
     """In the new index."""
     bodiless: int
-    """Of these, pages of which no copy is kept: found by address and title alone."""
+    """Of these, pages of which no copy is kept: what the old index had stored of them, title and main text, is all there is."""
     left_out: int
     """Pages of the log that the old index has not."""
 
@@ -101,7 +105,7 @@ class _Reader(NamedTuple):
     process: _Process
     parse: _Parse
 
-    def visit(self, entry: StoreEntry) -> Visit | None:
+    def visit(self, entry: StoreEntry, known: Known) -> Visit | None:
         """The page of a row, read again; None for an address that this larm does not take."""
         try:
             url = self.parse(entry.url)
@@ -109,21 +113,27 @@ class _Reader(NamedTuple):
             return None
         body, headers = self.log.body(entry), {"content-type": entry.mime}
         if entry.size and not body:
-            document = Document(entry.mime, entry.title, archive=False)
+            document = Document(entry.mime, entry.title, known.text, description=known.description, archive=False)
         else:
             document = self.process.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
+        document = msgspec.structs.replace(
+            document,
+            language=document.language or known.language,
+            modified=document.modified or known.modified,
+            snippet=known.quote if document.snippet is None else document.snippet,
+        )
         return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document)
 
 
 def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex) -> Reindexed:
     pages = bodiless = left_out = 0
     for entry in _latest(reader.log):
-        fetched = previous.fetched(entry.normalised)
-        visit = None if fetched is None else reader.visit(entry)
-        if fetched is None or visit is None:
+        known = previous.find(entry.normalised)
+        visit = None if known is None else reader.visit(entry, known)
+        if known is None or visit is None:
             left_out += 1
             continue
-        moment.now = float(fetched)
+        moment.now = float(known.fetched)
         storage.store([visit])
         pages += 1
         bodiless += bool(entry.size and not visit.body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.kit.lock import DirectoryLock
 from larm.search.searcher import Searcher
+from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
 from tests.stories.leftovers import leftovers
@@ -64,6 +66,31 @@ def test_an_index_of_another_version_is_refused_with_advice(crawled: Path, capsy
     assert cli.run(["reindex", "--dir", str(directory)]) == 0
     assert b"1 pages are in the new index; 3 stay out, as in the old one" in capsysbinary.readouterr().err
     assert [hit.title for hit in Searcher(directory).search("ferry")] == ["One"]
+
+
+def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
+    """What headers said, and the text of a page of which no copy may be kept."""
+    with SyntheticWeb() as web:
+        site = web.host("a.localhost")
+        site.page("/", title="Start", links=["/kept", "/told"])
+        site.page(
+            "/kept", title="Kept", head='<meta name="robots" content="noarchive">', body="<p>The ferry has a captain.</p>"
+        )
+        headers = {"X-Robots-Tag": "nosnippet", "Last-Modified": "Wed, 15 May 2024 10:00:00 GMT", "Content-Language": "fi"}
+        told = html("<html><title>Told</title><p>A ferry.</p></html>")
+        site.add("/told", replace(told, headers={**told.headers, **headers}))
+        assert run_crawl(tmp_path, [web.url("a.localhost", "/")], SETTINGS).reason == "finished"
+
+    def found() -> list[tuple[str, str, str, int]]:
+        results = Searcher(tmp_path).search("ferry")
+        return sorted((hit.title, hit.snippet, hit.language, hit.modified) for hit in results)
+
+    before = found()
+    assert [title for title, *_ in before] == ["Kept", "Told"]
+    assert [snippet for _, snippet, *_ in before] == ["Kept The ferry has a captain.", ""]
+    assert before[1][3] > 0
+    assert reindex_pages(Config(), tmp_path).bodiless == 1
+    assert found() == before
 
 
 def old_schema(path: Path) -> None:

@@ -23,5 +23,5 @@ def reindex(*, file: Path | None, overrides: tuple[str, ...], directory: Path, v
     if found.left_out:
         notes += f"; {found.left_out:,} stay out, as in the old one"
     if found.bodiless:
-        notes += f"; {found.bodiless:,} by address and title alone, for no copy of them is kept"
+        notes += f"; {found.bodiless:,} by address, title and main text alone, for no copy of them is kept"
     say(f"{found.pages:,} pages are in the new index{notes}")
