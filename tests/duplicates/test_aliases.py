@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -33,8 +35,18 @@ def gone(name: str) -> Visit:
     return Visit(page="", url=PARSE(f"http://a.test/{name}"), gone=True)
 
 
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """What a test leaves open, as a crash would."""
+    yield
+    while Rig.made:
+        Rig.made.pop().aliases.close()
+
+
 class Rig:
     """Aliases, and an index that does what they say."""
+
+    made: ClassVar[list[Rig]] = []
 
     def __init__(self, folder: Path, position: object = None, index: dict[str, str] | None = None) -> None:
         self.told: list[Told] = []
@@ -43,6 +55,7 @@ class Rig:
         self.aliases = Aliases(
             folder / "aliases.db", config.Duplicates(), self.told.extend, lambda name, n: self.counts.update({name: n})
         )
+        Rig.made.append(self)
         self.aliases.open(position)  # type: ignore[arg-type]
 
     def store(self, *visits: Visit, together: bool = True) -> dict[str, str]:

@@ -17,7 +17,11 @@ C = Entry(2**62, 2**62, b"c", (11, 12))
 
 def table(folder: Path, generation: int = 0) -> TwinTable:
     made = TwinTable(folder / "twins.db")
-    made.open_at(generation)
+    try:
+        made.open_at(generation)
+    except StorageError:
+        made.close()
+        raise
     return made
 
 
