@@ -11,6 +11,12 @@ from typing import NamedTuple
 
 _FUSION = 600.0
 _FUSION_AFTER = 59
+_SPARE = 1.6  # a server may have more than its share of the best
+
+
+def entry_score(position: int, entries: int) -> int:
+    """Of a page or a link to it, by its place among the entries of a partition; a group of them has the sum (YIOOP-33)."""
+    return entries - position
 
 
 def doc_rank(after: int) -> float:
@@ -92,6 +98,11 @@ def share(asked: Collection[str], item: Collection[str]) -> float:
 def fused(places: Sequence[int]) -> float:
     """Reciprocal rank fusion of a page's places, from 0, in several orders (YIOOP-65)."""
     return sum(_FUSION / len(places) / (_FUSION_AFTER + place) for place in places)
+
+
+def asked_of_each(results: int, servers: int) -> int:
+    """How many results each of several servers is asked for, where so many are wanted of all (YIOOP-57)."""
+    return math.ceil(results * _SPARE / servers) if servers > 1 else results
 
 
 def group_rank(ranks: Sequence[float]) -> float:

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from larm.search.formulas import (
     Spot,
+    asked_of_each,
     closeness,
     divergence,
     doc_rank,
     doc_rank_by_arrival,
+    entry_score,
     fused,
     group_rank,
     normalised_frequency,
@@ -92,6 +94,16 @@ def test_spans_are_the_smallest_stretches(text: list[str], times: int) -> None:
 def test_share() -> None:
     assert share({"stanford"}, ["www", "stanford", "edu"]) == about(1 / 3)
     assert share({"a"}, []) == 0
+
+
+def test_entries_of_a_partition() -> None:
+    """A page in the first place and a link to it in the third."""
+    assert entry_score(0, 10) + entry_score(2, 10) == 18
+
+
+@pytest.mark.parametrize(("servers", "each"), [(4, 80), (3, 107), (1, 200)])
+def test_what_each_server_is_asked_for(servers: int, each: int) -> None:
+    assert asked_of_each(200, servers) == each
 
 
 def test_fusion_and_groups() -> None:
