@@ -151,17 +151,15 @@ def _by_place(place: int | None, nodes: int) -> float:
 
 
 def _fused(weighed: Sequence[_Weighed]) -> list[_Weighed]:
-    """The places by words and by links in place of the scores (YIOOP-65)."""
+    """The places by words and by links in place of the scores (YIOOP-65); each part is what its order adds."""
     by_words = sorted(range(len(weighed)), key=lambda n: weighed[n].parts.get(_BY_LINKS, 0.0) - weighed[n].score)
     by_links = sorted(range(len(weighed)), key=lambda n: -weighed[n].parts.get(_BY_LINKS, 0.0))
-    places: list[list[int]] = [[] for _ in weighed]
-    for order in (by_words, by_links):
+    orders = {"place by words": by_words, "place by links": by_links}
+    parts: list[dict[str, float]] = [{} for _ in weighed]
+    for name, order in orders.items():
         for place, number in enumerate(order):
-            places[number].append(place)
-    return [
-        each._replace(score=formulas.fused(of_page), parts={"places": formulas.fused(of_page)})
-        for each, of_page in zip(weighed, places, strict=True)
-    ]
+            parts[number][name] = formulas.fused([place]) / len(orders)
+    return [each._replace(score=sum(own.values()), parts=own) for each, own in zip(weighed, parts, strict=True)]
 
 
 def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:

@@ -1,7 +1,7 @@
 """Rescoring: what Yioop's formulas say of a candidate, from its text and its address. Used by the ranker, on its thread.
 
-They are off by default: none of them makes the judged collections better (``benchmarks/ranking.py --ablation``), and the text
-of each candidate must be read for them, which takes half a millisecond.
+They are off by default: what ``benchmarks/ranking.py --ablation`` says for them is little (README.rst has the figures), and the
+text of each candidate must be read for them, which takes half a millisecond.
 """
 
 from __future__ import annotations

@@ -185,7 +185,8 @@ def explained(path: Path, text: str, **settings: object) -> list[dict[str, float
 def test_other_formulas_can_be_chosen(path: Path) -> None:
     assert set(explained(path, "cat dog", relevance="dfr")[0]) == {"DFR relevance"}
     assert "spans" in explained(path, "cat dog", spans=5.0)[0]
-    assert explained(path, "cat dog", fusion="reciprocal")[0] == {"places": pytest.approx(10.169492)}
+    places = {"place by words": pytest.approx(10.169492 / 2), "place by links": pytest.approx(10.169492 / 2)}
+    assert explained(path, "cat dog", fusion="reciprocal")[0] == places
     assert "all words" in explained(path, "cat dog again", relevance="bm25")[0]
     assert "DFR relevance" in explained(path, "cat dog again", relevance="dfr")[0]
 
