@@ -118,6 +118,14 @@ def split(node: Node | None) -> tuple[tuple[Word, ...], Node | None]:
     return words, join(rest)
 
 
+def loosened(node: Node | None) -> Node | None:
+    """The same without quotes at the top: words of phrases are words as others."""
+    items = node.items if isinstance(node, All) else () if node is None else (node,)
+    return join(
+        tuple(each for item in items for each in (map(Word, item.text.split()) if isinstance(item, Phrase) else (item,)))
+    )
+
+
 def join(items: tuple[Node, ...]) -> Node | None:
     """All of them; None where there are none."""
     return None if not items else items[0] if len(items) == 1 else All(items)

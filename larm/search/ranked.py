@@ -17,7 +17,7 @@ from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import Candidate, Retrieved
-from larm.index.tree import Node
+from larm.index.tree import Node, loosened, split
 from larm.search import formulas
 from larm.search.rescoring import Rescoring
 from larm.search.rescoring import wanted as rescoring_wanted
@@ -79,6 +79,10 @@ class Ranker:
     def _chosen(self, tree: Node | None, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
+        if not found.total and len(split(tree)[0]) > self._settings.all_words_first:
+            # a name in quotes is no reason to answer a long question with nothing, when some of its words may be missing anyway
+            tree = loosened(tree)
+            found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
         first = self._weigh(found)
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:

@@ -79,6 +79,15 @@ def test_a_word_is_needed_beside_what_operators_ask_for(path: Path, text: str) -
     assert (names(found), found.complete, found.total) == (["dogs"], 1, 1)
 
 
+def test_a_phrase_that_no_page_has(path: Path) -> None:
+    """Nothing is found; only among many words it is one more that a page may lack, as parts of it."""
+    assert names(ranking(path, '"dog again"')) == names(ranking(path, 'cat "dog again"')) == []
+    found = ranking(path, 'which cat sleeps "dog again" here')
+    assert "dogs" in names(found)
+    assert found.complete == 0 < found.total
+    assert names(ranking(path, 'which cat sleeps "dog again" here site:b.org')) == []
+
+
 def test_a_word_that_no_page_has_beside_an_operator(path: Path) -> None:
     found = ranking(path, "unicorn intitle:dogs")
     assert (names(found), found.complete, found.total) == (["dogs"], 0, 1)
