@@ -22,8 +22,8 @@ class Leftovers(NamedTuple):
     """store.log, and a digest of the bytes in the page files."""
     links: list[str]
     indexed: list[tuple[str, ...]]
-    graph: list[tuple[str, list[OutLink]]]
-    """Each page of the link graph, with its links in their order."""
+    graph: tuple[int, list[tuple[str, list[OutLink]]]]
+    """Pages of the link graph, and the links in it, in their order, of each page in store.log."""
 
 
 def leftovers(directory: Path) -> Leftovers:
@@ -32,17 +32,16 @@ def leftovers(directory: Path) -> Leftovers:
     pages = [
         (row.url, row.normalised, row.status, row.mime, row.title, hashlib.sha256(log.body(row)).hexdigest()) for row in log
     ]
-    return Leftovers(sorted(pages), sorted(lines(directory, "links")), sorted(_indexed(directory)), _graph(directory))
+    graph = _graph(directory, {row[0] for row in pages})
+    return Leftovers(sorted(pages), sorted(lines(directory, "links")), sorted(_indexed(directory)), graph)
 
 
-def _graph(directory: Path) -> list[tuple[str, list[OutLink]]]:
+def _graph(directory: Path, urls: set[str]) -> tuple[int, list[tuple[str, list[OutLink]]]]:
     graph = open_graph(directory / "graph")
     if graph is None:
-        return []
+        return 0, []
     parse = URLNormalizer().parse
-    found = [(url, graph.out_links(parse(url).fingerprint)) for url, _ in graph.top(1000)]
-    assert len(found) == graph.pages
-    return sorted(found)
+    return graph.pages, [(url, graph.out_links(parse(url).fingerprint)) for url in sorted(urls)]
 
 
 def _indexed(directory: Path) -> list[tuple[str, ...]]:
