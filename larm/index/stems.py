@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import tantivy
 
-from larm.index.analysis import encodable
+from larm.index.analysis import Analyzer, encodable
+from larm.index.function_words import FUNCTION_WORDS
 
 _NAMES = {
     "ar": "arabic",
@@ -36,7 +37,7 @@ _NAMES = {
 _SAME = {"nb": "no", "nn": "no"}
 LANGUAGES = frozenset(_NAMES)
 """ISO 639-1 codes of those that can be stemmed."""
-_WITHOUT_LIST = frozenset({"ar", "el", "ro", "ta", "tr"})
+_WITHOUT_LIST = frozenset({"ta", *FUNCTION_WORDS})
 _LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ", "el": "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώϊϋΐΰ"}
 """Letters that a word can begin with, where the forms of a word need not begin alike: articles and conjunctions are written as
 a part of it, or accents move, which besides nobody types."""
@@ -51,6 +52,7 @@ class Stemmer:
         words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
         words = words.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.stemmer(_NAMES[self.language]))
         self._analyzer = words.build()
+        self._ours = frozenset(Analyzer().words(FUNCTION_WORDS.get(self.language, "")))
         self._list: tantivy.TextAnalyzer | None = None
         if self.language not in _WITHOUT_LIST:
             plain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
@@ -58,7 +60,9 @@ class Stemmer:
 
     def is_function_word(self, word: str) -> bool:
         """In the language's list, in lower case: ``the``, ``und``. Never, where there is no list."""
-        return self._list is not None and not self._list.analyze(encodable(word))
+        if self._list is None:
+            return word in self._ours
+        return not self._list.analyze(encodable(word))
 
     def stem(self, word: str) -> str:
         """The stem of one word; what is no word comes back as it is."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from larm.index import fields
+from larm.index.analysis import Analyzer
 from larm.index.forms import Forms
 from larm.index.page import Page
 from larm.index.schema import open_index
@@ -71,3 +72,14 @@ def test_all_languages_can_be_stemmed(language: str) -> None:
     assert stemmer.stem("two words") == "two words"
     assert stemmer.beginning("word").startswith("wo")
     stemmer.is_function_word("the")
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "other"),
+    [("ar", "في", "كتاب"), ("el", "είναι", "βιβλίο"), ("ro", "și", "carte"), ("tr", "için", "kitap"), ("en", "the", "book")],
+)
+def test_function_words_are_known_as_the_index_writes_them(language: str, word: str, other: str) -> None:
+    stemmer = Stemmer(language)
+    [written] = Analyzer().words(word)
+    assert stemmer.is_function_word(written)
+    assert not stemmer.is_function_word(other)
