@@ -113,7 +113,7 @@ def test_a_full_disk(tmp_path: Path, web: SyntheticWeb, start: str, kilobytes: i
         assert larm_says(*arguments, "-q").status == 0
         check_stored(disk, web, pages=KEYS)
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def check_one_line(said: Said, directory: Path, words: str) -> None:
