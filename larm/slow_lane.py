@@ -63,8 +63,11 @@ class SlowLane:
 
     @contextmanager
     def reading(self, outcome: Outcome) -> Iterator[None]:
-        """While a document is read. Large ones are read one after the other: a page of 6 MB takes 100 MB of memory."""
-        if isinstance(outcome, Fetched) and len(outcome.body) > LARGE:
+        """While it is read. Large pages are read one after the other: one of 6 MB takes 100 MB of memory.
+
+        Other documents take none of ours, and much time: who waited for one of them would end too late at a stop.
+        """
+        if isinstance(outcome, Fetched) and len(outcome.body) > LARGE and "html" in outcome.headers.get("content-type", ""):
             with self._large:
                 yield
         else:

@@ -63,12 +63,13 @@ def test_stop_lets_all_go_and_the_rest_is_given_back() -> None:
     assert lane.rest() == []
 
 
-def test_large_ones_are_read_one_after_the_other() -> None:
+def test_large_pages_are_read_one_after_the_other() -> None:
     lane = SlowLane(is_slow, 100)
-    large, small = pdf(LARGE + 1), pdf()
+    large = page("x" * (LARGE + 1), content_type="text/html")
     with ThreadPoolExecutor() as threads, lane.reading(large):
-        with lane.reading(small):
-            pass
+        for other in (page("x", content_type="text/html"), pdf(), pdf(LARGE + 1)):
+            with lane.reading(other):  # these wait for nobody
+                pass
         entered = threading.Event()
 
         def read() -> None:
