@@ -38,7 +38,7 @@ from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import Recrawl
 from larm.relief.lane import ReliefLane
-from larm.relief.page_reader import Lost, PageReader
+from larm.relief.page_reader import PIPELINED, Lost, PageReader
 from larm.seams import Clock
 from larm.slow_lane import SlowLane
 from larm.storage.pipeline import StorageLine
@@ -300,14 +300,18 @@ class Crawl:
         if self._relief.wait_for_need():
             reader.start()
             self._relief.open()
-        while pages := self._relief.take():
+        while (pages := self._relief.take(wait=not reader.out)) or reader.out:
+            if pages:
+                reader.hand(pages)
+                if reader.out < PIPELINED:
+                    continue
+            found = reader.take()
             self._records[slot].now("scanning")
-            found = reader.read([(lease.message, outcome) for lease, outcome in pages])
-            for (lease, outcome), document in zip(pages, found, strict=True):
-                if document is Lost.DEADLY:
-                    self._unloader.set_aside(slot, lease, outcome)
-            read = [(page, document) for page, document in zip(pages, found, strict=True) if document is not Lost.DEADLY]
+            read = [(page, document) for page, document in found if document is not Lost.DEADLY]
             documents = [document if isinstance(document, Document) else None for _, document in read]
             self._unloader.unload(slot, [page for page, _ in read], documents)
+            for (lease, outcome), document in found:
+                if document is Lost.DEADLY:
+                    self._unloader.set_aside(slot, lease, outcome)
             self._pool.wake_one()
             self._records[slot].now("idle")

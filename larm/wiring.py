@@ -234,7 +234,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         ticker=ticker,
         unloader=unloader,
         slow=SlowLane(process.is_slow, settings.storage.queue),
-        relief=ReliefLane(clock),
+        relief=ReliefLane(clock, queues.answered),
         readers=readers,
         lines=lines,
         checkpointer=checkpointer,

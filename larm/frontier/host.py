@@ -42,6 +42,7 @@ class Host:
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
     __slots__ = (
+        "answered",
         "arriving",
         "backoffs",
         "delayed",
@@ -76,6 +77,8 @@ class Host:
         """A heap of retries."""
         self.running: dict[int, tuple[URLMessage, bool]] = {}
         """Leases that are out: number -> (message, is it for robots.txt)."""
+        self.answered: set[int] = set()
+        """Those of them whose requests have ended, and whose pages are still being read."""
         self.next_start = 0.0
         """No lease before this time."""
         self.health = health
@@ -108,6 +111,11 @@ class Host:
         """Where it stands among hosts that are ready; see `larm.frontier.ring`."""
         queue = self.queue
         return 0 if self.robots_tasks or not isinstance(queue, BandedQueue) else queue.band
+
+    @property
+    def requests(self) -> int:
+        """That are out now."""
+        return len(self.running) - len(self.answered)
 
     @property
     def busy(self) -> bool:

@@ -20,12 +20,13 @@ from larm.config import Frontier as Settings
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
-from larm.frontier.politeness import Decision, dormancy, health_after, next_start
+from larm.frontier.politeness import NOTHING, Decision, dormancy, health_after, next_start
 from larm.frontier.ring import Ring
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.tally import Tally
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
 from larm.seams import Clock, CrawlOrder
 
 _Place = tuple[float, int, str, int]
@@ -173,18 +174,31 @@ class HostQueues:
     def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:
         """The request has ended, ``seconds`` after it began; ``decide`` says, under the lock, what follows for URL and host."""
         with self._book.lock:
+            answered = lease.number in self._book.get_locked(lease.host).answered
             host = self._end_locked(lease)
             now = self._clock.monotonic()
             decision = decide(host)
             if decision.retry:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-            dormant = self._settle_locked(host, now, seconds, decision)
+            dormant = 0 if answered else self._settle_locked(host, now, seconds, decision)
             self._schedule_locked(host, now, quiet=True)  # the caller has a transfer free, and will lease next
         if dormant:
             self._tally.fall(dormant)
         self.announce()
         return decision
+
+    def answered(self, ended: Sequence[tuple[Lease, Fetched]]) -> None:
+        """Pages that are read elsewhere, later: their hosts may be asked again meanwhile. `release` follows for each."""
+        with self._book.lock:
+            now = self._clock.monotonic()
+            for lease, outcome in ended:
+                host = self._book.get_locked(lease.host)
+                host.answered.add(lease.number)
+                self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
+                self._book.changed_locked(host)
+                self._schedule_locked(host, now, quiet=True)
+        self.announce()
 
     def give_back(self, leases: Sequence[Lease]) -> None:
         """Requests that were cut off because the crawl stops: their messages are the first of their hosts again."""
@@ -302,6 +316,7 @@ class HostQueues:
     def _end_locked(self, lease: Lease) -> Host:
         host = self._book.get_locked(lease.host)
         del host.running[lease.number]
+        host.answered.discard(lease.number)
         self._in_flight -= 1
         self._book.changed_locked(host)
         return host
@@ -353,7 +368,7 @@ class HostQueues:
         """
         at = host.ready_at()
         place = self._places.get(host.key)
-        if at == NEVER or (place is not None and at >= place[0]) or len(host.running) >= host.most_requests(self._settings):
+        if at == NEVER or (place is not None and at >= place[0]) or host.requests >= host.most_requests(self._settings):
             if self._ordered and place is not None and place[0] == -NEVER:
                 self._ring.put(host.key, host.band)  # it may have got something better
             return

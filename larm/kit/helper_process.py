@@ -1,7 +1,8 @@
 """HelperProcess: a Python process of our own that answers requests, so that what kills it does not kill us.
 
 It is started by the first request and again after its death, has limits for memory and time, and shares nothing with us but
-two pipes. Owned by one thread at a time; `ask` waits without the GIL. Its other end is `serve`.
+two pipes. Owned by one thread at a time; `ask` waits without the GIL. Who wants to keep it busy sends the next request before
+it takes the answer to the last. Its other end is `serve`.
 
 How it ends, whatever happens: idle, when its pipe closes, which the operating system does when we die; busy, by an alarm of
 its own that no code within it can miss.
@@ -9,13 +10,14 @@ its own that no code within it can miss.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -28,7 +30,8 @@ MAX_ANSWER: Final = 100_000_000
 """Bytes; a longer answer is none."""
 GRACE: Final = 1.0
 """Seconds from the end of a request's time to the alarm in the process."""
-_CHUNK = 65_536
+_PIPE = 1 << 20
+"""Bytes: what Linux allows everybody. Each wait for room costs a thread its turn, among busy ones some milliseconds."""
 _clock = SystemClock()
 _PATH = Path(__file__).parents[2]
 
@@ -51,23 +54,53 @@ class HelperProcess:
         self._memory = memory
         # only the thread that asks
         self._process: subprocess.Popen[bytes] | None = None
+        self._asked = 0  # requests without an answer
+        self._came = bytearray()  # of answers
         self.starts = 0
         """How often it was started."""
 
     def ask(self, request: bytes, seconds: float) -> bytes:
         """The answer. Raises Died if there is none in this time, or the process ended; the next request gets a new one."""
-        process = self._running()
-        end = _clock.monotonic() + seconds
+        self.send(request, seconds)
+        return self.receive(seconds)
+
+    def send(self, request: bytes, seconds: float) -> None:
+        """Of several requests the answers come in their order. Raises Died, and then none of them gets an answer."""
+        process = self.start()
         try:
-            self._send(process, len(request).to_bytes(LENGTH, "big") + request, end)
-            return self._receive(process, end)
+            self._send(process, len(request).to_bytes(LENGTH, "big") + request, _clock.monotonic() + seconds)
         except Died:
             self.close()
             raise
+        self._asked += 1
+
+    def receive(self, seconds: float) -> bytes:
+        """The next answer. Raises Died."""
+        process = self._process
+        if process is None or not self._asked:
+            raise Died("it was not asked")
+        try:
+            answer = self._receive(process, _clock.monotonic() + seconds)
+        except Died:
+            self.close()
+            raise
+        self._asked -= 1
+        return answer
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, a new one where there is none any more. Raises NotStarted."""
+        if self._process is not None and not self._asked and self._process.poll() is not None:
+            self.close()  # killed from outside
+        if self._process is None:
+            self._process = self._started()
+            self.starts += 1
+        return self._process
 
     def close(self) -> None:
         """End the process, if there is one."""
         process, self._process = self._process, None
+        self._asked = 0
+        self._came.clear()
         if process is None:
             return
         process.kill()
@@ -76,67 +109,77 @@ class HelperProcess:
                 pipe.close()
         process.wait()
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is not None:
-            self.close()  # killed from outside
-        if self._process is None:
-            paths = [str(_PATH), *(path for path in sys.path if path)]
-            try:
-                self._process = subprocess.Popen(  # noqa: S603  nothing of it comes from outside
-                    [sys.executable, "-P", "-m", self._module, str(self._memory)],  # -P: not from the current directory
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    bufsize=0,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
-                    process_group=0,  # or Ctrl-C would reach it as well
-                )
-            except OSError as error:
-                raise NotStarted(f"can't start a process: {error}") from error
-            self.starts += 1
-            for pipe in (self._process.stdin, self._process.stdout):
-                assert pipe is not None  # noqa: S101
-                os.set_blocking(pipe.fileno(), False)
-        return self._process
+    def _started(self) -> subprocess.Popen[bytes]:
+        paths = [str(_PATH), *(path for path in sys.path if path)]
+        try:
+            process = subprocess.Popen(  # noqa: S603  nothing of it comes from outside
+                [sys.executable, "-P", "-m", self._module, str(self._memory)],  # -P: not from the current directory
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+                process_group=0,  # or Ctrl-C would reach it as well
+            )
+        except OSError as error:
+            raise NotStarted(f"can't start a process: {error}") from error
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None  # noqa: S101
+            os.set_blocking(pipe.fileno(), False)
+            with suppress(AttributeError, OSError):  # not Linux, or all that this user may have is taken
+                fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+        return process
 
     def _send(self, process: subprocess.Popen[bytes], data: bytes, end: float) -> None:
+        """What comes meanwhile is taken, or both would wait for room."""
         assert process.stdin is not None  # noqa: S101
-        pipe, rest = process.stdin.fileno(), memoryview(data)
+        assert process.stdout is not None  # noqa: S101
+        pipe, back, rest = process.stdin.fileno(), process.stdout.fileno(), memoryview(data)
         while rest:
-            self._wait(pipe, select.POLLOUT, end)
             try:
                 rest = rest[os.write(pipe, rest) :]
             except BlockingIOError:
-                continue
+                if self._wait({pipe: select.POLLOUT, back: select.POLLIN}, end) == back:
+                    self._take(process)
             except OSError as error:
                 raise Died(self._how(process)) from error
 
     def _receive(self, process: subprocess.Popen[bytes], end: float) -> bytes:
         assert process.stdout is not None  # noqa: S101
-        pipe, answer, size = process.stdout.fileno(), bytearray(), LENGTH
-        known = False
-        while len(answer) < size:
-            self._wait(pipe, select.POLLIN, end)
-            try:
-                chunk = os.read(pipe, min(_CHUNK, size - len(answer)))
-            except BlockingIOError:
-                continue
-            if not chunk:
-                raise Died(self._how(process))
-            answer += chunk
-            if not known and len(answer) == LENGTH:
-                known, size = True, LENGTH + int.from_bytes(answer, "big")
+        pipe, came = process.stdout.fileno(), self._came
+        while True:
+            if len(came) >= LENGTH:
+                size = LENGTH + int.from_bytes(came[:LENGTH], "big")
                 if size > MAX_ANSWER:
                     raise Died("its answer is too long")
-        return bytes(answer[LENGTH:])
+                if len(came) >= size:
+                    answer = bytes(memoryview(came)[LENGTH:size])
+                    del came[:size]
+                    return answer
+            self._wait({pipe: select.POLLIN}, end)
+            self._take(process)
+
+    def _take(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None  # noqa: S101
+        try:
+            chunk = os.read(process.stdout.fileno(), _PIPE)
+        except BlockingIOError:
+            return
+        if not chunk:
+            raise Died(self._how(process))
+        self._came += chunk
 
     @staticmethod
-    def _wait(pipe: int, event: int, end: float) -> None:
+    def _wait(events: Mapping[int, int], end: float) -> int:
+        """The pipe that something can be done with."""
         poll = select.poll()
-        poll.register(pipe, event)
+        for pipe, event in events.items():
+            poll.register(pipe, event)
         left = end - _clock.monotonic()
-        if left <= 0 or not poll.poll(left * 1_000):
+        found = poll.poll(left * 1_000) if left > 0 else []
+        if not found:
             raise Died("it took too long")
+        return found[0][0]
 
     @staticmethod
     def _how(process: subprocess.Popen[bytes]) -> str:

@@ -31,7 +31,7 @@ class Child:
         if request.terms is not None:
             self._process = self._build(request.terms)
         if self._process is None:
-            return encode_reply(Reply((), ignorant=True))
+            raise ValueError("a new process must be told how to read")
         read = [self._process.process(message, fetched) for message, fetched in request.pages]
         documents = [document if document.mime in HTML else None for document in read]
         counts = dict(self._counts)

@@ -5,14 +5,15 @@ of a window of time, pages of HTML are offered to processes of their own (`PageR
 fetcher reads itself, so nobody ever waits for them. A crawl that waits for its hosts never starts one.
 
 `divert` and `spent` are called by the fetcher threads, all others by the threads ``larm-relief-<n>``. The lease of a page that
-waits is still out: its host gets no further request, the tally counts it, and a checkpoint saves it as being in the air.
+waits is still out: the tally counts it, and a checkpoint saves it as being in the air. Its host is told that the request is
+over, or 16 requests at a time would soon be 16 pages that wait.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
@@ -24,20 +25,24 @@ WINDOW = 1.0
 """Seconds over which the need is judged: a crawl that ends sooner would only pay for the start of a process."""
 MUCH = 0.25
 """Share of a window, in processor time spent on reading pages, from which relief pays: some 400 pages a second."""
-BATCH = 8
-"""Pages handed over at a time, at most: a few milliseconds of work for some 0.1 ms of calls."""
+BATCH = 16
+"""Pages handed over at a time, at most: some ten milliseconds of work."""
+WAITING = 32
+"""Pages that wait for each process, beside those that it was given."""
 
 
 class ReliefLane:
     """Closed until there is need, and a process that is ready."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object]) -> None:
+        """``answered`` is told of the pages that wait here."""
         # constant after construction
         self._clock = clock
+        self._answered = answered
         self._changed = threading.Condition()
         # guarded by self._changed
         self._queue: deque[tuple[Lease, Fetched]] = deque()
-        self._room = 0
+        self._room = 0  # for so many more
         self._stopped = False
         # guarded by self._changed: the need
         self._since = clock.monotonic()
@@ -66,7 +71,7 @@ class ReliefLane:
     def open(self) -> None:
         """One more process is ready."""
         with self._changed:
-            self._room += 2 * BATCH
+            self._room += WAITING
             self._changed.notify_all()
 
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
@@ -74,7 +79,7 @@ class ReliefLane:
 
         ``keep``: so many pages stay, as the fetcher has nothing else to do.
         """
-        if len(self._queue) >= self._room:  # a stale look costs nothing
+        if self._room <= 0:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
         pages = [each for each in pages if "html" in each[1].headers.get("content-type", "")]
@@ -84,19 +89,25 @@ class ReliefLane:
         with self._changed:
             if self._stopped:
                 return ended
-            pages = pages[: max(self._room - len(self._queue), 0)]
+            pages = pages[: self._room]
+            self._room -= len(pages)
+        self._answered(pages)  # before somebody may have read them
+        with self._changed:
             self._queue.extend(pages)
             self._changed.notify()
         taken = {id(lease) for lease, _ in pages}
         return [each for each in ended if id(each[0]) not in taken]
 
-    def take(self) -> list[tuple[Lease, Fetched]]:
-        """The next pages; waits for some. None of them: `stop` was called."""
+    def take(self, *, wait: bool = True) -> list[tuple[Lease, Fetched]]:
+        """The next pages; waits for some, unless it is to look only. None of them after `stop`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._stopped)
+            if wait:
+                self._changed.wait_for(lambda: self._queue or self._stopped)
             if self._stopped:
                 return []
-            return [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+            pages = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+            self._room += len(pages)
+            return pages
 
     def stop(self) -> None:
         """Nobody waits any more."""
@@ -112,4 +123,4 @@ class ReliefLane:
             return leases
 
     def __repr__(self) -> str:
-        return f"<ReliefLane: {'wanted' if self._wanted else 'not wanted'}, {len(self._queue)} of {self._room} pages>"
+        return f"<ReliefLane: {'wanted' if self._wanted else 'not wanted'}, {len(self._queue)} pages, room for {self._room}>"

@@ -6,21 +6,25 @@ A page that ends the process twice, once among others and once alone, is known b
 from __future__ import annotations
 
 import enum
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from larm.kit.helper_process import GRACE, Died, HelperProcess, NotStarted
 from larm.model.document import Document
-from larm.model.message import URLMessage
+from larm.model.lease import Lease
 from larm.model.outcome import Fetched
-from larm.relief.protocol import Reply, Request, Terms, allowance, decode_reply, encode_request
+from larm.relief.protocol import Request, Terms, allowance, decode_reply, encode_request
 
 CHILD = "larm.relief.child"
 MEMORY = 4_000_000_000
 """Bytes of address space: the largest pages need a quarter of it; it only bounds a mistake."""
 
-Page = tuple[URLMessage, Fetched]
+Page = tuple[Lease, Fetched]
+PIPELINED = 2
+"""Batches that a process should have: while it reads one, the next is on its way."""
 
 
 class Lost(enum.Enum):
@@ -32,8 +36,16 @@ class Lost(enum.Enum):
     """It ended the process, more than once."""
 
 
+class _Batch(msgspec.Struct):
+    pages: Sequence[Page]
+    sent: bool
+
+
 class PageReader:
-    """`read`, as often as you like, then `close`."""
+    """`hand` over pages and `take` documents, as often as you like, then `close`.
+
+    A process that has `PIPELINED` batches never waits for us: among busy threads each of our calls takes milliseconds.
+    """
 
     def __init__(self, terms: Terms, count: Callable[[str, int], None], child: str = CHILD) -> None:
         """``count(name, n)`` adds to a statistic."""
@@ -42,20 +54,44 @@ class PageReader:
         self._count = count
         # only the thread that reads
         self._process = HelperProcess(child, MEMORY)
-
-    def read(self, pages: Sequence[Page]) -> list[Document | Lost]:
-        """A document for each page, in their order; waits without the GIL."""
-        try:
-            return self._ask(pages)
-        except NotStarted:
-            return [Lost.UNREAD] * len(pages)
-        except Died:
-            self._count("relief/died", 1)
-            return [self._alone(page) for page in pages]
+        self._told = 0  # the process that knows the terms
+        self._out: deque[_Batch] = deque()
 
     def start(self) -> None:
         """Have the process ready: it takes a tenth of a second."""
-        self.read(())
+        with suppress(Died):
+            self._ask(())
+
+    @property
+    def out(self) -> int:
+        """Batches that were handed over and not taken."""
+        return len(self._out)
+
+    def hand(self, pages: Sequence[Page]) -> None:
+        """Pages to be read; waits, without the GIL, where the process is far behind."""
+        sent = all(batch.sent for batch in self._out)  # else their order would be lost
+        if sent:
+            try:
+                self._send(pages)
+            except (Died, UnicodeError):  # `take` will see
+                sent = False
+        self._out.append(_Batch(pages, sent))
+
+    def take(self) -> list[tuple[Page, Document | Lost]]:
+        """The pages of the oldest batch that is out, each with its document; waits without the GIL."""
+        batch = self._out.popleft()
+        return list(zip(batch.pages, self._documents(batch), strict=True))
+
+    def _documents(self, batch: _Batch) -> list[Document | Lost]:
+        try:
+            return self._receive(batch.pages) if batch.sent else self._ask(batch.pages)
+        except NotStarted:
+            return [Lost.UNREAD] * len(batch.pages)
+        except Died:
+            self._count("relief/died", 1)
+            for other in self._out:
+                other.sent = False
+            return [self._alone(page) for page in batch.pages]
 
     def close(self) -> None:
         """End the process."""
@@ -72,18 +108,32 @@ class PageReader:
 
     def _ask(self, pages: Sequence[Page]) -> list[Document | Lost]:
         try:
-            reply = self._exchange(Request(pages))
-            if reply.ignorant:
-                reply = self._exchange(Request(pages, self._terms))
-        except (msgspec.DecodeError, UnicodeError):  # an answer of nonsense, or a header that can't be told
-            self.close()
+            self._send(pages)
+        except UnicodeError:  # a header that can't be told
             return [Lost.UNREAD] * len(pages)
-        if len(reply.documents) != len(pages):
-            self.close()
+        return self._receive(pages)
+
+    def _send(self, pages: Sequence[Page]) -> None:
+        self._process.start()
+        new = self._told != self._process.starts
+        request = Request([(lease.message, fetched) for lease, fetched in pages], self._terms if new else None)
+        self._process.send(encode_request(request), self._allowance(pages))
+        self._told = self._process.starts
+
+    def _receive(self, pages: Sequence[Page]) -> list[Document | Lost]:
+        try:
+            reply = decode_reply(self._process.receive(self._allowance(pages)))
+        except (msgspec.DecodeError, UnicodeError):
+            reply = None
+        if reply is None or len(reply.documents) != len(pages):  # nonsense
+            self._process.close()
+            for batch in self._out:
+                batch.sent = False
             return [Lost.UNREAD] * len(pages)
         for name, n in reply.counts.items():
             self._count(name, n)
         return [Lost.UNREAD if document is None else document for document in reply.documents]
 
-    def _exchange(self, request: Request) -> Reply:
-        return decode_reply(self._process.ask(encode_request(request), allowance(len(request.pages)) + 2 * GRACE))
+    def _allowance(self, pages: Sequence[Page]) -> float:
+        """Seconds; the process ends itself before."""
+        return sum(allowance(len(batch.pages)) + 2 * GRACE for batch in self._out) + allowance(len(pages)) + 2 * GRACE

@@ -45,7 +45,7 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
 
     pages: Sequence[tuple[URLMessage, Fetched]]
     terms: Terms | None = None
-    """None: as before."""
+    """None: as before. A new process must be told."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
@@ -55,8 +55,6 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     """In their order; None: read it yourself, it is no HTML, or its text is no UTF-8."""
     counts: dict[str, int] = {}
     """For the statistics."""
-    ignorant: bool = False
-    """The process is new and must be told the terms."""
 
 
 _SECONDS = 1.0

@@ -11,7 +11,7 @@ from larm.frontier.robots_desk import Arrival
 from larm.kit.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
-from larm.model.outcome import FailReason
+from larm.model.outcome import FailReason, Fetched
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
 
 POLITE = Frontier()
@@ -106,6 +106,39 @@ def test_next_lease_waits_for_the_delay_from_the_end_on(polite: Rig) -> None:
     assert polite.queues.lease(9) == []
     polite.fake.advance(0.001)
     assert path(polite.one()) == "/2"
+
+
+def test_a_host_may_be_asked_again_while_its_page_is_read(polite: Rig) -> None:
+    polite.put("a/1", "a/2", "a/3")
+    first = polite.one()
+    answer = ok(0.2)
+    assert isinstance(answer, Fetched)
+    polite.queues.answered([(first, answer)])
+    assert polite.queues.seconds_to_next() == 1.0
+    polite.fake.advance(1.0)
+    second = polite.one()
+    assert path(second) == "/2"
+    polite.end(first, answer)  # it was read: that is nothing to the host
+    polite.fake.advance(1.0)
+    assert polite.queues.lease(9) == [], "the second is still in the air"
+    polite.end(second, ok(0.2))
+    polite.fake.advance(1.0)
+    assert path(polite.one()) == "/3"
+
+
+def test_a_page_that_is_being_read_can_be_given_back(polite: Rig) -> None:
+    polite.put("a/1", "a/2")
+    first = polite.one()
+    answer = ok(0.2)
+    assert isinstance(answer, Fetched)
+    polite.queues.answered([(first, answer)])
+    polite.queues.give_back([first])
+    polite.fake.advance(1.0)
+    again = polite.one()
+    assert path(again) == "/1"
+    polite.fake.advance(9.0)
+    assert polite.queues.lease(9) == [], "its number has been forgotten"
+    polite.end(again)
 
 
 def test_a_slow_host_is_left_alone_as_long_as_it_took(polite: Rig) -> None:

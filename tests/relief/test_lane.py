@@ -7,7 +7,7 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.relief.lane import BATCH, MUCH, WINDOW, Ended, ReliefLane
+from larm.relief.lane import BATCH, MUCH, WAITING, WINDOW, Ended, ReliefLane
 from larm.testing.clock import FakeClock
 
 NORMALIZER = URLNormalizer()
@@ -24,7 +24,7 @@ def no_death(name: str, error: BaseException) -> None:
 
 def lane(*, processes: int = 1) -> ReliefLane:
     clock = FakeClock()
-    found = ReliefLane(clock)
+    found = ReliefLane(clock, lambda _: None)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     for _ in range(processes):
@@ -35,7 +35,7 @@ def lane(*, processes: int = 1) -> ReliefLane:
 
 def test_without_need_nobody_starts_a_process() -> None:
     clock = FakeClock()
-    idle = ReliefLane(clock)
+    idle = ReliefLane(clock, lambda _: None)
     for _ in range(10):
         clock.advance(WINDOW)
         idle.spent(WINDOW * MUCH * 0.9)
@@ -63,7 +63,7 @@ def test_pages_of_html_wait_in_their_order() -> None:
 
 def test_what_there_is_no_room_for_comes_back() -> None:
     found = lane()
-    pages = [ended(number) for number in range(2 * BATCH + 3)]
+    pages = [ended(number) for number in range(WAITING + 3)]
     assert found.divert(pages) == pages[-3:]
     assert found.divert(pages) is pages
     assert found.take() == pages[:BATCH]
@@ -88,3 +88,16 @@ def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
     assert found.rest() == [lease for lease, _ in pages]
     assert found.rest() == []
     assert not found.wait_for_need()
+
+
+def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> None:
+    told: list[int] = []
+    clock = FakeClock()
+    found = ReliefLane(clock, lambda pages: told.extend(len(found.take(wait=False)) or lease.number for lease, _ in pages))
+    clock.advance(WINDOW)
+    found.spent(WINDOW)
+    found.open()
+    found.divert([ended(1), ended(7), ended(3, "application/pdf")])
+    assert told == [1, 7]
+    assert len(found.take(wait=False)) == 2
+    assert found.take(wait=False) == []

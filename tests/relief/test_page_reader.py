@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from larm.config import Processing
 from larm.kit.helper_process import Died
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
+from larm.model.lease import Lease
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
@@ -30,11 +31,19 @@ def terms(*, text: bool = True) -> Terms:
     return Terms(plain(SETTINGS), "larm", False, RULES, False, text)
 
 
+def read(there: PageReader, pages: Sequence[Page]) -> list[Document | Lost]:
+    """All of them at once."""
+    there.hand(pages)
+    found = there.take()
+    assert [page for page, _ in found] == list(pages)
+    return [document for _, document in found]
+
+
 def page(path: str, body: bytes | str, **headers: str) -> Page:
     url = URLNormalizer().parse(f"http://a.test/{path}")
     body = body.encode() if isinstance(body, str) else body
     fields = {"content-type": "text/html; charset=utf-8"} | {name.replace("_", "-"): value for name, value in headers.items()}
-    return URLMessage(url), Fetched(200, fields, body, Timing(0.1, len(body)))
+    return Lease(len(path), "a.test", URLMessage(url)), Fetched(200, fields, body, Timing(0.1, len(body)))
 
 
 PAGES = [
@@ -68,17 +77,17 @@ def poisoned(counts: Counter[str]) -> Iterator[PageReader]:
 
 def here(pages: list[Page], *, text: bool = True) -> list[Document]:
     memo = LinkMemo(URLNormalizer(parse_rules(RULES, "rules")))
-    read = processors(memo, SETTINGS, text=text)
-    return [read.process(message, fetched) for message, fetched in pages]
+    process = processors(memo, SETTINGS, text=text).process
+    return [process(lease.message, fetched) for lease, fetched in pages]
 
 
 @pytest.mark.parametrize("text", [True, False])
 def test_documents_are_the_same_as_here(counts: Counter[str], text: bool) -> None:
     there = reader(counts, text=text)
     try:
-        assert there.read(PAGES) == here(PAGES, text=text)
-        assert there.read(PAGES[:1]) == here(PAGES[:1], text=text)
-        assert there.read([]) == []
+        assert read(there, PAGES) == here(PAGES, text=text)
+        assert read(there, PAGES[:1]) == here(PAGES[:1], text=text)
+        assert read(there, []) == []
     finally:
         there.close()
     assert not counts
@@ -86,42 +95,83 @@ def test_documents_are_the_same_as_here(counts: Counter[str], text: bool) -> Non
 
 def test_a_page_that_ends_the_process_costs_itself(poisoned: PageReader, counts: Counter[str]) -> None:
     pages = [PAGES[0], page("p", POISON), PAGES[1]]
-    first, deadly, last = poisoned.read(pages)
+    first, deadly, last = read(poisoned, pages)
     assert deadly is Lost.DEADLY
     assert [first, last] == here([PAGES[0], PAGES[1]])
     assert counts["relief/died"] == 2
-    assert poisoned.read(PAGES) == here(PAGES), "a new process goes on"
+    assert read(poisoned, PAGES) == here(PAGES), "a new process goes on"
 
 
 def test_who_was_there_once_when_it_died_is_read(poisoned: PageReader, counts: Counter[str], tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     flag.touch()
     pages = [PAGES[0], page("o", ONCE + str(flag).encode() + b" --><title>t</title>")]
-    assert poisoned.read(pages) == here(pages)
+    assert read(poisoned, pages) == here(pages)
     assert counts["relief/died"] == 1
 
 
 def test_a_process_that_was_killed_is_replaced(poisoned: PageReader) -> None:
-    assert poisoned.read(PAGES) == here(PAGES)
+    assert read(poisoned, PAGES) == here(PAGES)
     process = poisoned._process._process
     assert process is not None
     process.kill()
     process.wait()
-    assert poisoned.read(PAGES) == here(PAGES)
+    assert read(poisoned, PAGES) == here(PAGES)
 
 
 def test_where_no_process_can_be_had_pages_are_read_here(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nonexistent/python")
-    assert reader(counts).read(PAGES) == [Lost.UNREAD] * len(PAGES)
+    assert read(reader(counts), PAGES) == [Lost.UNREAD] * len(PAGES)
     assert not counts
+
+
+def test_several_batches_are_out_at_a_time(counts: Counter[str]) -> None:
+    there = reader(counts)
+    batches = [PAGES[:2], [], PAGES[2:], PAGES * 50]
+    try:
+        for number, batch in enumerate(batches):
+            assert there.out == number
+            there.hand(batch)
+        assert [there.take() for _ in batches] == [list(zip(batch, here(batch), strict=True)) for batch in batches]
+        assert there.out == 0
+    finally:
+        there.close()
+    assert not counts
+
+
+def test_batches_behind_a_deadly_one_are_read(poisoned: PageReader, counts: Counter[str]) -> None:
+    deadly = page("p", POISON)
+    poisoned.hand(PAGES[:2])
+    poisoned.hand([deadly])
+    poisoned.hand([PAGES[3], deadly])
+    poisoned.hand(PAGES[4:])
+    first, second, third, fourth = ([document for _, document in poisoned.take()] for _ in range(4))
+    assert first == here(PAGES[:2])
+    assert second == [Lost.DEADLY]
+    assert third == [*here(PAGES[3:4]), Lost.DEADLY]
+    assert fourth == here(PAGES[4:])
+    assert counts["relief/died"] == 4, "each batch, and then the page alone"
+
+
+def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    there = reader(counts)
+    there.hand(PAGES[:2])
+    there.hand(PAGES[2:])
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(there._process, "receive", lambda _seconds: b"\xc1")
+            assert [document for _, document in there.take()] == [Lost.UNREAD] * 2
+        assert [document for _, document in there.take()] == here(PAGES[2:])
+    finally:
+        there.close()
 
 
 def test_what_is_no_utf_8_is_read_here(counts: Counter[str]) -> None:
     there = reader(counts)
     odd = page("x", "<title>x</title>", odd="\udcff")
     try:
-        assert there.read([odd]) == [Lost.UNREAD]
-        assert there.read(PAGES) == here(PAGES)
+        assert read(there, [odd]) == [Lost.UNREAD]
+        assert read(there, PAGES) == here(PAGES)
     finally:
         there.close()
 
@@ -130,24 +180,28 @@ def test_what_is_no_html_is_read_here(counts: Counter[str]) -> None:
     there = reader(counts)
     odd = page("x", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", content_type="application/pdf")
     try:
-        assert there.read([PAGES[0], odd]) == [*here(PAGES[:1]), Lost.UNREAD]
+        assert read(there, [PAGES[0], odd]) == [*here(PAGES[:1]), Lost.UNREAD]
     finally:
         there.close()
 
 
 def test_answers_of_nonsense_are_no_answers(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     there = reader(counts)
+    monkeypatch.setattr(there._process, "send", lambda _frame, _seconds: None)
     for answer in (b"", b"\xc1", b"\x93\x90\x80\xc2", b"\x91\x01"):
-        monkeypatch.setattr(there._process, "ask", lambda _frame, _seconds, answer=answer: answer)
-        assert there.read(PAGES) == [Lost.UNREAD] * len(PAGES)
+        monkeypatch.setattr(there._process, "receive", lambda _seconds, answer=answer: answer)
+        assert read(there, PAGES) == [Lost.UNREAD] * len(PAGES)
 
 
 def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     there = reader(counts)
 
-    def hang(_frame: bytes, seconds: float) -> bytes:
+    def hang(seconds: float) -> bytes:
         assert seconds > 20
         raise Died("it took too long")
 
-    monkeypatch.setattr(there._process, "ask", hang)
-    assert there.read(PAGES[:2]) == [Lost.DEADLY] * 2
+    monkeypatch.setattr(there._process, "receive", hang)
+    try:
+        assert read(there, PAGES[:2]) == [Lost.DEADLY] * 2
+    finally:
+        there.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from larm import wiring
+from larm.model.lease import Lease
+from larm.model.outcome import Fetched
 from larm.relief import page_reader
 from larm.relief.lane import Ended, ReliefLane
 from larm.seams import Clock
@@ -23,13 +25,18 @@ TWO = {"processing.processes": 2}
 class NeededLane(ReliefLane):
     """The CPU is the limit from the first page on, and nothing is read before a process is ready."""
 
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
+    def __init__(self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object]) -> None:
+        super().__init__(clock, answered)
         self._wanted = True
+        self._ready = False
+
+    def open(self) -> None:
+        self._ready = True
+        super().open()
 
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
         with self._changed:
-            self._changed.wait_for(lambda: self._room or self._stopped)
+            self._changed.wait_for(lambda: self._ready or self._stopped)
         return super().divert(ended)
 
 
