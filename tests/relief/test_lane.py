@@ -24,7 +24,7 @@ def no_death(name: str, error: BaseException) -> None:
 
 def lane(*, processes: int = 1) -> ReliefLane:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None)
+    found = ReliefLane(clock, lambda _: None, lambda: True)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     for _ in range(processes):
@@ -35,7 +35,7 @@ def lane(*, processes: int = 1) -> ReliefLane:
 
 def test_without_need_nobody_starts_a_process() -> None:
     clock = FakeClock()
-    idle = ReliefLane(clock, lambda _: None)
+    idle = ReliefLane(clock, lambda _: None, lambda: True)
     for _ in range(10):
         clock.advance(WINDOW)
         idle.spent(WINDOW * MUCH * 0.9)
@@ -46,6 +46,14 @@ def test_without_need_nobody_starts_a_process() -> None:
     idle.stop()
     assert workers.join(10) == []
     assert needed == [False]
+
+
+def test_for_a_few_pages_nobody_starts_a_process() -> None:
+    clock = FakeClock()
+    found = ReliefLane(clock, lambda _: None, lambda: False)
+    clock.advance(WINDOW)
+    found.spent(WINDOW)
+    assert "not wanted" in repr(found)
 
 
 def test_before_a_process_is_ready_nothing_is_diverted() -> None:
@@ -93,7 +101,7 @@ def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
 def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> None:
     told: list[int] = []
     clock = FakeClock()
-    found = ReliefLane(clock, lambda pages: told.extend(len(found.take(wait=False)) or lease.number for lease, _ in pages))
+    found = ReliefLane(clock, lambda pages: told.extend(len(found.take(wait=False)) or lease.number for lease, _ in pages), lambda: True)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     found.open()

@@ -25,8 +25,10 @@ TWO = {"processing.processes": 2}
 class NeededLane(ReliefLane):
     """The CPU is the limit from the first page on, and nothing is read before a process is ready."""
 
-    def __init__(self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object]) -> None:
-        super().__init__(clock, answered)
+    def __init__(
+        self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object], enough: Callable[[], bool]
+    ) -> None:
+        super().__init__(clock, answered, enough)
         self._wanted = True
         self._ready = False
 
