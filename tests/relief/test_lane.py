@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from larm.kit.workers import Workers
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
@@ -100,8 +102,13 @@ def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
 
 def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> None:
     told: list[int] = []
+
+    def tell(pages: Sequence[tuple[Lease, Fetched]]) -> None:
+        assert found.take(wait=False) == []
+        told.extend(lease.number for lease, _ in pages)
+
     clock = FakeClock()
-    found = ReliefLane(clock, lambda pages: told.extend(len(found.take(wait=False)) or lease.number for lease, _ in pages), lambda: True)
+    found = ReliefLane(clock, tell, lambda: True)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     found.open()
