@@ -92,8 +92,11 @@ class Checkpointer:
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
 
-    def save(self, *, finished: bool = False) -> None:
+    def save(self, *, finished: bool = False, last: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
+
+        ``last``: nothing comes after it, so each storage closes as soon as it has committed: the link graph has work to do
+        then, which need not wait for the index.
 
         Does nothing once the gate is broken: the last checkpoint is the better one.
         """
@@ -115,6 +118,9 @@ class Checkpointer:
             scope = sorted(self._scope.hosts) if self._scope else []
             epoch = self._store.next_epoch()  # after the copies: no block that they refer to may be of it
             held = self._clock.monotonic() - entered
+        if last:
+            for line in self._lines:
+                line.close()
         self._logs.sync()
         storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
         header = Header(

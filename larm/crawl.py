@@ -215,7 +215,7 @@ class Crawl:
             try:
                 if self._recrawl is not None and ending == "finished" and error is None:
                     self._forget_gone(self._recrawl)
-                self._checkpointer.save(finished=ending == "finished")
+                self._checkpointer.save(finished=ending == "finished", last=True)
             except LarmError as failure:
                 error = error or failure
         for line in self._lines:

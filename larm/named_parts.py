@@ -20,13 +20,7 @@ from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
-from larm.frontier import host_budget, opic
-from larm.frontier.host_budget import HostBudgetOrder
-from larm.frontier.opic import OpicOrder
-from larm.frontier.page_rank import PageRankOrder
-from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
-from larm.kit.number_table import NumberTable
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.told import Told
@@ -125,12 +119,22 @@ def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) ->
     def site(host: str) -> str:
         return site_of(host, frontier.domains)
 
+    # imported where they are wanted, which is seldom
     if frontier.order == "opic":
+        from larm.frontier import opic
+        from larm.kit.number_table import NumberTable
+
         shares = site if frontier.opic_shares == "domains" else None
-        return OpicOrder(NumberTable(folder / "opic.table", opic.ROWS), starts, shares)
+        return opic.OpicOrder(NumberTable(folder / "opic.table", opic.ROWS), starts, shares)
     if frontier.order == "host-budget":
-        return HostBudgetOrder(NumberTable(folder / "domains.table", host_budget.ROWS, 3), site)
+        from larm.frontier import host_budget
+        from larm.kit.number_table import NumberTable
+
+        return host_budget.HostBudgetOrder(NumberTable(folder / "domains.table", host_budget.ROWS, 3), site)
     if frontier.order == "pagerank":
+        from larm.frontier.page_rank import PageRankOrder
+        from larm.graph.reader import open_graph
+
         return PageRankOrder(lambda: open_graph(directory / GRAPH), clock)
     return None
 

@@ -18,9 +18,7 @@ from larm.fetcher_record import FetcherRecord
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
 from larm.fetching.curl_fetcher import CurlFetcher
-from larm.fetching.file_fetcher import FileFetcher
 from larm.fetching.pool import FetcherPool
-from larm.fetching.router import Router
 from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
@@ -274,9 +272,16 @@ def _pool(settings: Config, urls: Sequence[Url], folders: FileRules | None, cloc
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
         web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock)
-        fetchers.append(Router(web, FileFetcher(settings.fetch, folders, clock)) if folders else web)
+        fetchers.append(web if folders is None else _with_files(web, settings, folders, clock))
         undo.append(fetchers[-1].close)
     return FetcherPool(fetchers)
+
+
+def _with_files(web: Fetcher, settings: Config, folders: FileRules, clock: Clock) -> Fetcher:
+    from larm.fetching.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
+    from larm.fetching.router import Router
+
+    return Router(web, FileFetcher(settings.fetch, folders, clock))
 
 
 def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:

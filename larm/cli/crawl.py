@@ -151,7 +151,6 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
     from larm.kit.clock import SystemClock
     from larm.kit.garbage import collect_rarely
-    from larm.monitor.display import Display
     from larm.wiring import build_crawl
 
     river = build_crawl(config, directory, fresh=fresh)
@@ -160,6 +159,8 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
     display = None
     told = len(river.notes)
     if not quiet:
+        from larm.monitor.display import Display
+
         for note in (*notes, *river.notes):
             say(note)
         interval = float(config.monitor.plain_interval)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +80,8 @@ def _larm(arguments: Sequence[str]) -> int:
 
     def leave_it_to_the_command(_signal: int, _frame: FrameType | None) -> None:
         return
+
+    import subprocess  # here: each command would pay for it
 
     click.echo(f"\n$ {_program()} {shlex.join(arguments)}")
     sys.stdout.flush()

@@ -20,7 +20,7 @@ from larm.graph.block import MOVED, PAGE, Stored, read_block
 from larm.graph.files import LOCATION_BITS
 from larm.graph.ranks import Links, change, start, sweep
 from larm.graph.snapshot import Snapshot, SnapshotWriter
-from larm.graph.tables import Anchors, Backlinks, Unique, places_of
+from larm.graph.tables import Anchors, Backlinks, Unique, distinct, places_of
 
 _HOPS = 5
 """Redirects in a row; more are followed by nobody."""
@@ -90,9 +90,11 @@ class Refresh:
             goals.append(np.frombuffer(block.nodes, "<u8")[np.frombuffer(block.targets, "<u4")[first]])
             yield
         kind, page = _joined(kinds, np.uint8), _joined(pages, np.uint64)
-        last = len(page) - 1 - np.unique(page[::-1], return_index=True)[1]
+        order = np.argsort(page, kind="stable")
+        last = np.ones(len(page), bool)
+        np.not_equal(page[order[1:]], page[order[:-1]], out=last[:-1])
         counts = np.zeros(len(page), bool)
-        counts[last] = True
+        counts[order[last]] = True
         self._alive = counts & (kind == PAGE)
         moved = counts[kind == MOVED]
         self._aliases = _resolved(page[kind == MOVED][moved], _joined(goals, np.uint64)[moved])
@@ -105,7 +107,7 @@ class Refresh:
             nodes = np.frombuffer(block.nodes, "<u8")
             if not alive.all():
                 used = np.repeat(alive, np.frombuffer(block.counts, "<u4"))
-                nodes = nodes[np.unique(np.frombuffer(block.targets, "<u4")[used])]
+                nodes = nodes[distinct(np.frombuffer(block.targets, "<u4")[used])]
             unique.add(_alias(nodes, self._aliases))
             unique.add(np.frombuffer(block.pages, "<u8")[alive])
             anchors.meet(block.texts)

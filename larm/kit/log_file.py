@@ -43,7 +43,7 @@ class LogFile:
         except OSError as error:
             raise disk_failure(path, error) from error
         self._written = size
-        self._synced = -1  # length at the last sync
+        self._synced = _synced(size)  # length at the last sync
         # guarded by self._lock
         self._position = size
         self._buffer: list[bytes] = []
@@ -93,7 +93,7 @@ class LogFile:
             self._buffer.clear()
             self._buffered = 0
             self._written = self._position = position
-            self._synced = -1
+            self._synced = _synced(position)
             if position == 0 and self._header:
                 self._buffer.append(self._header)
                 self._buffered = self._position = len(self._header)
@@ -138,6 +138,11 @@ class LogFile:
 
     def __repr__(self) -> str:
         return f"<LogFile {self.path} {self._position} bytes, {self._buffered} buffered>"
+
+
+def _synced(size: int) -> int:
+    """What a file of this size, of which we know no more, has surely on the disk: of an empty one all. Most logs stay empty."""
+    return 0 if size == 0 else -1
 
 
 def encode_lines(lines: Sequence[str]) -> bytes:

@@ -155,6 +155,9 @@ def test_only_what_is_new_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest
     assert synced == [b._file.fileno()]
     a.rewind(0)
     a.sync()
+    assert len(synced) == 1, "nothing of an empty file can be lost"
+    a.line("again")
+    a.sync()
     assert synced[1:] == [a._file.fileno()]
     assert (tmp_path / "b.log").read_text() == "new\n"
     book.close()
