@@ -29,6 +29,7 @@ from larm.model.url import Url
 
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
 _IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
+_PIECE = 65_536  # bytes handed over at a time, at most: most pages in one piece. 16 KB, libcurl's own, costs 3 us more a page
 _NO_TE = b"TE:"  # without a value: this header is left out
 _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait for a look-up that has timed out
 
@@ -216,6 +217,7 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.IPRESOLVE, _IP_VERSIONS[settings.ip])
     handle.setopt(pycurl.DNS_CACHE_TIMEOUT, min(int(settings.dns_ttl), 2**31 - 1))  # LARM-126
     handle.setopt(pycurl.TCP_KEEPALIVE, 1)
+    handle.setopt(pycurl.BUFFERSIZE, _PIECE)
     http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, http2)
     # no PIPEWAIT: where HTTP/2 is allowed, all transfers to a host would wait for the first answer, and hang with it

@@ -77,7 +77,7 @@ class LogStorage:
         files = self._open_files()
         for visit in visits:
             if visit.links:
-                files.links.append(format_links(visit.page, visit.links).encode("utf-8", "replace"))
+                files.links.append(format_links(visit.page, visit.links))
             if visit.document is not None and visit.url is not None:
                 entry = StoreEntry(
                     visit.referrer,
