@@ -39,6 +39,7 @@ class Unloader:
         *,
         settings: Settings,
         lander: Lander,
+        known: Callable[[Sequence[str]], object],
         lines: Sequence[StorageLine],
         handler: MessageHandler,
         queues: HostQueues,
@@ -55,6 +56,8 @@ class Unloader:
         # constant after construction
         self._settings = settings
         self._lander = lander
+        self._known = known
+        """Told of links that need not pass the filters; in a step of the gate."""
         self._lines = lines
         self._handler = handler
         self._queues = queues
@@ -122,6 +125,9 @@ class Unloader:
         if visits:
             for line in self._lines:
                 line.put(visits)
+        known = [url for each in landed for url in each.known]
+        if known:
+            self._known(known)
         messages = [message for each in landed for message in each.messages]
         if messages:
             self._handler.put(messages)

@@ -24,6 +24,7 @@ from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter, StartHostsFilter
 from larm.filters.traps import TrapsFilter
+from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
@@ -208,7 +209,15 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     budget = PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0))
     unloader = Unloader(
         settings=settings.frontier,
-        lander=Lander(process, normalizer.join, settings.frontier, settings.crawl.max_depth, order),
+        lander=Lander(
+            process,
+            normalizer.join,
+            settings.frontier,
+            settings.crawl.max_depth,
+            order,
+            recall=state.seen.recall if chain.has(VisitedFilter.name) else None,
+        ),
+        known=lambda urls: chain.note(VisitedFilter.name, urls),
         lines=lines,
         handler=handler,
         queues=queues,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -281,3 +282,19 @@ def test_start_urls_stand_in_links_log() -> None:
     visit = start_visit([message("http://a.org/"), message("http://b.org/")])
     assert (visit.page, visit.url, visit.document) == ("<start>", None, None)
     assert [(link.url.access, link.link_type) for link in visit.links] == [("http://a.org/", 0), ("http://b.org/", 0)]
+
+
+def test_links_to_visited_pages_never_become_messages() -> None:
+    """They are told apart before: what the visited filter would drop."""
+    known = LINKS[0].url
+    asked: list[list[int]] = []
+
+    def recall(fingerprints: Sequence[int]) -> set[int]:
+        asked.append(list(fingerprints))
+        return {known.fingerprint}
+
+    landed = land(fetched(), by=Lander(Process(DOCUMENT), URLNormalizer().join, Frontier(), None, recall=recall))
+    assert asked == [[link.url.fingerprint for link in LINKS if link.follow]]
+    assert landed.known == [known.access]
+    assert [message.url for message in landed.messages] == [LINKS[1].url]
+    assert visit_of(landed).links == LINKS, "the storages get them all"

@@ -1,7 +1,8 @@
 """FilterChain: the chain of responsibility that each message passes before it may wait for its fetch (LARM-43 to LARM-47).
 
 The chain is a list. Each filter takes a batch and returns what goes on; what it drops is counted and logged here. A filter
-that raises drops what it was given: the chain fails closed. Runs on the handler thread only.
+that raises drops what it was given: the chain fails closed. Runs on the handler thread only, but for
+`FilterChain.note`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class FilterChain:
 
     def __init__(self, filters: Sequence[Filter], open_log: Callable[[str], FilterLog], count: Count) -> None:
         # constant after construction
-        self._stages = [(part, self._drop_of(part, open_log(part.log_name), count)) for part in filters]
+        logs = [open_log(part.log_name) for part in filters]
+        self._stages = [(part, self._drop_of(part, log, count)) for part, log in zip(filters, logs, strict=True)]
+        self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}
         self._recalling = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, Recalling)]
         self._errors = open_log("filter_errors")
         self._count = count
@@ -63,6 +66,15 @@ class FilterChain:
             except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises, the crawl goes on
                 passing = self._one_by_one(part, drop, passing, error)
         return passing
+
+    def has(self, name: str) -> bool:
+        """Whether the filter of this name is one of them."""
+        return name in self._logs
+
+    def note(self, name: str, urls: Sequence[str]) -> None:
+        """Access forms that somebody dropped before the filter ``name`` would have; counted and logged the same. Any thread."""
+        self._count(f"{name}/filtered", len(urls))
+        self._logs[name].lines(urls)
 
     def _one_by_one(self, part: Filter, drop: Drop, batch: Sequence[URLMessage], error: Exception) -> list[URLMessage]:
         """A batch for which a filter raised: find the messages to blame, if the filter keeps no state; else drop them all."""

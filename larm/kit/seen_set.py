@@ -123,7 +123,7 @@ class DiskSeenSet:
             self._fresh.update(numbers)
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
-        """Those that are in memory, and so were seen; of the others nothing is said. Called on the handler thread."""
+        """Those that are in memory, and so were seen; of the others nothing is said. Any thread."""
         asked = set(fingerprints)
         with self._lock:
             return (asked & self._young) | (asked & self._fresh) | (asked & self._frozen) | (asked & self._old)
