@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import larm.processing.boxes as naming
 import larm.processing.html as parser
 from benchmarks.sites import TESTDATA
-from larm.processing import box_words, main_text, parts
+from larm.processing import box_words, main_text, parts, walk
 from larm.processing.boxes import NAVIGATION, Box
 from larm.processing.readable import names
 from larm.testing.fakes import page as answer
@@ -144,18 +144,18 @@ def _blocks(body: bytes) -> tuple[list[str], list[main_text.Block]]:
     """The pieces and blocks of a page; for the weights of their boxes, the names that have them."""
     taken: dict[str, Any] = {}
 
-    def keep(marked: str, boxes: Sequence[Box], anchors: Sequence[int]) -> parts.Parts:
+    def keep(marked: str, boxes: Sequence[Box], anchors: Sequence[int], _: object) -> parts.Parts:
         pieces = f"\n{marked}".split(parts.EDGE)
         taken["page"] = pieces, main_text.blocks(pieces, iter(boxes), iter(anchors), Counter())
         return parts.Parts()
 
-    known, weigh, split = parser.KNOWN_BOXES, parser.weigh, parser.split
-    parser.KNOWN_BOXES = {number: (name, _Named(name)) for number, (name, _) in known.items()}
-    parser.weigh, parser.split = _names, keep
+    known, weigh, split = walk.BLOCKS, walk.weigh, parser.split
+    walk.BLOCKS = {number: (*block, boxes and _Named(boxes.tag)) for number, (*block, boxes) in known.items()}
+    walk.weigh, parser.split = _names, keep
     try:
         parser.read(answer(body, content_type="text/html"), "text/html")
     finally:
-        parser.KNOWN_BOXES, parser.weigh, parser.split = known, weigh, split
+        walk.BLOCKS, walk.weigh, parser.split = known, weigh, split
     return taken["page"]
 
 

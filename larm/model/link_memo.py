@@ -76,7 +76,7 @@ class LinkMemo:
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "hrefs")
+    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "_root", "hrefs")
 
     def __init__(self, memo: LinkMemo, base: str) -> None:
         # constant after construction
@@ -85,6 +85,7 @@ class PageLinks:
         self._path = base.partition("?")[0]
         self._directory = self._path[: self._path.rindex("/") + 1]
         self._origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
+        self._root = self._origin + "/"
         self.hrefs = memo.hrefs(self._directory)
         """What is known already: of the links of API documentation nine in ten. For who asks a hundred times a page."""
 
@@ -109,12 +110,21 @@ class PageLinks:
         # normaliser is asked.
         memo = self._memo
         glued = self._glue(href)
-        url = memo.known(glued) or ((new := memo.normalizer.canonical(glued)) and memo.share(new)) if glued else None
+        url = memo.known(glued) if glued else None
         if url is None:
-            return self._find_odd(href)
+            new = self._plain(glued) if glued else None
+            if new is None:
+                return self._find_odd(href)
+            url = memo.share(new)
         if href[0] != "?":
             memo.note(self.hrefs, href, url)
         return url
+
+    def _plain(self, glued: str) -> Url | None:
+        """Of the host that the page is on only the rest is looked at: it may be an IP address, or have an odd port."""
+        if glued.startswith(self._root) and not glued.startswith(FILES):
+            return self._memo.normalizer.beside(glued, self._origin)
+        return self._memo.normalizer.canonical(glued)
 
     def _glue(self, href: str) -> str:
         first = href[0]
@@ -130,12 +140,12 @@ class PageLinks:
 
     def _climb(self, href: str) -> str:
         """Every link of many documentation sites begins with ``../``."""
-        directory = self._directory
-        while href.startswith("../"):
-            href = href[3:]
-            if len(directory) > len(self._origin) + 1:
+        directory, at = self._directory, 0
+        while href.startswith("../", at):
+            at += 3
+            if len(directory) > len(self._root):
                 directory = directory[: directory.rindex("/", 0, -1) + 1]
-        return directory + href
+        return directory + href[at:]
 
     def _find_odd(self, href: str) -> Found:
         clean = _clean(href)

@@ -79,6 +79,7 @@ _PLAIN = re.compile(
     r"((?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+(?::(?!80/|443/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)"
     r"((?:/(?!\.|%2[eE])[A-Za-z0-9$_.&;@=%~,:!*'()+-]*+)++(?:\?[A-Za-z0-9$_.&;@=%~,:!*()+/?-]*+)?)"
 )
+_PLAIN_FILE = re.compile(_PLAIN.pattern[_PLAIN.pattern.rindex("((?:/") :])
 _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s]+\.[^/?#:@\s]+):\d+(?:[/?#]|$)", re.IGNORECASE)
@@ -114,8 +115,16 @@ class URLNormalizer:
         """The Url of ``text`` if it is, to the letter, an access form as most are; None says nothing. The fast way."""
         match = _PLAIN.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
         if match is not None:
-            return self._make(text, match)
+            return self._make(text, *match.groups())
         return _file(text) if self._files and len(text) <= MAX_CHARACTERS and PLAIN.fullmatch(text) else None
+
+    def beside(self, text: str, origin: str) -> Url | None:
+        """The same where ``text`` begins with the origin of an access form, which may be an IP address. Not for files."""
+        match = _PLAIN_FILE.fullmatch(text, len(origin)) if len(text) <= MAX_CHARACTERS else None
+        if match is None:
+            return None
+        scheme, _, authority = origin.partition("://")
+        return self._make(text, scheme, authority, match[0])
 
     def normalise(self, access: str) -> str:
         """The normalised form; text that is no URL for this crawl comes back unchanged (LARM-34).
@@ -136,10 +145,9 @@ class URLNormalizer:
                 except BadPath as error:
                     raise OtherScheme(str(error)) from error
             raise OtherScheme(f"scheme {href.partition(':')[0][:20]}: larm fetches only http and https")
-        return self._make("", match)
+        return self._make("", *match.groups())
 
-    def _make(self, access: str, match: re.Match[str]) -> Url:
-        scheme, authority, file = match.groups()
+    def _make(self, access: str, scheme: str, authority: str, file: str) -> Url:
         access = access or f"{scheme}://{authority}{file}"  # credentials are left out: they must not reach a log
         key = self._keys.get(authority) or self._key(authority)
         normal = normal_file(file, self._lowercase_path)

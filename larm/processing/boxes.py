@@ -55,12 +55,12 @@ class BoxesOf(dict[str | None, Box | None]):
 
     def __init__(self, tag: str) -> None:
         super().__init__()
-        self._tag = tag
+        self.tag = tag
 
     def __missing__(self, class_: str | None) -> Box | None:
         if len(self) >= _KEPT:
             self.clear()
-        box = self[class_] = _weigh((self._tag, class_, None, None, None, False))
+        box = self[class_] = _weigh((self.tag, class_, None, None, None, False))
         return box
 
 

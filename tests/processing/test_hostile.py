@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import random
 
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from larm.processing import hostile
 from larm.processing.hostile import MAX_ATTRIBUTES, cut
 from tests.processing.pages import document
 
@@ -22,7 +26,9 @@ PAGES = {
     "formatting hidden behind end tags": _STYLES + b"<p>x" * 4_000 + b"</x>" * 8_000,
     "formatting hidden behind other end tags": b"".join(b"<b id=%x></i>" % n for n in range(1_500)) + b"<p>x" * 20_000,
     "formatting closed in a table": b"".join(b"<b id=%x><table><td></b></table>" % n for n in range(1_500)) + b"<p>x" * 20_000,
+    "formatting opened again by ends": b"<div>" * 1_500 + b"".join(b"<b id=%x>" % n for n in range(1_500)) + b"</div>x" * 1_500,
     "nesting hidden behind other end tags": b"<div></x>" * DEEP,
+    "end tags that look for what they end": b"<span>" * 15_000 + b"</x>" * 2 * DEEP,
     "a hundred thousand attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(DEEP)) + b">x",
     "NULs": b"\0" * 1_000_000,
     "long text": b"word " * 1_000_000,
@@ -93,6 +99,8 @@ def test_formatting_that_is_opened_again_by_each_paragraph_ends_the_page() -> No
         "formatting hidden behind end tags",
         "formatting hidden behind other end tags",
         "formatting closed in a table",
+        "formatting opened again by ends",
+        "end tags that look for what they end",
         "nesting hidden behind other end tags",
     ],
 )
@@ -105,3 +113,35 @@ def test_formatting_ends_with_the_cell_that_it_is_in() -> None:
     cells = b"".join(b"<td><b id=%x>x" % n for n in range(9_000))
     page = b"<table><tr>" + cells + b"</table>" + b"<p>x</p>" * 2_000
     assert cut(page) == (page, [])
+
+
+_STYLED = "<b> <B\tid={}> <b\n{}> <i/x{}> <FONT\fsize={}> <code\r{}> <TT\t{}/> <strong\tx{}=1\t> <small> <b\tx='>'>"
+_OTHERS = "<p> <div> <DIV> <table> <td> <li> <a\thref={}> <object> </b> </i> </B> </p> </div> </Div> </table> </br> </object> x"
+_SOUP = [*_STYLED.split(" "), *_OTHERS.split(" ")]
+
+
+def _soup(seed: int) -> bytes:
+    choose = random.Random(seed)
+    kinds = choose.sample(_SOUP, choose.randint(2, 8))
+    return "".join(choose.choice(kinds).format(choose.randint(0, 50)) for _ in range(300)).encode()
+
+
+def _elements(page: bytes) -> int:
+    return len(LexborHTMLParser(page).tags("*"))
+
+
+def test_what_is_passed_quickly_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However tags are written: the parser makes no more elements than the limits say. Smaller limits, smaller pages."""
+    monkeypatch.setattr(hostile, "HARMLESS", 20)
+    monkeypatch.setattr(hostile, "MAX_COPIES", 3_000)
+    untouched = most = 0
+    for seed in range(2_000):
+        page = _soup(seed)
+        body, warnings = cut(page)
+        elements = _elements(body)
+        assert elements <= 3_000 + 3 * 300, page
+        assert warnings or body == page
+        untouched += not warnings
+        most = max(most, _elements(page))
+    assert untouched > 1_000
+    assert most > 5_000, "no page was hostile"

@@ -126,3 +126,9 @@ def test_without_text_everything_else_is_the_same() -> None:
     assert whole.text
     assert bare.links
     assert bare == msgspec.structs.replace(whole, raw_text="", other_text="", headings=(), words=0, description="", language="")
+
+
+def test_headings_in_headings() -> None:
+    """What is between the marks, as they come."""
+    found = document("<h1>a<div><h2>b</h2>c</div>d</h1><h3>e</h3>")
+    assert found.headings == document("<h1>a<div><h2>b</h2>c</div>d</h1><h3>e</h3>", parser="html5lib").headings
