@@ -25,7 +25,7 @@ from larm.landing import Landed, Lander
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.outcome import Outcome
-from larm.storage.pipeline import StorageLine
+from larm.storage.pipeline import StorageLine, cost_of
 from larm.suspects import Suspects
 
 Ended = tuple[Lease, Outcome]
@@ -123,8 +123,9 @@ class Unloader:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
         visits = [each.visit for each in landed if each.visit is not None]
         if visits:
+            cost = cost_of(visits)
             for line in self._lines:
-                line.put(visits)
+                line.put(visits, cost)
         known = [url for each in landed for url in each.known]
         if known:
             self._known(known)

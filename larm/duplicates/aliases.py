@@ -34,7 +34,7 @@ from larm.model.url_shape import without_echo
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
-_TOGETHER, _MOST = 64, 2_000_000
+_TOGETHER, _MOST = 64, 4_000_000
 """Visits, and bytes of them, looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
 _WAITING = 1000  # another seed than those of the bands
 _SHORT = 1500  # characters
@@ -144,9 +144,11 @@ class Aliases:
     def _look(self, pages: Sequence[Visit]) -> list[Fingerprint]:
         """Fingerprints of the main texts. What is new is also looked for elsewhere on a page that has little of it: a list."""
         documents = [visit.document or Document("") for visit in pages]
-        prints = fingerprints([_own(visit, each.raw_text) for visit, each in zip(pages, documents, strict=True)], self._memory)
         lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < _SHORT]
-        others = fingerprints([_own(pages[n], documents[n].other_text) for n in lists], self._memory)
+        texts = [_own(visit, each.raw_text) for visit, each in zip(pages, documents, strict=True)]
+        prints = fingerprints([*texts, *[_own(pages[n], documents[n].other_text) for n in lists]], self._memory)
+        others = prints[len(pages) :]
+        del prints[len(pages) :]
         for n, other in zip(lists, others, strict=True):
             (looked, new), (more, newer) = prints[n].news, other.news
             prints[n] = prints[n]._replace(news=(looked + more, new + newer))
@@ -179,8 +181,9 @@ class Aliases:
     def _enter(self, view: _View, visit: Visit, row: AliasRow, lead: AliasRow | None, out: list[Visit]) -> None:
         """Into the table, and, if it leads, into the index."""
         if lead is None:
-            kept = pack(visit) if row.canonical not in (0, row.key) else b""  # what it names may yet come
-            view.put(msgspec.structs.replace(row, visit=kept), row.key)
+            if row.canonical not in (0, row.key):  # what it names may yet come
+                row = msgspec.structs.replace(row, visit=pack(visit))
+            view.put(row, row.key)
             out.append(visit)
         else:
             view.put(msgspec.structs.replace(row, visit=pack(visit)), lead.key)
@@ -269,9 +272,11 @@ class _View:
     def __init__(self, table: TwinTable, rows: Sequence[AliasRow], visits: Sequence[Visit]) -> None:
         self._table = table
         self._by_mark: dict[int, list[int]] = {}
+        self._rows: dict[int, AliasRow] = {}  # that were decoded
         self._new: list[Entry] = []
         own = [visit.url.fingerprint for visit in visits if visit.url is not None]
-        marks = {mark for row in rows for mark in (*row.exact, *row.bands, _waits_for(row.key))}
+        waits = {row.key: _waits_for(row.key) for row in rows}
+        marks = {*waits.values(), *[mark for row in rows for mark in (*row.exact, *row.bands)]}
         for mark, key in table.find(marks) if marks else ():
             self._by_mark.setdefault(mark, []).append(key)
         naming = {row.key: row.canonical for row in rows if row.canonical not in (0, row.key)}
@@ -281,16 +286,21 @@ class _View:
         if leads:
             self._entries |= table.get_many(leads)
         twice = {key for key, times in Counter(own).items() if times > 1}
-        waited_for = {row.key for row in rows if _waits_for(row.key) in self._by_mark}
+        waited_for = {key for key, mark in waits.items() if mark in self._by_mark}
         self.special = {*naming, *naming.values(), *waited_for, *twice, *(key for key in own if key in self._entries)}
         """Pages that are not new, or have to do with a canonical address: to be settled one by one."""
 
     def get(self, key: int) -> _Lead | None:
         entry = self._entries.get(key)
-        return None if entry is None else _Lead(entry.key, entry.first, decode_row(entry.data))
+        if entry is None:
+            return None
+        if (row := self._rows.get(key)) is None:
+            row = self._rows[key] = decode_row(entry.data)
+        return _Lead(entry.key, entry.first, row)
 
     def leads(self, *marks: int) -> list[_Lead]:
-        keys = dict.fromkeys(key for mark in marks for key in self._by_mark.get(mark, ()))
+        known = self._by_mark
+        keys = dict.fromkeys([key for mark in marks if mark in known for key in known[mark]])
         return [lead for key in keys if (lead := self.get(key)) is not None]
 
     def put(self, row: AliasRow, first: int) -> None:
@@ -302,6 +312,7 @@ class _View:
                 marks += (_waits_for(row.canonical),)
         entry = Entry(row.key, first, encode_row(row), marks)
         self._entries[row.key] = entry
+        self._rows[row.key] = row
         self._new.append(entry)
         for mark in marks:
             self._by_mark.setdefault(mark, []).append(row.key)
@@ -313,8 +324,8 @@ class _View:
 
 def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
     url = visit.url or Url("", "", "", 0)
-    text = document.raw_text + document.other_text
-    digest = text_hash(document.title, text) if text.strip() else 0
+    title, main, other = document.title, document.raw_text, document.other_text
+    digest = 0 if _blank(main) and _blank(other) else text_hash(title, main, other)
     named = document.canonical.fingerprint if document.canonical else 0
     return AliasRow(
         key=url.fingerprint,
@@ -323,9 +334,13 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
         simhash=made.simhash,
         sketch=made.sketch if made.bands else b"",
         bands=made.bands,
-        title=text_hash(document.title),
+        title=text_hash(title),
         canonical=named,
     )
+
+
+def _blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 def _own(visit: Visit, text: str) -> str:

@@ -17,7 +17,6 @@ features come
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +40,12 @@ _FOLD = bytes(
 """ASCII in lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
 _REST = np.uint64((1 << 57) - 1)  # of a hash, without the number of its drawer
 _EMPTY = np.uint64(1 << 63)
+_LOWEST = np.uint64(0x0101010101010101)
+_NOTHING = bytes(ROWS)
 _C1, _C2, _C3 = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD))
 
 _Words = NDArray[np.uint64]
+_Numbers = NDArray[np.int64]
 
 
 class Fingerprint(NamedTuple):
@@ -72,18 +74,19 @@ class Memory:
         # only the writer thread
         self._table: NDArray[np.uint16] = np.zeros(slots, np.uint16)
 
-    def news(self, hashes: _Words, pages: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+    def news(self, hashes: _Words, counts: Sequence[int]) -> list[tuple[int, int]]:
         """Of each page how many features were looked at, and how many were not known; from now on they are.
 
-        ``hashes``: the features of all pages in their order, ``pages``: the page of each.
+        ``hashes``: the features of all pages in their order, ``counts``: how many are of each.
         """
-        slots, marks = hashes & self._mask, (hashes >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
-        bounds = np.searchsorted(pages, np.arange(count + 1)).tolist()
-        found = []
-        for begin, end in pairwise(bounds):  # one by one: a page may repeat the one before it
+        slots = (hashes & self._mask).astype(np.int64)
+        marks = (hashes >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
+        table, found, end = self._table, [], 0
+        for count in counts:  # one by one: a page may repeat the one before it
+            begin, end = end, end + count
             own, new = slots[begin:end], marks[begin:end]
-            found.append((end - begin, int(np.count_nonzero(self._table[own] != new))))
-            self._table[own] = new
+            found.append((count, int(np.count_nonzero(table.take(own) != new))))
+            table[own] = new
         return found
 
 
@@ -115,63 +118,81 @@ def distance(one: int, other: int) -> int:
 
 
 def _read(folded: Sequence[bytes], memory: Memory) -> list[Fingerprint]:
-    pages = len(folded)
-    joined = np.frombuffer(b"\0 " + b"\0 ".join(folded) + b"\0" + bytes(_WINDOW), np.uint8)
+    joined = np.frombuffer(b"".join((b"\0 ", b"\0 ".join(folded), b"\0", bytes(_WINDOW))), np.uint8)
     joined = _squeezed(joined)
-    ends = np.flatnonzero(joined == _END)[1 : pages + 1]
-    begins = ((joined[:-1] <= _SPACE) & (joined[1:] > _SPACE)) | (joined[1:] >= 0xE0)
-    places = np.flatnonzero(begins) + 1
-    page = np.searchsorted(ends, places)
-    whole = page < pages
-    places, page = places[whole], page[whole]
-    inside = places + _WINDOW <= ends[page] + 1  # the end itself may be the last byte
-    places, page = places[inside], page[inside]
-    hashes = _hashes(joined, places)
-    return _summed(hashes, page, pages, _news(joined, places, page, pages, memory))
-
-
-def _news(
-    joined: NDArray[np.uint8], places: NDArray[np.int64], page: NDArray[np.int64], pages: int, memory: Memory
-) -> list[tuple[int, int]]:
-    """Of a quarter of the places, chosen by what stands there; of all of a short text."""
-    blurred = np.where((joined >= 0x30) & (joined <= 0x39), np.uint8(0x30), joined)
-    chosen = (blurred[places] ^ (blurred[places + 1] << 1) ^ (blurred[places + 2] >> 1)) & 3 == 0
-    chosen |= (np.bincount(page, minlength=pages) < _SHORT)[page]
-    return memory.news(_hashes(blurred, places[chosen]), page[chosen], pages)
+    places, counts = _places(joined, len(folded))
+    return _summed(_hashes(joined, places), counts, _news(joined, places, counts, memory))
 
 
 def _squeezed(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Runs of spaces become one."""
-    space = joined == _SPACE
+    word = joined != _SPACE
     keep = np.ones(len(joined), bool)
-    keep[1:] = ~(space[1:] & space[:-1])
+    np.logical_or(word[1:], word[:-1], out=keep[1:])
     return joined[keep]
 
 
-def _hashes(data: NDArray[np.uint8], places: NDArray[np.int64]) -> _Words:
+def _places(joined: NDArray[np.uint8], pages: int) -> tuple[_Numbers, list[int]]:
+    """Where features begin, in order, and how many are of each page."""
+    ends = np.flatnonzero(joined == _END)[1 : pages + 1]
+    blank = joined <= _SPACE
+    begins = blank[:-1] & ~blank[1:]
+    begins |= joined[1:] >= 0xE0
+    places = np.flatnonzero(begins) + 1
+    # page by page: to ask of each place where its page ends takes twice as long
+    first = [0, *np.searchsorted(places, ends[:-1]).tolist()]
+    stop = np.searchsorted(places, ends - (_WINDOW - 2)).tolist()  # the end itself may be the last byte
+    counts = [max(end - begin, 0) for begin, end in zip(first, stop, strict=True)]
+    return np.concatenate([places[begin : begin + count] for begin, count in zip(first, counts, strict=True)]), counts
+
+
+def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory) -> list[tuple[int, int]]:
+    """Of a quarter of the places, chosen by what stands there; of all of a short text."""
+    digit = joined - np.uint8(0x30)
+    digit *= digit < 10
+    blurred = joined - digit
+    # what stands there, twice the byte after it and half of the one after that
+    mixed = blurred[1:-1] + blurred[1:-1]
+    mixed ^= blurred[:-2]
+    mixed ^= blurred[2:] >> 1
+    mixed &= 3
+    chosen = mixed.take(places) == 0
+    chosen |= np.repeat(np.array(counts) < _SHORT, counts)
+    which = np.flatnonzero(chosen)
+    bounds = np.searchsorted(which, np.cumsum([0, *counts]))
+    return memory.news(_hashes(blurred, places.take(which)), np.diff(bounds).tolist())
+
+
+def _hashes(data: NDArray[np.uint8], places: _Numbers) -> _Words:
     words: NDArray[Any] = np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))  # the eight bytes at each place
-    mixed = words[places] * _C1
+    mixed = words[places]
+    mixed *= _C1
     mixed ^= mixed >> np.uint64(32)
-    mixed += words[places + 8]
+    mixed += words[8:][places]
     mixed *= _C2
     mixed ^= mixed >> np.uint64(29)
     mixed *= _C3
-    return mixed ^ (mixed >> np.uint64(32))
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
 
 
-def _summed(hashes: _Words, page: NDArray[np.int64], pages: int, news: list[tuple[int, int]]) -> list[Fingerprint]:
+def _summed(hashes: _Words, counts: Sequence[int], news: list[tuple[int, int]]) -> list[Fingerprint]:
     """Sketches and simhashes of all pages."""
-    drawers = page * DRAWERS + (hashes >> np.uint64(57)).astype(np.int64)
+    pages = len(counts)
+    drawers = (hashes >> np.uint64(57)).astype(np.int64)
+    drawers += np.repeat(np.arange(0, pages * DRAWERS, DRAWERS), counts)
     low = np.full(pages * DRAWERS, _EMPTY)
     np.minimum.at(low, drawers, hashes & _REST)
     full = low != _EMPTY
-    sketches = np.where(full, low % np.uint64(255) + np.uint64(1), np.uint64(0)).astype(np.uint8).reshape(pages, DRAWERS)
-    counts = np.bincount(page, minlength=pages).tolist()
+    sketches = low % np.uint64(255)
+    sketches += np.uint64(1)
+    sketches *= full
+    data = sketches.astype(np.uint8).tobytes()
     simhashes = _simhashes(low.reshape(pages, DRAWERS), full.reshape(pages, DRAWERS))
     made = []
-    for number, sketch in enumerate(sketches):
-        data, count = sketch.tobytes(), counts[number]
-        made.append(Fingerprint(count, simhashes[number], data, _bands(data, count), news[number]))
+    for number, count in enumerate(counts):
+        sketch = data[number * DRAWERS : (number + 1) * DRAWERS]
+        made.append(Fingerprint(count, simhashes[number], sketch, _bands(sketch, count), news[number]))
     return made
 
 
@@ -181,13 +202,16 @@ def _simhashes(smallest: _Words, full: NDArray[np.bool_]) -> list[int]:
     mixed ^= mixed >> np.uint64(29)
     mixed *= _C3
     mixed[~full] = 0
-    bits = np.unpackbits(mixed.byteswap().view(np.uint8).reshape(len(full), DRAWERS, 8), axis=2)
-    most = np.add.reduce(bits, axis=1, dtype=np.uint8) > (full.sum(axis=1) // 2)[:, None]
-    return [int.from_bytes(row.tobytes()) for row in np.packbits(most, axis=1)]
+    # one bit of all eight bytes at a time: their sums stay below 256, so that one word holds eight of them
+    sums = np.stack([np.add.reduce(mixed >> np.uint64(bit) & _LOWEST, axis=1) for bit in range(7, -1, -1)], axis=1)
+    ones = sums.astype(">u8").view(np.uint8).reshape(len(full), 8, 8).transpose(0, 2, 1)
+    most = ones > (full.sum(axis=1) // 2)[:, None, None]
+    return [int(each) for each in np.packbits(most.reshape(len(full), 64), axis=1).view(">u8").ravel().tolist()]
 
 
 def _bands(sketch: bytes, features: int) -> tuple[int, ...]:
     if features < LEAST:
         return ()
     pieces = [sketch[at : at + ROWS] for at in range(0, BANDS * ROWS, ROWS)]
-    return tuple(xxhash.xxh3_64_intdigest(piece, seed=number) >> 1 for number, piece in enumerate(pieces) if any(piece))
+    hashed = xxhash.xxh3_64_intdigest
+    return tuple([hashed(piece, seed=number) >> 1 for number, piece in enumerate(pieces) if piece != _NOTHING])

@@ -203,22 +203,20 @@ class HostTraps:
         return lines
 
     def _judge(self, pattern: Pattern, fresh: bool, settings: Settings) -> str | None:
-        record = self.patterns.get(pattern.key)
-        if record is None:
-            if fresh and not self.patterns:  # good sites have no records
-                return None
-            record = _get(self.patterns, pattern.key, lambda: PatternRecord(pattern.text), _PATTERNS)
-        else:
-            _get(self.patterns, pattern.key, None, _PATTERNS)
+        if fresh and not self.patterns:  # good sites have no records
+            return None
+        record = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
         window = settings.stale_pages * _LARGER[pattern.breadth]
         record.add(fresh, window)
+        if not record.closed and record.judged < window:
+            return None
         few = int(window * (1 - settings.stale_share) * _SHARPER[pattern.breadth] + 1e-6)
         if record.closed:
             if record.fresh <= few:
                 return None
             record.closed, record.dropped = False, 0
             return f"opened again: {pattern.text}: {record.fresh} of its pages were worth while"
-        if record.judged < window or record.fresh > few:
+        if record.fresh > few:
             return None
         record.closed = True
         return (

@@ -24,7 +24,7 @@ from larm.index.analysis import encodable
 from larm.index.failure import IndexFailure
 from larm.index.integrity import check_files, drop_unfinished
 from larm.index.page import Page
-from larm.index.scripts import parted
+from larm.index.scripts import composed_and_parted
 from larm.index.terms import composed
 from larm.kit.disk_failure import disk_failure
 
@@ -140,8 +140,9 @@ class IndexWriter:
 def _document(page: Page, key: str) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
-    main, signs = parted(composed(page.text))
-    other, other_signs = parted(composed(page.other))
+    add_text, add_number = document.add_text, document.add_unsigned
+    main, signs = composed_and_parted(page.text)
+    other, other_signs = composed_and_parted(page.other)
     for field, text in (
         (fields.KEY, key),
         (fields.URL, page.url.access),
@@ -159,9 +160,9 @@ def _document(page: Page, key: str) -> tantivy.Document:
     ):
         if text:
             try:
-                document.add_text(field, text)
+                add_text(field, text)
             except UnicodeEncodeError:
-                document.add_text(field, encodable(text))
+                add_text(field, encodable(text))
     for field, number in (
         (fields.PAGE, page.url.fingerprint),
         (fields.MODIFIED, max(0, page.modified)),
@@ -170,9 +171,9 @@ def _document(page: Page, key: str) -> tantivy.Document:
         (fields.LENGTH, len(page.text)),
         (fields.DIGEST, page.digest),
     ):
-        document.add_unsigned(field, number)
+        add_number(field, number)
     if page.quote is not None:
-        document.add_unsigned(fields.QUOTE, page.quote)
+        add_number(fields.QUOTE, page.quote)
     return document
 
 

@@ -61,18 +61,17 @@ class IndexStorage:
         self._index(visits if self._aliases is None else self._aliases.settle(visits))
 
     def _index(self, visits: Sequence[Visit]) -> None:
-        writer = self._writer
+        writer, fetched = self._writer, int(self._clock.wall())
         for visit in visits:
             url, document = visit.url, visit.document
             if url is None:
                 continue
             if document is not None and document.index:
-                writer.add(self._page(url, visit, document), replace=visit.revisited)
+                writer.add(self._page(url, visit, document, fetched), replace=visit.revisited)
             elif document is not None or visit.gone:
                 writer.delete(url.normalised)
 
-    def _page(self, url: Url, visit: Visit, document: Document) -> Page:
-        fetched = int(self._clock.wall())
+    def _page(self, url: Url, visit: Visit, document: Document, fetched: int) -> Page:
         meta = meta_words(
             url,
             document.mime,
@@ -129,5 +128,7 @@ def cut(text: str, size: int) -> str:
 
 def asked_of_robots(document: Document) -> tuple[str, ...]:
     """What the page asks of robots, of what a page in the index can ask."""
+    if document.follow and document.archive and document.snippet is None:  # nearly always
+        return ()
     asked = (("nofollow", not document.follow), ("noarchive", not document.archive), ("nosnippet", document.snippet == 0))
     return tuple([name for name, does in asked if does])

@@ -33,6 +33,11 @@ class _Entry(NamedTuple):
     ticket: Ticket | None = None
 
 
+def cost_of(visits: Sequence[Visit]) -> int:
+    """Bytes that they hold in a queue."""
+    return sum([visit.cost for visit in visits])
+
+
 class StorageLine:
     """One storage and its queue.
 
@@ -68,14 +73,15 @@ class StorageLine:
         """Cost of all visits that are not yet stored."""
         return self._queued
 
-    def put(self, visits: Sequence[Visit]) -> None:
+    def put(self, visits: Sequence[Visit], cost: int | None = None) -> None:
         """Queue a batch; never blocks. After a failure it is thrown away: no checkpoint can claim it any more.
 
-        Raises StorageError after `close`, which is a mistake of the caller.
+        ``cost``: that of the visits, for who puts them into several queues. Raises StorageError after `close`, which is a
+        mistake of the caller.
         """
         if not visits:
             return
-        cost = sum([visit.cost for visit in visits])
+        cost = cost_of(visits) if cost is None else cost
         with self._lock:
             if self._failure is not None:
                 return

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.index.analysis import MIXED, WORDS, encodable, new_analyzer
-from larm.index.scripts import is_unspaced, parted
+from larm.index.scripts import composed_and_parted, is_plain, is_unspaced, parted
+from larm.index.terms import composed
 
 SPACED = ["plain English", "Größe, naïve café — “quoted” …", "Привет, мир", "हिन्दी भाषा", "Ελλάδα", "مرحبا", "", "😀"]
 UNSPACED = ["中文网页", "こんにちは", "カタカナ", "ภาษาไทย", "한국어", "ພາສາລາວ", "ភាសាខ្មែរ", "မြန်မာ", "𠀀𠀁"]
@@ -40,3 +44,23 @@ def test_any_text_is_parted_and_analysed(text: str) -> None:
     assert text in (spaced, unspaced)
     if not unspaced:
         assert not any(map(is_unspaced, new_analyzer(MIXED).analyze(encodable(text))))
+
+
+_ODD = "aé\u0301\u0387\u0653\u2000\u2018\u20d0\u20e5\u2126\u212a\u2329\u2adc\u2cf0\u2d7f\u2de0я\u0306東가\u1161\ud800"
+
+
+@given(st.text() | st.text(st.sampled_from(_ODD)))
+def test_texts_are_composed_and_parted(text: str) -> None:
+    assert composed_and_parted(text) == parted(composed(text))
+
+
+def test_plain_characters_stay_as_they_are_and_combine_with_none() -> None:
+    pairs = (unicodedata.decomposition(chr(code)).split() for code in range(sys.maxunicode + 1))
+    seconds = {chr(int(pair[1], 16)) for pair in pairs if len(pair) == 2 and pair[0][0] != "<"}
+    plain = [character for character in map(chr, range(sys.maxunicode + 1)) if is_plain(character)]
+    assert len(plain) > 3000
+    for character in plain:
+        assert unicodedata.is_normalized("NFC", character)
+        assert unicodedata.combining(character) == 0
+        assert character not in seconds
+        assert not is_unspaced(character)
