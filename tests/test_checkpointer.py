@@ -184,6 +184,18 @@ def test_storages_are_durable_before_the_checkpoint_says_so(make: Callable[..., 
     assert storage.seen == [None]
 
 
+def test_after_the_last_one_a_storage_closes_without_being_told(make: Callable[..., River]) -> None:
+    """As soon as it has committed: no other one, and not the checkpoint itself, is waited for."""
+    storage = Careful()
+    river = make(storage)
+    storage.look = river.file.read
+    river.line.put([Visit("http://a/")])
+    river.checkpointer.save(finished=True, last=True)
+    assert river.workers.join(20) == []
+    assert (storage.calls[-2:], storage.seen) == (["commit", "close"], [None])
+    assert river.read()[0].storages["list"] == {"visits": 1}
+
+
 # -- failures
 
 

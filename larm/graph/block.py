@@ -106,8 +106,8 @@ class BlockBuilder:
 
     def _row(self, kind: int, url: Url, links: Sequence[Link]) -> None:
         nodes, texts = self._nodes, self._texts
-        self._targets.extend([nodes[link.url.fingerprint] for link in links])
-        self._anchors.extend([texts[link.anchor] for link in links])
+        self._targets.fromlist([nodes[link.url.fingerprint] for link in links])
+        self._anchors.fromlist([texts[link.anchor] for link in links])
         self._kinds.append(kind)
         self._pages.append(url.fingerprint)
         self._urls.append(url.access)
