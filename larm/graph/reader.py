@@ -84,12 +84,21 @@ class GraphReader:
         node = self._node(fingerprint)
         return [] if node is None else self._anchors(node, limit)
 
-    def all_anchors(self, limit: int = 20) -> Iterator[tuple[int, list[Anchor]]]:
-        """(fingerprint, `anchors`) of every page that was fetched and is linked to with words, by fingerprint."""
-        fetched = self._snapshot.array("locations", "Q")
-        for node, fingerprint in enumerate(self._snapshot.array("nodes", "Q")):
-            if fetched[node] and (found := self._anchors(node, limit)):
-                yield fingerprint, found
+    def all_texts(self, limit: int = 20) -> Iterator[tuple[int, list[str]]]:
+        """(fingerprint, texts of `anchors`) of every page that was fetched and is linked to with words, by fingerprint.
+
+        What all pages need is looked up once, which takes half the time of asking for the anchors of each.
+        """
+        snapshot = self._snapshot
+        array, line = snapshot.array, snapshot.line
+        fetched, offsets, places = array("locations", "Q"), array("backlink_offsets", "Q"), array("text_offsets", "Q")
+        links = array("backlinks", "I")
+        for node, fingerprint in enumerate(array("nodes", "Q")):
+            if fetched[node]:
+                first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
+                found = Counter(links[2 * first : 2 * end].tolist()[1::2]).most_common(limit + 1)
+                if texts := [text for number, _ in found if (text := line("texts", places[number]))][:limit]:
+                    yield fingerprint, texts
 
     def in_links(self, fingerprint: int, limit: int = 100) -> list[str]:
         """Access URLs of other pages that link to it, the most important first."""
@@ -142,14 +151,7 @@ class GraphReader:
         return self._line("urls", self._snapshot.array("url_offsets", "Q")[node])
 
     def _line(self, name: str, offset: int) -> str:
-        """What stands at an offset; 0 is nothing."""
-        if not offset:
-            return ""
-        view = self._snapshot.array(name)
-        size = 256
-        while b"\n" not in (data := bytes(view[offset : offset + size])) and len(data) == size:
-            size *= 8
-        return data.partition(b"\n")[0].decode("utf-8", "replace")
+        return self._snapshot.line(name, offset)
 
     def _row(self, location: int) -> list[OutLink]:
         offset, row = location >> LOCATION_BITS, location & ((1 << LOCATION_BITS) - 1)

@@ -123,7 +123,8 @@ class Snapshot:
         self._path = path
         try:
             with open(path, "rb") as file:
-                self._view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._view = memoryview(self._map)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -150,6 +151,17 @@ class Snapshot:
             found = self._check(name, kind)
             self._checked[name] = found
         return found
+
+    def line(self, name: str, offset: int) -> str:
+        """What stands in an array of lines at an offset; 0 is nothing. Raises StorageError."""
+        if not offset:
+            return ""
+        if name not in self._checked:
+            self.array(name)
+        section, data = self._sections[name], self._map
+        begin, end = section.offset + offset, section.offset + section.length
+        stop = data.find(b"\n", begin, end)
+        return data[begin : stop if stop >= 0 else end].decode("utf-8", "replace")
 
     def _check(self, name: str, kind: str) -> memoryview:
         section = self._sections.get(name)

@@ -16,11 +16,10 @@ from pathlib import Path
 import tantivy
 
 from larm.errors import StorageError
-from larm.index.analysis import MIXED, encodable, new_analyzer
+from larm.index.analysis import WORDS, AnyScript, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.forms import Forms
 from larm.index.integrity import check_files
-from larm.index.terms import composed
 from larm.index.word_queries import Sought
 from larm.kit.disk_failure import disk_failure
 
@@ -69,11 +68,12 @@ def made_of(path: Path) -> int | None:
 def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
     with IndexFailure(path, _ADVICE):
         writer = _open(path).writer(heap_size=_MEMORY, num_threads=1)
+        words = AnyScript()
         for page, texts in pages:
             for text in texts:
                 document = tantivy.Document()
                 document.add_unsigned(_PAGE, page)
-                document.add_text(_TEXT, encodable(composed(text)))
+                words.add(document, _TEXT, text)
                 writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
@@ -82,9 +82,9 @@ def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
 def _open(path: Path) -> tantivy.Index:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field(_PAGE, fast=True)
-    builder.add_text_field(_TEXT, tokenizer_name=MIXED)
+    builder.add_text_field(_TEXT, tokenizer_name=WORDS)  # by way of AnyScript
     index = tantivy.Index(builder.build(), path=str(path))
-    index.register_tokenizer(MIXED, new_analyzer())
+    index.register_tokenizer(WORDS, new_analyzer(WORDS))
     index.config_reader("manual")
     return index
 

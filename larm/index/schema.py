@@ -21,8 +21,8 @@ def build_schema() -> tantivy.Schema:
     builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field(fields.PAGE, indexed=True, fast=True)
     builder.add_text_field(fields.URL, stored=True, tokenizer_name="raw", index_option="basic")
-    for name in (fields.URL_WORDS, fields.HEADINGS):
-        builder.add_text_field(name, tokenizer_name=MIXED)
+    for name in (fields.URL_WORDS, fields.HEADINGS):  # by way of AnyScript
+        builder.add_text_field(name, tokenizer_name=WORDS)
     for name in (fields.TITLE, fields.DESCRIPTION):
         builder.add_text_field(name, stored=True, tokenizer_name=MIXED)
     builder.add_text_field(fields.MAIN, stored=True, tokenizer_name=WORDS)

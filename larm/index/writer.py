@@ -20,7 +20,7 @@ import tantivy
 
 from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
-from larm.index.analysis import encodable
+from larm.index.analysis import AnyScript, encodable
 from larm.index.failure import IndexFailure
 from larm.index.integrity import check_files, drop_unfinished
 from larm.index.page import Page
@@ -50,6 +50,7 @@ class IndexWriter:
         self._failure = IndexFailure(path)
         self._memory = memory
         self._threads = threads
+        self._words = AnyScript()
         # only the writer thread
         self._writer: tantivy.IndexWriter | None = None
         self._generation = 0  # of the last commit
@@ -87,7 +88,7 @@ class IndexWriter:
         writer = self._open_writer()
         key = key_of(page.url.normalised)
         with self._failure:
-            document = _document(page, key)
+            document = _document(page, key, self._words)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
             self._changed = True
             if replace:
@@ -137,7 +138,7 @@ class IndexWriter:
             raise disk_failure(self._path, error) from error
 
 
-def _document(page: Page, key: str) -> tantivy.Document:
+def _document(page: Page, key: str, words: AnyScript) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
     add_text, add_number = document.add_text, document.add_unsigned
@@ -146,9 +147,7 @@ def _document(page: Page, key: str) -> tantivy.Document:
     for field, text in (
         (fields.KEY, key),
         (fields.URL, page.url.access),
-        (fields.URL_WORDS, composed(_url_words(page.url.access))),
         (fields.TITLE, composed(page.title)),
-        (fields.HEADINGS, composed("\n".join(page.headings))),
         (fields.DESCRIPTION, composed(page.description)),
         (fields.MAIN, main),
         (fields.SIGNS, signs),
@@ -163,6 +162,9 @@ def _document(page: Page, key: str) -> tantivy.Document:
                 add_text(field, text)
             except UnicodeEncodeError:
                 add_text(field, encodable(text))
+    words.add(document, fields.URL_WORDS, _url_words(page.url.access))
+    if page.headings:
+        words.add(document, fields.HEADINGS, "\n".join(page.headings))
     for field, number in (
         (fields.PAGE, page.url.fingerprint),
         (fields.MODIFIED, max(0, page.modified)),

@@ -120,8 +120,7 @@ class GraphStorage:
         """
         graph, path = open_graph(self._directory), self._directory.with_name(ANCHORS)
         if graph is not None and graph.generation != made_of(path):
-            texts = ((page, [anchor.text for anchor in anchors]) for page, anchors in graph.all_anchors(_MOST_TEXTS))
-            write_anchors(path, texts, graph.generation)
+            write_anchors(path, graph.all_texts(_MOST_TEXTS), graph.generation)
 
     def _last_snapshot(self, length: int) -> int:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""

@@ -44,7 +44,7 @@ def test_who_links_where_and_with_which_words(tmp_path: Path) -> None:
     assert sorted(found.in_links(fingerprint("c"))) == [address(name) for name in "abd"]
     assert [(each.fingerprint, each.text) for each in found.out_links(fingerprint("b"))] == [(fingerprint("c"), "see C")]
     assert found.out_links(fingerprint("e")) == []
-    assert dict(found.all_anchors()).keys() == {fingerprint(name) for name in "abc"}
+    assert dict(found.all_texts()).keys() == {fingerprint(name) for name in "abc"}
 
 
 def test_ranks_are_those_of_the_textbook(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_damaged_snapshot_is_refused_by_name_and_made_again(tmp_path: Path, da
         data[20] ^= 1
     path.write_bytes({"cut": data[:-5], "flip": data, "empty": b"", "other": b"x" * 100}[damage])
     with pytest.raises(StorageError, match="snapshot"):
-        list(graph(tmp_path).all_anchors())
+        list(graph(tmp_path).all_texts())
     stored(tmp_path, page("f", "a"), position=position)
     assert graph(tmp_path).pages == 5
 

@@ -54,13 +54,15 @@ def test_texts_are_composed_and_parted(text: str) -> None:
     assert composed_and_parted(text) == parted(composed(text))
 
 
-def test_plain_characters_stay_as_they_are_and_combine_with_none() -> None:
+def test_plain_characters_stay_as_they_are_and_are_words_or_none_for_both_analyzers() -> None:
     pairs = (unicodedata.decomposition(chr(code)).split() for code in range(sys.maxunicode + 1))
     seconds = {chr(int(pair[1], 16)) for pair in pairs if len(pair) == 2 and pair[0][0] != "<"}
     plain = [character for character in map(chr, range(sys.maxunicode + 1)) if is_plain(character)]
     assert len(plain) > 3000
+    words, mixed = new_analyzer(WORDS), new_analyzer(MIXED)
     for character in plain:
         assert unicodedata.is_normalized("NFC", character)
         assert unicodedata.combining(character) == 0
         assert character not in seconds
         assert not is_unspaced(character)
+        assert words.analyze(f"a{character}b") == mixed.analyze(f"a{character}b")

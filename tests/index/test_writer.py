@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from larm.errors import StorageError, UsageError
+from larm.index.analysis import Analyzer
 from larm.index.failure import IndexFailure
 from larm.index.page import Page
 from larm.index.reader import IndexReader
+from larm.index.terms import composed
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
 
@@ -47,6 +50,24 @@ def test_a_page_replaces_the_one_with_its_normalised_url(path: Path) -> None:
     writer.delete("http://a.org/absent")
     assert writer.commit() == 3
     assert found(path, "third") == ["b"]
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "heading", ["Größe “quoted” Привет", "中文网页 with Latin", "ภาษาไทย", "cafe\u0301 x\ud800y", "Ελλάδα हिन्दी", "1st"]
+)
+def test_headings_and_addresses_in_any_script_are_found_by_their_words(path: Path, heading: str) -> None:
+    """As `Analyzer` has them, which splits what is sought; in their order."""
+    words = Analyzer().words(composed(heading))
+    writer = opened(path)
+    address = "http://a.org/" + quote(heading, errors="replace")
+    writer.add(Page(Url(address, address, "a.org", 1), "text/html", "", "", headings=("First", heading)))
+    writer.commit()
+    reader = IndexReader(path)
+    assert words
+    for field in ("headings", "url_words"):
+        for sought in (*[(word,) for word in words], tuple(words)):
+            assert reader.search([sought], {field: 1.0}, 0.0, limit=2).total == 1, (field, sought)
     writer.close()
 
 
