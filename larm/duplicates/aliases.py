@@ -214,8 +214,8 @@ class Aliases:
             out.append(_gone(url))
         if old is not None and old.first == old.key:
             self._follow_anew(old.key, out)
-        if lead is None:
-            self._gather(row, out)
+        if view.awaited(row.key):
+            self._gather(row.key, out)
         self._tell([_told(visit, made, lead)])
         return out
 
@@ -226,33 +226,41 @@ class Aliases:
             self._follow_anew(old.key, out)
 
     def _follow_anew(self, lead: int, out: list[Visit]) -> None:
-        """Those that followed ``lead``, which is not what it was: each is looked at as though it had just come."""
-        table, last = self._open_table(), -1
-        while followers := table.followers(lead, last):
+        """Those that followed ``lead``, which is not what it was: each is looked at as though it had just come.
+
+        All of them are put aside first: none is taken for what it was by another that names it.
+        """
+        table, aside = self._open_table(), ~lead
+        while followers := table.followers(lead):
+            table.put([each._replace(first=aside) for each in followers])
+        while followers := table.followers(aside):
             for entry in followers:
-                last = entry.key
                 row = decode_row(entry.data)
                 table.remove([entry.key])
                 view = _View(table, [row], [])
-                before = len(out)
                 found = self._lead(view, entry.key, row)
                 self._enter(view, unpack(row.visit), row, found, out)
                 view.write()
-                self._count(PROMOTED, len(out) - before)
+                self._count(PROMOTED, int(found is None))
+                if view.awaited(entry.key):
+                    self._gather(entry.key, out)
 
-    def _gather(self, row: AliasRow, out: list[Visit]) -> None:
-        """Pages that named this one, now that it is there, become its aliases; those that followed them follow it."""
+    def _gather(self, key: int, out: list[Visit]) -> None:
+        """Pages that named this one, which is there now, become aliases of it or of what it follows, with who followed them."""
         table = self._open_table()
-        waiting = [key for _, key in table.find([_waits_for(row.key)])]
-        for entry in table.get_many(waiting).values():
-            other = decode_row(entry.data)
-            if entry.key == row.key or not other.visit or _careless(other, row):
-                continue
-            self._count(CANONICAL, 1)
-            table.put([Entry(entry.key, row.key, entry.data)])
-            out.append(_gone(unpack(other.visit).url))
-            while followers := table.followers(entry.key):
-                table.put([each._replace(first=row.key) for each in followers])
+        first = table.get_many([key])[key].first
+        lead, seen = decode_row(table.get_many([first])[first].data), {key, first}
+        while waiting := {each for _, each in table.find([_waits_for(key)])} - seen:
+            seen |= waiting
+            for entry in table.get_many(waiting).values():
+                other = decode_row(entry.data)
+                if not other.visit or _careless(other, lead):
+                    continue
+                self._count(CANONICAL, 1)
+                table.put([Entry(entry.key, first, entry.data)])
+                out.append(_gone(unpack(other.visit).url))
+                while followers := table.followers(entry.key):
+                    table.put([each._replace(first=first) for each in followers])
 
     def _open_table(self) -> TwinTable:
         if self._table is None:
@@ -302,6 +310,10 @@ class _View:
         known = self._by_mark
         keys = dict.fromkeys([key for mark in marks if mark in known for key in known[mark]])
         return [lead for key in keys if (lead := self.get(key)) is not None]
+
+    def awaited(self, key: int) -> bool:
+        """Others named this one, of ``rows``, before it was there."""
+        return _waits_for(key) in self._by_mark
 
     def put(self, row: AliasRow, first: int) -> None:
         """One that leads is found by its marks, and by the address that it names and that is not there yet."""

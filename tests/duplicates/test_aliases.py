@@ -242,6 +242,45 @@ def test_followers_of_a_page_that_becomes_an_alias_follow_it(tmp_path: Path) -> 
     assert len(rig.index) == 1, "a and b say the same"
 
 
+def test_any_number_of_pages_that_name_one(tmp_path: Path) -> None:
+    """As a shop's variants do, which may all come before the product."""
+    rig = Rig(tmp_path)
+    rig.store(*(naming(f"v{number}", "c", prose(number)) for number in range(30)))
+    assert len(rig.index) == 30
+    rig.store(page("c", prose(100)))
+    assert list(rig.index) == ["c"]
+    rig.store(gone("c"))
+    assert len(rig.index) == 30
+
+
+@pytest.mark.parametrize("first", ["named", "naming"])
+def test_a_page_that_names_an_alias(tmp_path: Path, first: str) -> None:
+    """It follows whom that one follows, whichever comes first."""
+    rig = Rig(tmp_path)
+    pages = [page("c", prose(1)), naming("print", "c", prose(2))]
+    rig.store(page("lead", prose(1)), *(pages if first == "named" else reversed(pages)))
+    assert list(rig.index) == ["lead"]
+    rig.store(gone("lead"))
+    assert list(rig.index) == ["c"]
+    rig.store(gone("c"))
+    assert list(rig.index) == ["print"]
+
+
+def test_aliases_that_name_each_other_follow_no_alias(tmp_path: Path) -> None:
+    """When the page changes that they all followed, each is looked at anew; none may lean on what another one was."""
+    rig = Rig(tmp_path)
+    others = [naming(f"p{number}", f"p{(number + 1) % 6}", prose(1)) for number in range(6)]
+    rig.store(page("lead", prose(1)), page("other", prose(2)), *others)
+    assert list(rig.index) == ["lead", "other"]
+    rig.store(page("lead", prose(2), revisited=True))  # from now on it follows
+    assert set(rig.index) - {"other"} <= {f"p{number}" for number in range(6)}
+    (heir,) = set(rig.index) - {"other"}
+    rig.store(gone("other"))
+    assert set(rig.index) == {"lead", heir}
+    rig.store(gone("lead"))
+    assert set(rig.index) == {heir}
+
+
 def test_a_site_that_names_its_home_page_everywhere(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
     rig.store(page("", prose(1)), naming("a", "", prose(2)), naming("?utm=1", "", prose(1)))
