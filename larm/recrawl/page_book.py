@@ -136,7 +136,7 @@ class PageBook:
 def _undone(row: PageRow) -> PageRow:
     if row.forgotten:
         return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0)
-    return msgspec.structs.replace(row, known=UNKNOWN)
+    return msgspec.structs.replace(row, known=UNKNOWN, gone=0)  # if it is gone, it will say so again
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str:
