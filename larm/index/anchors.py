@@ -65,6 +65,14 @@ def made_of(path: Path) -> int | None:
         return None
 
 
+def disown(path: Path) -> None:
+    """What the index in ``path`` was made of is no more: `made_of` knows of nothing. Raises StorageError."""
+    try:
+        (path / _OF).unlink(missing_ok=True)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
 def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
     with IndexFailure(path, _ADVICE):
         writer = _open(path).writer(heap_size=_MEMORY, num_threads=1)

@@ -16,7 +16,7 @@ from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
-from larm.index.anchors import ANCHORS, made_of, write_anchors
+from larm.index.anchors import ANCHORS, disown, made_of, write_anchors
 from larm.kit.append_file import AppendFile
 from larm.kit.disk_failure import disk_failure
 from larm.model.document import Visit
@@ -133,6 +133,7 @@ class GraphStorage:
                 return seen
         except (FileNotFoundError, StorageError, KeyError):
             pass
+        disown(self._directory.with_name(ANCHORS))  # what comes instead may be as long, and have other texts
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

@@ -152,6 +152,20 @@ def test_texts_of_links_can_be_searched_whenever_the_last_snapshot_was_made(tmp_
     assert (tmp_path / ANCHORS / "meta.json").stat().st_ino != made
 
 
+def test_texts_of_links_that_no_checkpoint_knows_are_undone(tmp_path: Path) -> None:
+    """The storages close before the last checkpoint is written. The page is fetched again, and its links have other words."""
+    made, lengths = set(), set()
+    for text in ("one", "two"):  # the journal is as long both times
+        storage = GraphStorage(tmp_path, FakeClock())
+        storage.open({"journal": 0})
+        storage.store([page("a", {"b": text})])
+        lengths.add(storage.commit()["journal"])
+        storage.close()
+        assert graph(tmp_path).anchors(fingerprint("b"))[0].text == text
+        made.add((tmp_path / ANCHORS / "meta.json").stat().st_mtime_ns)
+    assert (len(made), len(lengths)) == (2, 1)
+
+
 def test_a_damaged_snapshot_is_made_again_by_a_run_in_which_nothing_comes(tmp_path: Path) -> None:
     position = stored(tmp_path, *WEB)
     path = tmp_path / "graph" / SNAPSHOT
