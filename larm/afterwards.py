@@ -38,12 +38,14 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
     try:
         undo.append(DirectoryLock(directory).close)
         header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
-        position = header.storages.get("log", {}).get("store") if header else None
+        noted = header.storages if header else {}
+        position, generation = noted.get("log", {}).get("store"), noted.get("index", {}).get("generation")
         normalizer = normalizer_of(settings, directory, header.start_urls if header else settings.crawl.start)
         documents = DocumentReader(settings.processing.documents)
         undo.append(documents.close)
         process = page_processors(settings, normalizer, Counters(), SystemClock(), documents, True)
-        return reindex(directory, StoreLog(directory, position), settings.storage.index, process, normalizer.parse)
+        log = StoreLog(directory, position)
+        return reindex(directory, log, settings.storage.index, process, normalizer.parse, generation=generation)
     finally:
         close_all(undo)
 

@@ -17,6 +17,7 @@ import msgspec
 
 from larm import config
 from larm.errors import UsageError
+from larm.index.kept import go_back
 from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
 from larm.kit.disk_failure import disk_failure
@@ -66,11 +67,24 @@ class _Moment:
         return 0.0
 
 
-def reindex(directory: Path, log: StoreLog, settings: config.IndexStorage, process: _Process, parse: _Parse) -> Reindexed:
-    """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError."""
+def reindex(
+    directory: Path,
+    log: StoreLog,
+    settings: config.IndexStorage,
+    process: _Process,
+    parse: _Parse,
+    *,
+    generation: int | None = None,
+) -> Reindexed:
+    """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
+
+    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again.
+    """
     old = next((path for path in (directory / _INDEX, directory / _OLD) if index_exists(path)), None)
     if old is None:
         raise UsageError(f"no index in {directory}: run larm crawl first")
+    if generation is not None:
+        go_back(old, generation)
     previous = PreviousIndex(old)
     moment = _Moment()
     storage = IndexStorage(directory / _STAGE, settings, moment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -96,8 +97,8 @@ def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
 def old_schema(path: Path) -> None:
     """An index as an earlier larm made them, with one of the pages."""
     (hit,) = Searcher(path.parent).search("ferry")
-    for file in path.iterdir():
-        file.unlink()
+    shutil.rmtree(path)
+    path.mkdir()
     builder = tantivy.SchemaBuilder().add_text_field("key", tokenizer_name="raw", index_option="basic")
     index = tantivy.Index(builder.add_text_field("body", stored=True).build(), path=str(path))
     writer = index.writer(15_000_000, 1)

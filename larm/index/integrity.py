@@ -22,25 +22,37 @@ _LONGEST_FOOTER = 1000
 _CRC = re.compile(rb'"crc":(\d+)\}$')
 
 
-class _Deletes(msgspec.Struct):
+META = "meta.json"
+"""What tantivy calls the file that says which files count."""
+
+
+class Deletes(msgspec.Struct):
+    """Documents of a segment that were removed."""
+
     opstamp: int
 
 
-class _Segment(msgspec.Struct):
+class Segment(msgspec.Struct):
+    """A part of an index."""
+
     segment_id: str
-    deletes: _Deletes | None = None
+    deletes: Deletes | None = None
 
 
-class _Meta(msgspec.Struct):
-    segments: list[_Segment]
+class Meta(msgspec.Struct):
+    """One commit, as tantivy describes it."""
+
+    segments: list[Segment]
+    opstamp: int
+    """Rises with each commit; a merge leaves it as it is."""
 
 
 def check_files(path: Path) -> None:
     """Read all files of the index that count, about 1 GB a second. Raises StorageError, naming the file."""
-    for name in _names(path):
+    for name in file_names(read_meta(path / META)):
         if not (path / name).exists():
             raise StorageError(
-                f"{path / 'meta.json'}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
+                f"{path / META}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
                 " start over with --fresh"
             )
         _check(path / name)
@@ -52,7 +64,7 @@ def drop_unfinished(path: Path) -> None:
     tantivy names them after a count of operations, which begins again at the last whole commit. So the next one may come to the
     same name, and would fail, again and again. Raises StorageError.
     """
-    wanted = set(_names(path))
+    wanted = set(file_names(read_meta(path / META)))
     try:
         for file in path.glob("*.del"):
             if file.name not in wanted:
@@ -61,17 +73,26 @@ def drop_unfinished(path: Path) -> None:
         raise disk_failure(path, error) from error
 
 
-def _names(path: Path) -> list[str]:
-    """Of the files that count."""
-    meta = path / "meta.json"
+def read_meta(path: Path) -> Meta:
+    """A meta.json. Raises StorageError."""
     try:
-        found = msgspec.json.decode(meta.read_bytes(), type=_Meta)
+        return parse_meta(path.read_bytes(), path)
     except OSError as error:
-        raise disk_failure(meta, error) from error
+        raise disk_failure(path, error) from error
+
+
+def parse_meta(data: bytes, path: Path) -> Meta:
+    """What stands in the file at that path. Raises StorageError."""
+    try:
+        return msgspec.json.decode(data, type=Meta)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _damaged(meta) from error
+        raise damaged(path) from error
+
+
+def file_names(meta: Meta) -> list[str]:
+    """Of the files that count."""
     names = []
-    for segment in found.segments:
+    for segment in meta.segments:
         name = segment.segment_id.replace("-", "")
         parts = [*_PARTS, *([f"{segment.deletes.opstamp}.del"] if segment.deletes else ())]
         names += [f"{name}.{part}" for part in parts]
@@ -86,11 +107,11 @@ def _check(path: Path) -> None:
             file.seek(max(size - 8, 0))
             length, magic = int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
             if magic != _MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - 8):
-                raise _damaged(path)
+                raise damaged(path)
             file.seek(size - 8 - length)
             crc = _CRC.search(file.read(length))
             if crc is None:
-                raise _damaged(path)
+                raise damaged(path)
             file.seek(0)
             left, found = size - 8 - length, 0
             while left:
@@ -100,8 +121,9 @@ def _check(path: Path) -> None:
     except OSError as error:
         raise disk_failure(path, error) from error
     if found != int(crc[1]):
-        raise _damaged(path)
+        raise damaged(path)
 
 
-def _damaged(path: Path) -> StorageError:
+def damaged(path: Path) -> StorageError:
+    """What to raise."""
     return StorageError(f"{path}: the file is damaged; put it back, or start over with --fresh")

@@ -3,9 +3,9 @@
 Used by the index storage on its writer thread only: tantivy refuses a second writer, and a second thread gets "Already
 borrowed". Never used as a context manager: that would commit even after an exception.
 
-Recovery: the index commits *before* the checkpoint is written, so after a crash it may be ahead of it. Each document carries
-its generation, the number of the commit that brought it; `open` removes those that the checkpoint does not know. (A document
-that such a commit had replaced is gone with it; the crawl fetches that page again, for the checkpoint knows of no fetch.)
+Recovery: the index commits *before* the checkpoint is written, so after a crash it may be one commit ahead of it. `open` undoes
+that commit (`larm.index.kept`). Each document carries its generation, the number of the commit that brought it: where nothing
+could be kept, `open` removes those that the checkpoint does not know.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from larm.index import fields, schema
 from larm.index.analysis import AnyScript, encodable
 from larm.index.failure import IndexFailure
 from larm.index.integrity import check_files, drop_unfinished
+from larm.index.kept import go_back, keep
 from larm.index.page import Page
 from larm.index.scripts import composed_and_parted
 from larm.index.terms import composed
@@ -31,7 +32,7 @@ from larm.kit.disk_failure import disk_failure
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
 _MOST_MEMORY = 4_293_967_294
 _LONGEST_KEY = 60_000  # tantivy leaves out terms of more than 65,530 bytes without a word
-_INDEX_FILE = re.compile(r"[0-9a-f]{32}\.[a-z0-9.]+|meta\.json|\.managed\.json|\.tantivy-[a-z]+\.lock|\.tmp\w+")
+_INDEX_FILE = re.compile(r"[0-9a-f]{32}\.[a-z0-9.]+|meta\.json|\.managed\.json|\.tantivy-[a-z]+\.lock|\.tmp\w+|\.kept")
 
 
 class IndexWriter:
@@ -69,6 +70,7 @@ class IndexWriter:
                 f"{self._path}: the checkpoint speaks of an index, but there is none (no meta.json); start over with --fresh"
             )
         else:
+            go_back(self._path, generation)
             check_files(self._path)
             drop_unfinished(self._path)
         index = schema.open_index(self._path)
@@ -104,10 +106,11 @@ class IndexWriter:
 
     def commit(self) -> int:
         """Make all changes durable and visible; returns the generation, the same as before if nothing changed."""
-        writer = self._open_writer()
+        self._open_writer()
         if self._changed:
+            keep(self._path, self._generation)
             with self._failure:
-                writer.commit()
+                self._open_writer().commit()  # no name for it here, which an error would keep alive, and with it tantivy's lock
             self._generation += 1
             self._changed = False
         return self._generation

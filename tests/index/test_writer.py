@@ -175,7 +175,7 @@ def test_a_damaged_index_is_refused(path: Path, name: str) -> None:
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
         IndexReader(path).search([("word",)], {"main": 1.0}, 0.0, limit=10)
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
-        opened(path, 0)
+        opened(path, 1)
 
 
 def test_an_index_of_another_version_is_refused(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from larm.afterwards import explain_url
+from larm.afterwards import explain_url, reindex_pages
 from larm.index import fields, schema
 from larm.testing.endless import prose
 from larm.testing.random_web import random_web
@@ -29,6 +29,7 @@ def killed(self, header, *rest):
     return write(self, header, *rest)
 CheckpointFile.write = killed
 """
+KILL_IN_THE_MIDDLE = KILL.replace("header.finished", "header.cycle and header.storages['index']['generation'] > 1")
 QUICK = {"frontier.delay": 0, "crawl.restrict_to": ".*"}
 
 
@@ -115,3 +116,28 @@ def test_killed_at_the_very_end_of_a_revisit(tmp_path: Path, web: SyntheticWeb) 
     assert said.status == 0, said.err
     assert lead(tmp_path) == {"/", other, last}
     assert aliases(tmp_path) == Counter()
+
+
+@pytest.mark.parametrize("reindexed", [False, True])
+def test_killed_in_a_revisit_and_then_everything_is_as_it_was(tmp_path: Path, web: SyntheticWeb, reindexed: bool) -> None:
+    """The page that leads had changed and an alias had taken over; no checkpoint knows, and the next answer is the old one."""
+    site = web.host("a.localhost")
+    for path in ("/one", "/two"):
+        site.page(path, "The same", prose(1))
+    site.page("/", "Start", links=["/one", "/two"])
+    start = [web.url("a.localhost")]
+    settings = {"monitor.tick": "1h", "storage.index.memory": "15MB"}
+    assert larm_says(*crawl_arguments(tmp_path, start, settings)).status == 0
+    before, following = lead(tmp_path), aliases(tmp_path)
+    (first,) = before - {"/"}
+    site.change(first, text=prose(2))
+    said = larm_says(*crawl_arguments(tmp_path, start, settings), before=KILL_IN_THE_MIDDLE)
+    assert said.status == -signal.SIGKILL
+    assert lead(tmp_path) == {"/", "/one", "/two"}
+    if reindexed:
+        reindex_pages(config_of(start, settings), tmp_path)
+    site.change(first, text=prose(1))
+    said = larm_says(*crawl_arguments(tmp_path, start, settings))
+    assert said.status == 0, said.err
+    assert lead(tmp_path) == before
+    assert aliases(tmp_path) == following

@@ -36,6 +36,7 @@ FILES = [
     ("killed", "cachingqueue/pages.db-wal"),
     ("killed", "cachingqueue/inflight"),
     ("killed", "index/*.*"),
+    ("killed", "index/.kept/*"),
     ("killed", "graph/*"),
     ("killed", "logs/*.*"),
     ("finished", "cachingqueue/*.db"),  # the next run is a revisit

@@ -1,0 +1,100 @@
+"""keep, go_back: the index as the last checkpoint knows it, until the next one is written. Called on the writer thread.
+
+tantivy forgets what a commit removed, but a commit may have to be undone: its pages are fetched again then, and may come in
+another order, have another text or not come at all, so what had given way to them must be there again. Before each commit all
+files of the one before get a second name (a hard link) in ``.kept/``, beside its meta.json, which has the generation and a
+checksum in its name there. tantivy never writes to a file twice, so this takes room only for what merges have replaced since.
+
+Where the file system has no hard links nothing is kept, and `larm.index.writer` makes do with removing what came later.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from larm.index.integrity import META, damaged, file_names, parse_meta, read_meta
+from larm.kit.atomic import write_atomically
+from larm.kit.disk_failure import disk_failure
+from larm.kit.files import sync_directory
+
+KEPT = ".kept"
+_MANAGED = ".managed.json"
+"""tantivy's list of the files that it may remove."""
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+def keep(path: Path, generation: int) -> None:
+    """Before a commit: the index is at ``generation``, and a checkpoint knows it. Raises StorageError."""
+    folder = path / KEPT
+    try:
+        folder.mkdir(exist_ok=True)
+        data = _link_all(path, folder)
+        if data is None:
+            shutil.rmtree(folder)
+            return
+        wanted = set(file_names(parse_meta(data, path / META)))
+        for file in folder.iterdir():
+            if file.name not in wanted:
+                file.unlink()
+        write_atomically(folder / f"{generation}-{zlib.crc32(data):08x}.json", data)  # last: before, nobody needs the others
+    except OSError as error:
+        raise disk_failure(folder, error) from error
+
+
+def go_back(path: Path, generation: int) -> None:
+    """Before a writer is opened: undo the commit that came after ``generation``, if there is one. Raises StorageError.
+
+    Whoever is killed meanwhile has changed nothing that counts before meta.json is replaced.
+    """
+    meta, managed = path / META, path / _MANAGED
+    kept = next((path / KEPT).glob(f"{generation}-*.json"), None)
+    if kept is None:
+        return
+    try:
+        data = kept.read_bytes()
+        if f"{generation}-{zlib.crc32(data):08x}.json" != kept.name:
+            raise damaged(kept)
+        old = parse_meta(data, kept)
+        if old.opstamp == read_meta(meta).opstamp:
+            return
+        names = file_names(old)
+        for name in names:
+            if not (path / name).exists():
+                os.link(kept.with_name(name), path / name)
+        try:
+            listed = msgspec.json.decode(managed.read_bytes(), type=list[str])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise damaged(managed) from error
+        write_atomically(managed, msgspec.json.encode(sorted({*listed, *names})))
+        sync_directory(path)
+        write_atomically(meta, data)
+    except OSError as error:
+        raise disk_failure(Path(error.filename or kept), error) from error
+
+
+def _link_all(path: Path, folder: Path) -> bytes | None:
+    """What meta.json says, when all files of which it speaks are in the folder. None: there are no hard links here."""
+    data = b""
+    while True:
+        before, data = data, (path / META).read_bytes()
+        for name in file_names(parse_meta(data, path / META)):
+            if (folder / name).exists():
+                continue
+            try:
+                os.link(path / name, folder / name)
+            except FileNotFoundError:
+                if data == before:
+                    raise
+                break  # a merge has just ended, and tantivy has removed what it made one of
+            except OSError as error:
+                if error.errno in _NO_LINKS:
+                    return None
+                raise
+        else:
+            return data
