@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import fsum
 from typing import Final, NamedTuple
 
 from larm.processing.box_words import FURNITURE_WORDS, ROLES, TAGS, WORDS
@@ -94,4 +95,4 @@ def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
     found = {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}
     kind = NAVIGATION * (not found.isdisjoint(_NAVIGATION_WORDS)) + FURNITURE * (not found.isdisjoint(FURNITURE_WORDS))
-    return sum([WORDS.get(word, 0.0) for word in found]), kind
+    return fsum([WORDS.get(word, 0.0) for word in found]), kind  # the same in any order, which differs from run to run

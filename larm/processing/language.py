@@ -151,4 +151,4 @@ def detect(text: str) -> tuple[str, bool]:
 def _share(words: list[str], code: str) -> float:
     """Of the words, how many are the most frequent ones of a language."""
     frequent = _FREQUENT.get(code)
-    return sum([word in frequent for word in words]) / len(words) if frequent and words else 0.0
+    return sum(map(frequent.__contains__, words)) / len(words) if frequent and words else 0.0

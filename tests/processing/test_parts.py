@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from larm.kit.squeeze import squeeze
@@ -103,3 +107,18 @@ def test_headings(parser: str, html: str, headings: tuple[str, ...]) -> None:
 
 def test_many_headings() -> None:
     assert len(document("<h1>x</h1>" * 2_000).headings) == 1_000
+
+
+def test_the_weight_of_a_box_is_the_same_in_every_process() -> None:
+    """Sets of words have another order in each, and a sum of floats another last digit, which may decide."""
+    script = (
+        "from larm.processing.boxes import weigh\n"
+        "for each in ('status column block float', 'twitter mainmenu medium submenu', 'second header desktoponly main',"
+        " 'titlepage status item theme'):\n"
+        "    print([weigh(tag, {'class': each}) for tag in ('div', 'section', 'td', 'li')])"
+    )
+    said = {
+        subprocess.check_output([sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}) for seed in "012345"
+    }
+    assert len(said) == 1
+    assert b"Box" in said.pop()
