@@ -146,8 +146,8 @@ class Frontier(_Section, frozen=True):
 class Fetch(_Section, frozen=True):
     """Transfers."""
 
-    threads: Positive = 4  # measured on 2 cores: 2 to 4 are fastest, 16 halve the speed (the GIL)
-    transfers: Positive = 16  # at a time in each thread
+    threads: Positive = 2  # one thread does what it can before the next begins; 16 halve the speed (the GIL)
+    transfers: Positive = 32  # at a time in each thread: more than a host is asked at a time, so that one thread serves it
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
     connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
     page_size: ByteSize = ByteSize(10_000_000)  # decoded bytes of a body; LARM's 2 MB cuts real index pages

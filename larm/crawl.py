@@ -263,7 +263,10 @@ class Crawl:
         fetcher = self._pool.fetchers[number]
         while not self._stopping:
             free = self._settings.fetch.transfers - fetcher.in_flight
-            leases = self._budget.spend(free, self._queues.lease) if free else []
+            mine = self._pool.may_lease(number)
+            leases = self._budget.spend(free, self._queues.lease) if free and mine else []
+            if free and not mine:
+                self._pool.wake_one()  # the hosts of what has ended may be asked again
             for lease in leases:
                 fetcher.start(lease)
             wait = LONGEST_WAIT
@@ -313,5 +316,4 @@ class Crawl:
             for (lease, outcome), document in found:
                 if document is Lost.DEADLY:
                     self._unloader.set_aside(slot, lease, outcome)
-            self._pool.wake_one()
             self._records[slot].now("idle")

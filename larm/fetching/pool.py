@@ -1,8 +1,10 @@
-"""FetcherPool: the fetchers, one a thread; which of them have nothing to do, and which of those watches the time.
+"""FetcherPool: the fetchers, one a thread; which of them has the watch, and which others could take it over.
 
-Each fetcher thread marks itself hungry before it waits. Whoever makes a host ready wakes one of the hungry; if that one leaves
-something, it wakes the next. Only one, the watch, waits for the time at which a host becomes ready: else all would wake for it.
-A mark that comes too late costs nothing, because a wake-up ends the next wait as well.
+The watch takes leases, alone, until it has all the transfers that it can drive; then another one takes over. So a crawl that
+one thread can carry is carried by one: its connections are used again, its batches are large, and no other thread gets into
+its way (one host, 16 requests at a time, two cores: a tenth faster than by four threads). Only the watch waits for the time at
+which a host becomes ready. Each thread that could take more marks itself hungry before it waits. A mark that comes too late
+costs nothing, because a wake-up ends the next wait as well.
 """
 
 from __future__ import annotations
@@ -24,6 +26,11 @@ class FetcherPool:
         self._hungry: dict[int, None] = {}
         self._watch: int | None = None
 
+    def may_lease(self, number: int) -> bool:
+        """This fetcher has transfers free; False: another one has the watch, and some free as well."""
+        with self._lock:
+            return self._watch is None or self._watch == number
+
     def hunger(self, number: int) -> bool:
         """This fetcher has transfers free and is about to wait; True: it is the watch."""
         with self._lock:
@@ -33,12 +40,12 @@ class FetcherPool:
             return self._watch == number
 
     def back(self, number: int) -> None:
-        """This fetcher no longer waits; it may have pages to read first, so others are woken before it."""
+        """This fetcher no longer waits."""
         with self._lock:
             self._hungry.pop(number, None)
 
     def fed(self, number: int) -> None:
-        """This fetcher has all the transfers that it can drive: somebody else must watch the time."""
+        """This fetcher has all the transfers that it can drive: somebody else must take the watch."""
         with self._lock:
             self._hungry.pop(number, None)
             if self._watch != number:
@@ -49,10 +56,10 @@ class FetcherPool:
     def wake_one(self) -> None:
         """A host is ready, or will be sooner than the watch knows; any thread."""
         with self._lock:
-            number = self._watch if self._watch in self._hungry else next(iter(self._hungry), None)
+            number = next(iter(self._hungry), None) if self._watch is None else self._watch
             if number is None:
                 return
-            del self._hungry[number]
+            self._hungry.pop(number, None)
         self.fetchers[number].wake()
 
     def wake_all(self) -> None:

@@ -26,17 +26,34 @@ def wakes(fetchers: list[Counting]) -> list[int]:
     return [each.wakes for each in fetchers]
 
 
-def test_one_hungry_fetcher_is_woken_at_a_time() -> None:
+def test_nobody_is_woken_before_somebody_waits() -> None:
     made, fetchers = pool()
     made.wake_one()
     assert wakes(fetchers) == [0, 0, 0]
+
+
+def test_only_the_watch_is_woken_and_may_lease() -> None:
+    made, fetchers = pool()
+    assert [made.may_lease(number) for number in range(3)] == [True] * 3
     made.hunger(2)
     made.hunger(0)
+    assert [made.may_lease(number) for number in range(3)] == [False, False, True]
     made.wake_one()
-    assert wakes(fetchers) == [0, 0, 1]
-    made.wake_one()
-    made.wake_one()
-    assert wakes(fetchers) == [1, 0, 1]
+    made.back(2)
+    made.wake_one()  # it reads pages, and will see when it is done
+    assert wakes(fetchers) == [0, 0, 2]
+
+
+def test_who_has_all_that_it_can_drive_hands_the_watch_on() -> None:
+    made, fetchers = pool()
+    made.hunger(2)
+    made.hunger(0)
+    made.fed(2)
+    assert wakes(fetchers) == [1, 0, 0]
+    assert [made.may_lease(number) for number in range(3)] == [True] * 3
+    assert not made._hungry
+    assert made.hunger(1)
+    assert [made.may_lease(number) for number in range(3)] == [False, True, False]
 
 
 def test_one_of_the_hungry_watches_the_time_until_it_is_fed() -> None:
@@ -56,16 +73,6 @@ def test_a_fed_fetcher_is_left_alone() -> None:
     made.fed(1)
     made.wake_one()
     assert wakes(fetchers) == [0, 0, 0]
-
-
-def test_who_is_back_from_waiting_is_not_woken() -> None:
-    """It may be busy with what it got, while another one is idle."""
-    made, fetchers = pool()
-    made.hunger(0)
-    made.hunger(1)
-    made.back(0)
-    made.wake_one()
-    assert wakes(fetchers) == [0, 1, 0]
 
 
 def test_all_are_woken_at_the_end() -> None:
