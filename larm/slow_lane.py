@@ -46,7 +46,7 @@ class SlowLane:
                 self._changed.wait_for(lambda: self._size < self._limit or self._stopped)
                 self._queue.append((lease, outcome))
                 self._size += len(outcome.body)
-            self._changed.notify_all()
+                self._changed.notify_all()  # before the next one waits for room
         taken = {id(lease) for lease, _ in slow}
         return [each for each in ended if id(each[0]) not in taken]
 

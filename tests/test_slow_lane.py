@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,6 +33,17 @@ def test_what_is_slow_waits_and_the_rest_goes_on_in_its_order() -> None:
     lane.stop()
     assert lane.take() is None
     assert lane.rest() == []
+
+
+def test_readers_that_wait_take_the_first_while_there_is_no_room_for_the_second() -> None:
+    lane = SlowLane(is_slow, 100)
+    leases = [lease(f"http://a.localhost/{number}") for number in range(3)]
+    with ThreadPoolExecutor() as threads:
+        reading = threads.submit(lambda: [lane.take() for _ in leases])
+        while not lane._changed._waiters:  # type: ignore[attr-defined]
+            os.sched_yield()
+        lane.divert([(each, pdf(100)) for each in leases])
+        assert [ended and ended[0] for ended in reading.result(10)] == leases
 
 
 def test_who_puts_too_much_waits_until_there_is_room() -> None:
