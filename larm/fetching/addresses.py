@@ -17,7 +17,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")  # all that was ever given out; the rest is local, or forms of IPv4 addresses
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214 6.1: the upper half of an interface's name; the lower is an IPv4 address
 _NOT_REACHED = tuple(  # by the registries of IANA, and not in every Python's table
-    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20"))
 )
 _ASKED = 8  # start hosts that are looked up at most; each may take a dead resolver many seconds
 
