@@ -96,10 +96,10 @@ class Probe:
     def _stages(self) -> dict[str, float]:
         """Processor time by stage."""
         threads = self._cpu.seconds()
-        fetchers = sum(seconds for name, seconds in threads.items() if name.startswith("larm-fetch-"))
-        processing = min(sum(record.processing for record in self._records), fetchers)
+        processing = sum(record.processing for record in self._records)
+        river = sum(threads.get(record.name, 0.0) for record in self._records)  # all that fetch, read, or have others read
         stages = {
-            "fetching": fetchers - processing,
+            "fetching": max(river - processing, 0.0),
             "processing": processing,
             "filters and frontier": threads.get("larm-handler", 0.0),
             **{f"storage {line.name}": threads.get(f"larm-store-{line.name}", 0.0) for line in self._lines},

@@ -28,13 +28,23 @@ class River:
         self.rig = Rig(self.store, of(per_host=2))
         self.seen = DiskSeenSet(directory / "visited.db", 100)
         self.logs = LogBook(directory / "logs")
-        self.threads = {"larm-fetch-0": 3.0, "larm-fetch-1": 1.0, "larm-handler": 0.5, "larm-store-list": 0.25, "larm-x": 9.0}
+        self.threads = {
+            "larm-fetch-0": 3.0,
+            "larm-fetch-1": 1.0,
+            "larm-read-0": 0.5,
+            "larm-handler": 0.5,
+            "larm-store-list": 0.25,
+            "larm-x": 9.0,
+        }
         self.handler = SimpleNamespace(incoming=[1, 2, 3], busy=True)
         self.rig.counters.load({"item_scraped_count": 40, "downloader/request_count": 50, "length/filtered": 4})
         self.probe = Probe(
             handler=cast("Any", self.handler),
             queues=self.rig.queues,
-            records=[FetcherRecord(self.logs, number, self.rig.clock) for number in range(2)],
+            records=[
+                *(FetcherRecord(self.logs, number, self.rig.clock) for number in range(2)),
+                FetcherRecord(self.logs, 2, self.rig.clock, "larm-read-0"),
+            ],
             transfers=32,
             lines=[StorageLine(ListStorage(), 1_000, None)],
             storage_limit=1_000,
@@ -91,16 +101,17 @@ def test_the_rest(river: River) -> None:
     now = river.probe()
     assert (now.visited, now.visited_bytes) == (2, 30)
     assert [(each.name, each.queued, each.limit) for each in now.storages] == [("list", 0, 1_000)]
-    assert [each.name for each in now.threads] == ["larm-fetch-0", "larm-fetch-1"]
+    assert [each.name for each in now.threads] == ["larm-fetch-0", "larm-fetch-1", "larm-read-0"]
     assert (now.checkpoint_seconds, now.checkpoint_bytes) == (0.5, 77)
 
 
 def test_processor_time_by_stage(river: River) -> None:
-    river.probe._records[0].spent(2.5)
+    river.probe._records[0].spent(2.0)
+    river.probe._records[2].spent(0.5)
     found = river.probe().cpu
     assert found.pop("other") >= 0.0
     assert found == {
-        "fetching": 1.5,
+        "fetching": 2.0,
         "processing": 2.5,
         "filters and frontier": 0.5,
         "storage list": 0.25,
