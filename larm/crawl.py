@@ -300,7 +300,7 @@ class Crawl:
         """What another process reads while this one has its hands full."""
         slot = len(self._records) - len(self._readers) + number
         reader = self._readers[number]
-        if self._relief.wait_for_need():
+        if self._relief.wait_for_need(number):
             reader.start()
             self._relief.open()
         while (pages := self._relief.take(wait=not reader.out)) or reader.out:

@@ -77,8 +77,8 @@ class Host:
         """A heap of retries."""
         self.running: dict[int, tuple[URLMessage, bool]] = {}
         """Leases that are out: number -> (message, is it for robots.txt)."""
-        self.answered: set[int] = set()
-        """Those of them whose requests have ended, and whose pages are still being read."""
+        self.answered = 0
+        """So many of them are requests that have ended, whose pages are still being read."""
         self.next_start = 0.0
         """No lease before this time."""
         self.health = health
@@ -115,7 +115,7 @@ class Host:
     @property
     def requests(self) -> int:
         """That are out now."""
-        return len(self.running) - len(self.answered)
+        return len(self.running) - self.answered
 
     @property
     def busy(self) -> bool:

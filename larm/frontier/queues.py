@@ -95,6 +95,7 @@ class HostQueues:
         self._news = False
         self._queued = 0
         self._in_flight = 0
+        self._answered: set[int] = set()  # leases whose pages are being read elsewhere
         self._blocked = 0
         self._given_up = 0
         self._given_up_urls = 0
@@ -174,7 +175,7 @@ class HostQueues:
     def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:
         """The request has ended, ``seconds`` after it began; ``decide`` says, under the lock, what follows for URL and host."""
         with self._book.lock:
-            answered = lease.number in self._book.get_locked(lease.host).answered
+            answered = lease.number in self._answered
             host = self._end_locked(lease)
             now = self._clock.monotonic()
             decision = decide(host)
@@ -194,7 +195,8 @@ class HostQueues:
             now = self._clock.monotonic()
             for lease, outcome in ended:
                 host = self._book.get_locked(lease.host)
-                host.answered.add(lease.number)
+                host.answered += 1
+                self._answered.add(lease.number)
                 self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now, quiet=True)
@@ -316,7 +318,9 @@ class HostQueues:
     def _end_locked(self, lease: Lease) -> Host:
         host = self._book.get_locked(lease.host)
         del host.running[lease.number]
-        host.answered.discard(lease.number)
+        if lease.number in self._answered:
+            self._answered.remove(lease.number)
+            host.answered -= 1
         self._in_flight -= 1
         self._book.changed_locked(host)
         return host

@@ -25,6 +25,8 @@ WINDOW = 0.1
 """Seconds over which the need is judged: as long as the start of a process takes."""
 MUCH = 0.5
 """Share of a window, in processor time spent on reading pages, from which relief pays: some 700 pages a second."""
+LATER, SOME = 1.0, 0.1
+"""The same, of what the fetchers still read themselves, for each further process: a crawl of a second needs no second one."""
 BATCH = 16
 """Pages handed over at a time, at most: some ten milliseconds of work."""
 WAITING = 32
@@ -50,30 +52,33 @@ class ReliefLane:
         # guarded by self._changed: the need
         self._since = clock.monotonic()
         self._spent = 0.0
-        self._wanted = False
+        self._wanted = self._ready = 0  # processes
 
     def spent(self, seconds: float) -> None:
         """A fetcher has read pages itself, for so long."""
-        if self._wanted:
+        if self._wanted > self._ready:  # one is on its way
             return
+        window, share = (LATER, SOME) if self._wanted else (WINDOW, MUCH)
         with self._changed:
             self._spent += seconds
             passed = self._clock.monotonic() - self._since
-            if passed >= WINDOW:
-                self._wanted = self._spent > MUCH * passed and self._enough()
-                self._since, self._spent = self._clock.monotonic(), 0.0
-                if self._wanted:
+            if passed >= window:
+                if self._spent > share * passed and self._enough():
+                    self._wanted += 1
                     self._changed.notify_all()
+                self._since, self._spent = self._clock.monotonic(), 0.0
 
-    def wait_for_need(self) -> bool:
-        """Until there is some; False: `stop` was called."""
+    def wait_for_need(self, number: int) -> bool:
+        """Until the process of this number, from 0 on, is needed; False: `stop` was called."""
         with self._changed:
-            self._changed.wait_for(lambda: self._wanted or self._stopped)
+            self._changed.wait_for(lambda: self._wanted > number or self._stopped)
             return not self._stopped
 
     def open(self) -> None:
         """One more process is ready."""
         with self._changed:
+            self._ready += 1
+            self._since, self._spent = self._clock.monotonic(), 0.0
             self._room += WAITING
             self._changed.notify_all()
 
@@ -126,4 +131,4 @@ class ReliefLane:
             return leases
 
     def __repr__(self) -> str:
-        return f"<ReliefLane: {'wanted' if self._wanted else 'not wanted'}, {len(self._queue)} pages, room for {self._room}>"
+        return f"<ReliefLane: {self._ready} of {self._wanted} processes, {len(self._queue)} pages, room for {self._room}>"

@@ -9,7 +9,7 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.relief.lane import BATCH, MUCH, WAITING, WINDOW, Ended, ReliefLane
+from larm.relief.lane import BATCH, LATER, MUCH, SOME, WAITING, WINDOW, Ended, ReliefLane
 from larm.testing.clock import FakeClock
 
 NORMALIZER = URLNormalizer()
@@ -29,8 +29,8 @@ def lane(*, processes: int = 1) -> ReliefLane:
     found = ReliefLane(clock, lambda _: None, lambda: True)
     clock.advance(WINDOW)
     found.spent(WINDOW)
-    for _ in range(processes):
-        assert found.wait_for_need()
+    for number in range(processes):
+        assert found.wait_for_need(number)
         found.open()
     return found
 
@@ -41,10 +41,10 @@ def test_without_need_nobody_starts_a_process() -> None:
     for _ in range(10):
         clock.advance(WINDOW)
         idle.spent(WINDOW * MUCH * 0.9)
-    assert "not wanted" in repr(idle)
+    assert "0 of 0 processes" in repr(idle)
     needed: list[bool] = []
     workers = Workers(no_death)
-    workers.start("larm-relief-0", lambda: needed.append(idle.wait_for_need()))
+    workers.start("larm-relief-0", lambda: needed.append(idle.wait_for_need(0)))
     idle.stop()
     assert workers.join(10) == []
     assert needed == [False]
@@ -55,7 +55,25 @@ def test_for_a_few_pages_nobody_starts_a_process() -> None:
     found = ReliefLane(clock, lambda _: None, lambda: False)
     clock.advance(WINDOW)
     found.spent(WINDOW)
-    assert "not wanted" in repr(found)
+    assert "0 of 0 processes" in repr(found)
+
+
+def test_another_one_comes_where_the_fetchers_still_read_much_themselves() -> None:
+    clock = FakeClock()
+    found = ReliefLane(clock, lambda _: None, lambda: True)
+    clock.advance(WINDOW)
+    found.spent(WINDOW)
+    clock.advance(LATER)
+    found.spent(LATER)
+    assert "0 of 1 processes" in repr(found), "the first is on its way"
+    found.open()
+    clock.advance(LATER)
+    found.spent(LATER * SOME * 0.9)
+    assert "1 of 1 processes" in repr(found), "that little is no need"
+    clock.advance(LATER)
+    found.spent(LATER * SOME * 1.1)
+    assert "1 of 2 processes" in repr(found)
+    assert found.wait_for_need(1)
 
 
 def test_before_a_process_is_ready_nothing_is_diverted() -> None:
@@ -97,7 +115,7 @@ def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
     assert found.divert([ended(3)]) != []
     assert found.rest() == [lease for lease, _ in pages]
     assert found.rest() == []
-    assert not found.wait_for_need()
+    assert not found.wait_for_need(1)
 
 
 def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> None:

@@ -151,7 +151,8 @@ def test_a_file_of_the_state_was_removed(tmp_path: Path, web: SyntheticWeb, star
     assert larm_says(*crawl_arguments(tmp_path, [start], {**settings, "crawl.max_pages": 20})).status == 0
     if whole:
         assert larm_says(*crawl_arguments(tmp_path, [start], settings)).status == 0
-    files = {path: path.read_bytes() for folder in ("logs", "index") for path in (tmp_path / folder).iterdir()}
+    places = (path for folder in ("logs", "index") for path in (tmp_path / folder).rglob("*"))
+    files = {path: path.read_bytes() for path in places if path.is_file()}
     shutil.copytree(tmp_path / "cachingqueue", tmp_path / "safe")
     for file in (tmp_path / "cachingqueue").glob(f"{name}*"):
         file.unlink()

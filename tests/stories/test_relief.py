@@ -29,7 +29,7 @@ class NeededLane(ReliefLane):
         self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object], enough: Callable[[], bool]
     ) -> None:
         super().__init__(clock, answered, enough)
-        self._wanted = True
+        self._wanted = 9
         self._ready = False
 
     def open(self) -> None:
