@@ -274,7 +274,7 @@ class HostQueues:
                 blocked=self._blocked,
                 given_up=self._given_up,
                 given_up_urls=self._given_up_urls,
-                in_flight=self._in_flight,
+                in_flight=self._in_flight - len(self._answered),  # what is being read counts as waiting
             )
 
     # -- under the lock

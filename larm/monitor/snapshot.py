@@ -61,7 +61,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Bytes that the visited set takes."""
 
     waiting: int = 0
-    """URLs in the queues of the hosts."""
+    """URLs in the queues of the hosts, and pages that wait for another process to read them."""
     in_flight: int = 0
     """Requests in the air."""
     transfers: int = 0

@@ -113,7 +113,9 @@ def test_a_host_may_be_asked_again_while_its_page_is_read(polite: Rig) -> None:
     first = polite.one()
     answer = ok(0.2)
     assert isinstance(answer, Fetched)
+    assert polite.queues.figures().in_flight == 1
     polite.queues.answered([(first, answer)])
+    assert polite.queues.figures().in_flight == 0
     assert polite.queues.seconds_to_next() == 1.0
     polite.fake.advance(1.0)
     second = polite.one()
