@@ -44,12 +44,14 @@ class ReliefLane:
         self._clock = clock
         self._answered = answered
         self._enough = enough
-        self._changed = threading.Condition()
-        # guarded by self._changed
+        self._lock = threading.Lock()
+        self._needed = threading.Condition(self._lock)
+        self._work = threading.Condition(self._lock)  # of its own: to notify somebody must not wake who is not needed yet
+        # guarded by self._lock
         self._queue: deque[tuple[Lease, Fetched]] = deque()
         self._room = 0  # for so many more
         self._stopped = False
-        # guarded by self._changed: the need
+        # guarded by self._lock: the need
         self._since = clock.monotonic()
         self._spent = 0.0
         self._wanted = self._ready = 0  # processes
@@ -59,28 +61,27 @@ class ReliefLane:
         if self._wanted > self._ready:  # one is on its way
             return
         window, share = (LATER, SOME) if self._wanted else (WINDOW, MUCH)
-        with self._changed:
+        with self._lock:
             self._spent += seconds
             passed = self._clock.monotonic() - self._since
             if passed >= window:
                 if self._spent > share * passed and self._enough():
                     self._wanted += 1
-                    self._changed.notify_all()
+                    self._needed.notify_all()
                 self._since, self._spent = self._clock.monotonic(), 0.0
 
     def wait_for_need(self, number: int) -> bool:
         """Until the process of this number, from 0 on, is needed; False: `stop` was called."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._wanted > number or self._stopped)
+        with self._lock:
+            self._needed.wait_for(lambda: self._wanted > number or self._stopped)
             return not self._stopped
 
     def open(self) -> None:
         """One more process is ready."""
-        with self._changed:
+        with self._lock:
             self._ready += 1
             self._since, self._spent = self._clock.monotonic(), 0.0
             self._room += WAITING
-            self._changed.notify_all()
 
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
         """Queue pages while there is room; the rest, in its order. Never waits.
@@ -94,23 +95,23 @@ class ReliefLane:
         pages = pages[keep:]
         if not pages:
             return ended
-        with self._changed:
+        with self._lock:
             if self._stopped:
                 return ended
             pages = pages[: self._room]
             self._room -= len(pages)
         self._answered(pages)  # before somebody may have read them
-        with self._changed:
+        with self._lock:
             self._queue.extend(pages)
-            self._changed.notify()
+            self._work.notify()
         taken = {id(lease) for lease, _ in pages}
         return [each for each in ended if id(each[0]) not in taken]
 
     def take(self, *, wait: bool = True) -> list[tuple[Lease, Fetched]]:
         """The next pages; waits for some, unless it is to look only. None of them after `stop`."""
-        with self._changed:
+        with self._lock:
             if wait:
-                self._changed.wait_for(lambda: self._queue or self._stopped)
+                self._work.wait_for(lambda: self._queue or self._stopped)
             if self._stopped:
                 return []
             pages = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
@@ -119,13 +120,14 @@ class ReliefLane:
 
     def stop(self) -> None:
         """Nobody waits any more."""
-        with self._changed:
+        with self._lock:
             self._stopped = True
-            self._changed.notify_all()
+            self._needed.notify_all()
+            self._work.notify_all()
 
     def rest(self) -> list[Lease]:
         """What nobody has taken; after `stop`, when the threads have ended."""
-        with self._changed:
+        with self._lock:
             leases = [lease for lease, _ in self._queue]
             self._queue.clear()
             return leases

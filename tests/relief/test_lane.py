@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections.abc import Sequence
 
 from larm.kit.workers import Workers
@@ -22,6 +24,17 @@ def ended(number: int, kind: str = "text/html", *, robots: bool = False) -> Ende
 
 def no_death(name: str, error: BaseException) -> None:
     raise AssertionError(f"{name} died") from error
+
+
+def waiting(number: int, condition: threading.Condition) -> None:
+    """Until so many threads wait."""
+    patience = threading.Event()
+    for _ in range(1000):
+        with condition:
+            if len(condition._waiters) >= number:  # type: ignore[attr-defined]
+                return
+        patience.wait(0.01)
+    raise AssertionError(f"{number} threads should wait")
 
 
 def lane(*, processes: int = 1) -> ReliefLane:
@@ -134,3 +147,32 @@ def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> 
     assert told == [1, 7]
     assert len(found.take(wait=False)) == 2
     assert found.take(wait=False) == []
+
+
+def test_pages_wake_who_takes_them_and_not_who_is_not_needed_yet() -> None:
+    clock = FakeClock()
+    found = ReliefLane(clock, lambda _: None, lambda: True)
+    taken: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def idle() -> None:
+        assert not found.wait_for_need(1)
+
+    def busy() -> None:
+        assert found.wait_for_need(0)
+        found.open()
+        while pages := found.take():
+            taken.put(len(pages))
+
+    workers = Workers(no_death)
+    workers.start("larm-relief-1", idle)
+    waiting(1, found._needed)
+    workers.start("larm-relief-0", busy)
+    waiting(2, found._needed)
+    clock.advance(WINDOW)
+    found.spent(WINDOW)
+    for number in range(3):
+        waiting(1, found._work)
+        found.divert([ended(number)])
+        assert taken.get(timeout=5) == 1
+    found.stop()
+    assert workers.join(10) == []
