@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from larm.config import Processing
+from larm.kit.helper_process import LENGTH, MAX_ANSWER
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -52,7 +53,7 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     """What became of them."""
 
     documents: Sequence[Document | None]
-    """In their order; None: read it yourself, it is no HTML, or its text is no UTF-8."""
+    """In their order; None: read it yourself, it is no HTML, its text is no UTF-8, or all of it is too long."""
     counts: dict[str, int] = {}
     """For the statistics."""
 
@@ -82,12 +83,13 @@ def decode_request(frame: bytes) -> Request:
     return _requests.decode(frame)
 
 
-def encode_reply(reply: Reply) -> bytes:
-    """One frame; documents that can't be told are left out."""
+def encode_reply(reply: Reply, longest: int = MAX_ANSWER - LENGTH) -> bytes:
+    """One frame; documents that can't be told are left out, and all of them where they are too many bytes for an answer."""
     try:
-        return _encoder.encode(reply)
+        frame = _encoder.encode(reply)
     except UnicodeEncodeError:
-        return _encoder.encode(Reply([_telling(document) for document in reply.documents], reply.counts))
+        frame = _encoder.encode(Reply([_telling(document) for document in reply.documents], reply.counts))
+    return frame if len(frame) <= longest else _encoder.encode(Reply([None] * len(reply.documents)))
 
 
 def decode_reply(frame: bytes) -> Reply:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.config import Processing
-from larm.kit.helper_process import Died
+from larm.kit.helper_process import LENGTH, MAX_ANSWER, Died
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.lease import Lease
@@ -19,7 +19,7 @@ from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
 from larm.processing.by_mime import processors
 from larm.relief.page_reader import Lost, Page, PageReader
-from larm.relief.protocol import Terms, plain
+from larm.relief.protocol import Reply, Terms, decode_reply, encode_reply, plain
 from tests.relief.poisoned_child import ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
@@ -205,3 +205,24 @@ def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pyte
         assert read(there, PAGES[:2]) == [Lost.DEADLY] * 2
     finally:
         there.close()
+
+
+def test_a_page_with_more_links_than_an_answer_may_hold_ends_no_process(counts: Counter[str]) -> None:
+    """A short page says it all: each of its links repeats the base."""
+    base = f"http://a.test/{'x' * 1_900}/"
+    long = page("long", f"<base href={base}>" + "".join(f"<a href={number:x}>" for number in range(30_000)))
+    found = reader(counts)
+    try:
+        assert read(found, [long]) == [Lost.UNREAD]
+        assert read(found, PAGES) == here(PAGES)
+    finally:
+        found.close()
+    assert counts["relief/died"] == 0
+
+
+def test_documents_that_are_too_long_together_are_all_left_out() -> None:
+    whole = Reply(here(PAGES), {"a": 1})
+    frame = encode_reply(whole)
+    assert encode_reply(whole, len(frame)) == frame
+    assert decode_reply(encode_reply(whole, len(frame) - 1)) == Reply([None] * len(PAGES)), "who reads them counts them"
+    assert len(frame) < MAX_ANSWER - LENGTH
