@@ -277,7 +277,8 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            rest = self._relief.divert(self._slow.divert(ended), keep=not fetcher.in_flight)
+            quick = self._slow.divert(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
+            rest = self._relief.divert(quick, keep=not fetcher.in_flight)
             if rest:
                 self._relief.spent(self._unloader.unload(number, rest))
         self._queues.give_back(fetcher.abandon())

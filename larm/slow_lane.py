@@ -32,8 +32,8 @@ class SlowLane:
         self._size = 0
         self._stopped = False
 
-    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
-        """Queue what is slow; the rest, in its order. Waits while there is no room."""
+    def divert(self, ended: Sequence[Ended], full: Callable[[], object] = lambda: None) -> Sequence[Ended]:
+        """Queue what is slow; the rest, in its order. Waits while there is no room, and calls ``full`` before it does."""
         slow = [
             (lease, outcome)
             for lease, outcome in ended
@@ -43,7 +43,9 @@ class SlowLane:
             return ended
         with self._changed:
             for lease, outcome in slow:
-                self._changed.wait_for(lambda: self._size < self._limit or self._stopped)
+                if self._size >= self._limit and not self._stopped:
+                    full()
+                    self._changed.wait_for(lambda: self._size < self._limit or self._stopped)
                 self._queue.append((lease, outcome))
                 self._size += len(outcome.body)
                 self._changed.notify_all()  # before the next one waits for room

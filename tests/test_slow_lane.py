@@ -56,6 +56,21 @@ def test_who_puts_too_much_waits_until_there_is_room() -> None:
     assert [each[0] for each in taken if each] == leases
 
 
+def test_who_must_wait_says_so_before() -> None:
+    lane = SlowLane(is_slow, 100)
+    said: list[str] = []
+    lane.divert([(lease("http://a.localhost/1"), pdf(99)), (lease("http://a.localhost/2"), pdf(99))], lambda: said.append("x"))
+    assert said == []
+    more = (lease("http://a.localhost/3"), pdf())
+    with ThreadPoolExecutor() as threads:
+        putting = threads.submit(lane.divert, [more], lambda: said.append(f"full: {lane!r}"))
+        while not said:
+            os.sched_yield()
+        lane.stop()
+        assert putting.result(20) == []
+    assert said == ["full: <SlowLane: 2 documents, 198 of 100 bytes>"]
+
+
 def test_stop_lets_all_go_and_the_rest_is_given_back() -> None:
     lane = SlowLane(is_slow, 100)
     leases = [lease(f"http://a.localhost/{number}") for number in range(3)]

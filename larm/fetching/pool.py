@@ -45,7 +45,7 @@ class FetcherPool:
             self._hungry.pop(number, None)
 
     def fed(self, number: int) -> None:
-        """This fetcher has all the transfers that it can drive: somebody else must take the watch."""
+        """This fetcher has all the transfers that it can drive, or must wait: somebody else must take the watch."""
         with self._lock:
             self._hungry.pop(number, None)
             if self._watch != number:

@@ -6,17 +6,21 @@ import functools
 import gzip
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from larm.processing.apart.reader import DocumentReader
 from larm.search.searcher import Searcher
+from larm.slow_lane import SlowLane
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
+from larm.wiring import build_crawl
 from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
-from tests.stories.crawls import indexed, lines, rows, run_crawl
+from tests.stories.crawls import config_of, indexed, lines, rows, run_crawl
 from tests.stories.processes import Process, crawl_arguments, larm_says
 
 FEED = (
@@ -104,6 +108,33 @@ def test_one_that_hangs_holds_up_its_own_host_alone(web: SyntheticWeb, tmp_path:
     (second,) = [request for request in web.log.requests("slow.localhost") if request.path == "/2"]
     last = [request for request in web.log.requests("quick.localhost") if request.path == "/49"]
     assert last[0].ended < second.started
+
+
+def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tmp_path: Path) -> None:
+    """The pages of a host whose turn comes again and again, while nobody reads documents."""
+    pages = [f"/{number}" for number in range(5)]
+    for page in pages:
+        site_of(web).page(page)
+    papers = [f"b{number}" for number in range(4)]
+    for name in papers:
+        site_of(web, name).add("/", document(pdf(name, ["A paper."]), "application/pdf"))
+    starts = [*[web.url("a.localhost", page) for page in pages], *[web.url(f"{name}.localhost") for name in papers]]
+    crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4}), tmp_path)
+    crawl._slow = SlowLane(crawl._slow._is_slow, 1)
+    read, seen = crawl._read_slow, threading.Event()
+
+    def late(number: int) -> None:
+        last = f"a.localhost{pages[-1]}"
+        for _ in range(100):
+            if web.fetched()[last]:
+                seen.set()
+                break
+            time.sleep(0.1)  # noqa: TID251
+        read(number)
+
+    crawl._read_slow = late  # type: ignore[method-assign]
+    assert crawl.run().reason == "finished"
+    assert seen.is_set(), "the other host had to wait for the reader"
 
 
 def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
