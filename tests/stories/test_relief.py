@@ -30,15 +30,17 @@ class NeededLane(ReliefLane):
     ) -> None:
         super().__init__(clock, answered, enough)
         self._wanted = 9
-        self._ready = False
+        self._opened = False
 
     def open(self) -> None:
-        self._ready = True
         super().open()
+        with self._needed:
+            self._opened = True
+            self._needed.notify_all()
 
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
-        with self._changed:
-            self._changed.wait_for(lambda: self._ready or self._stopped)
+        with self._needed:
+            self._needed.wait_for(lambda: self._opened or self._stopped)
         return super().divert(ended)
 
 
