@@ -26,7 +26,8 @@ from larm.kit.files import sync_directory
 KEPT = ".kept"
 _MANAGED = ".managed.json"
 """tantivy's list of the files that it may remove."""
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+"""EXDEV: not from one folder to another, as AFS, or over several disks that look like one, as mergerfs."""
 
 
 def keep(path: Path, generation: int) -> None:

@@ -134,9 +134,12 @@ def test_a_file_that_is_lost_is_no_merge(path: Path) -> None:
     writer.close()
 
 
-def test_where_there_are_no_hard_links_what_came_later_is_removed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOTSUP, errno.EXDEV])
+def test_where_there_are_no_hard_links_what_came_later_is_removed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
     def link(*_: Any) -> None:
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+        raise OSError(error, os.strerror(error))
 
     monkeypatch.setattr(os, "link", link)
     ahead(path)
