@@ -12,7 +12,7 @@ from larm.frontier.host import NEVER, Host
 from larm.kit.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
-from larm.model.outcome import FailReason
+from larm.model.outcome import FailReason, Fetched
 from tests.frontier.digits import Digits
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
 
@@ -33,6 +33,8 @@ class Frontier(RuleBasedStateMachine):
         self.unfinished: set[str] = set()
         self.last_first: dict[str, int] = {}
         self.leases: list[Lease] = []
+        self.reading: list[tuple[Lease, Fetched]] = []
+        """Their requests have ended, and their pages are read elsewhere."""
         self.not_before: dict[str, float] = {}
 
     @initialize(
@@ -41,8 +43,9 @@ class Frontier(RuleBasedStateMachine):
         block=st.integers(1, 4),
         memory=st.sampled_from([1, 4, 1_000]),
         order=st.sampled_from([None, None, False, True]),
+        known=st.booleans(),
     )
-    def begin(self, per_host: int, delay: float, block: int, memory: int, order: bool | None) -> None:
+    def begin(self, per_host: int, delay: float, block: int, memory: int, order: bool | None, known: bool) -> None:
         chosen = of(
             per_host=per_host,
             delay=Seconds(delay),
@@ -53,6 +56,12 @@ class Frontier(RuleBasedStateMachine):
             messages_in_memory=memory,
         )
         self.rig = Rig(self.store, chosen, order=None if order is None else Digits(fair=order))
+        if known:  # else pages seldom come to be leased
+            self.links(HOSTS * 4)
+            self.lease(len(HOSTS))
+            while self.leases:
+                self.end(0, ok())
+                self.settle()
         self.rig.save()
 
     # -- what may happen
@@ -92,6 +101,29 @@ class Frontier(RuleBasedStateMachine):
                 self.unfinished.remove(_name(lease))
         self._later(lease.host, max(self.rig.settings.delay, outcome.timing.seconds if self.rig.settings.delay else 0.0))
 
+    @precondition(lambda self: not all(lease.robots for lease in self.leases))
+    @rule(number=st.integers(1, 3), outcome=st.sampled_from([ok(), ok(3.0)]))
+    def answer(self, number: int, outcome: Fetched) -> None:
+        pages = [lease for lease in self.leases if not lease.robots][:number]
+        self.leases = [lease for lease in self.leases if lease not in pages]
+        self.rig.queues.answered([(lease, outcome) for lease in pages])
+        self.reading += [(lease, outcome) for lease in pages]
+        for lease in pages:
+            self._later(lease.host, max(self.rig.settings.delay, outcome.timing.seconds if self.rig.settings.delay else 0.0))
+
+    @precondition(lambda self: self.reading)
+    @rule(which=st.integers(0, 99))
+    def read(self, which: int) -> None:
+        lease, outcome = self.reading.pop(which % len(self.reading))
+        assert not self.rig.end(lease, outcome).retry
+        self.unfinished.remove(_name(lease))
+
+    @precondition(lambda self: self.reading)
+    @rule(number=st.integers(1, 3))
+    def give_back_unread(self, number: int) -> None:
+        cut, self.reading = self.reading[:number], self.reading[number:]
+        self.rig.queues.give_back([lease for lease, _ in cut])
+
     @precondition(lambda self: self.rig.arrivals)
     @rule()
     def settle(self) -> None:
@@ -117,19 +149,19 @@ class Frontier(RuleBasedStateMachine):
         """What is in the air, or on its way to the handler, is so no more."""
         self.rig.save()
         self.rig = self.rig.load()
-        self.leases = []
+        self.leases, self.reading = [], []
         self.not_before = {}
 
     # -- what must hold
 
     @invariant()
     def no_message_is_lost_or_doubled(self) -> None:
-        in_flight = sum(not lease.robots for lease in self.leases)
+        in_flight = sum(not lease.robots for lease in self.leases) + len(self.reading)
         assert sum(host.waiting for host in self._hosts()) + in_flight == len(self.unfinished)
 
     @invariant()
     def tally_counts_what_keeps_the_crawl_going(self) -> None:
-        in_flight = sum(not lease.robots for lease in self.leases)
+        in_flight = sum(not lease.robots for lease in self.leases) + len(self.reading)
         given_up = sum(host.waiting for host in self._hosts() if host.dormant)
         figures = self.rig.queues.figures()
         assert self.rig.tally.value == len(self.unfinished) - given_up
@@ -166,6 +198,8 @@ class Frontier(RuleBasedStateMachine):
                     self.rig.end(lease)
                     self.unfinished.remove(_name(lease))
             self.leases = []
+            while self.reading:
+                self.read(0)
             while self.rig.arrivals:
                 self.rig.settle()
             if not self.unfinished:
@@ -181,7 +215,7 @@ class Frontier(RuleBasedStateMachine):
         return self.rig.all_hosts()
 
     def _free(self, host: Host) -> bool:
-        return len(host.running) < (1 if host.dormancies else self.rig.settings.per_host)
+        return host.requests < (1 if host.dormancies else self.rig.settings.per_host)
 
     def _later(self, host: str, seconds: float) -> None:
         self.not_before[host] = max(self.not_before.get(host, 0.0), self.rig.clock.monotonic() + seconds)
