@@ -3,10 +3,10 @@
     put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
-Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-store-<name>``, ``larm-tick``; the main thread
-starts them, waits for the end and drains. What flows between them does so in steps of the gate, so that a checkpoint finds
-each page either not yet done or done altogether. The end is counted by the tally, never guessed: it holds every message that
-has entered and has neither been dropped nor ended in an outcome.
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``;
+the main thread starts them, waits for the end and drains. What flows between them does so in steps of the gate, so that a
+checkpoint finds each page either not yet done or done altogether. The end is counted by the tally, never guessed: it holds
+every message that has entered and has neither been dropped nor ended in an outcome.
 """
 
 from __future__ import annotations

@@ -41,11 +41,11 @@ class SlowLane:
         ]
         if not slow:
             return ended
-        with self._changed:
-            for lease, outcome in slow:
-                if self._size >= self._limit and not self._stopped:
-                    full()
-                    self._changed.wait_for(lambda: self._size < self._limit or self._stopped)
+        for lease, outcome in slow:
+            if self._size >= self._limit:  # a stale look: who is called for nothing loses nothing
+                full()
+            with self._changed:
+                self._changed.wait_for(lambda: self._size < self._limit or self._stopped)
                 self._queue.append((lease, outcome))
                 self._size += len(outcome.body)
                 self._changed.notify_all()  # before the next one waits for room

@@ -1,6 +1,3 @@
 """Pages that say the same, see `larm.duplicates.aliases`."""
 
-import os
-
-# numpy's OpenBLAS starts a thread for each core, and each spins for 20 ms before it sleeps; nobody here multiplies matrices
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import larm.kit.one_blas_thread  # noqa: F401  before numpy

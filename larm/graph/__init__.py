@@ -1,6 +1,3 @@
 """The link graph, see `larm.graph.block`."""
 
-import os
-
-# numpy's OpenBLAS starts a thread for each core, and each spins for 20 ms before it sleeps; nobody here multiplies matrices
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import larm.kit.one_blas_thread  # noqa: F401  before numpy

@@ -61,12 +61,18 @@ class HelperProcess:
 
     def ask(self, request: bytes, seconds: float) -> bytes:
         """The answer. Raises Died if there is none in this time, or the process ended; the next request gets a new one."""
+        self.start()
         self.send(request, seconds)
         return self.receive(seconds)
 
     def send(self, request: bytes, seconds: float) -> None:
-        """Of several requests the answers come in their order. Raises Died, and then none of them gets an answer."""
-        process = self.start()
+        """After `start`. Of several requests the answers come in their order. Raises Died, and then none gets an answer.
+
+        A process that has died since is not replaced: the new one would not know what the old one was told.
+        """
+        process = self._process
+        if process is None:
+            raise Died("it was not started")
         try:
             self._send(process, len(request).to_bytes(LENGTH, "big") + request, _clock.monotonic() + seconds)
         except Died:
@@ -87,14 +93,13 @@ class HelperProcess:
         self._asked -= 1
         return answer
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """The process, a new one where there is none any more. Raises NotStarted."""
+    def start(self) -> None:
+        """A process, a new one where there is none any more. Raises NotStarted."""
         if self._process is not None and not self._asked and self._process.poll() is not None:
             self.close()  # killed from outside
         if self._process is None:
             self._process = self._started()
             self.starts += 1
-        return self._process
 
     def close(self) -> None:
         """End the process, if there is one."""

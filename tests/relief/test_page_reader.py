@@ -226,3 +226,27 @@ def test_documents_that_are_too_long_together_are_all_left_out() -> None:
     assert encode_reply(whole, len(frame)) == frame
     assert decode_reply(encode_reply(whole, len(frame) - 1)) == Reply([None] * len(PAGES)), "who reads them counts them"
     assert len(frame) < MAX_ANSWER - LENGTH
+
+
+def test_one_that_is_killed_before_it_is_asked_is_replaced_by_one_that_is_told(
+    counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = reader(counts)
+    there.start()
+    start = there._process.start
+
+    def start_and_kill() -> None:
+        start()
+        process = there._process._process
+        assert process is not None
+        process.kill()
+        process.wait()
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(there._process, "start", start_and_kill)
+            there.hand(PAGES)
+        assert [document for _, document in there.take()] == here(PAGES)
+    finally:
+        there.close()
+    assert not counts, "nobody died over a page"

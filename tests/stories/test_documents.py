@@ -7,14 +7,15 @@ import gzip
 import os
 import signal
 import threading
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from larm.model.document import Document
 from larm.processing.apart.reader import DocumentReader
 from larm.search.searcher import Searcher
-from larm.slow_lane import SlowLane
+from larm.slow_lane import Ended, SlowLane
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
@@ -121,20 +122,23 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
     starts = [*[web.url("a.localhost", page) for page in pages], *[web.url(f"{name}.localhost") for name in papers]]
     crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4}), tmp_path)
     crawl._slow = SlowLane(crawl._slow._is_slow, 1)
-    read, seen = crawl._read_slow, threading.Event()
+    read, unload, seen = crawl._read_slow, crawl._unloader.unload, threading.Event()
+    waited: list[bool] = []
+
+    def noticing(number: int, ended: Sequence[Ended], documents: Sequence[Document | None] = ()) -> float:
+        spent = unload(number, ended, documents)
+        if any(lease.message.url.path_query == pages[-1] for lease, _ in ended):
+            seen.set()
+        return spent
 
     def late(number: int) -> None:
-        last = f"a.localhost{pages[-1]}"
-        for _ in range(100):
-            if web.fetched()[last]:
-                seen.set()
-                break
-            time.sleep(0.1)  # noqa: TID251
+        waited.append(seen.wait(10))
         read(number)
 
+    crawl._unloader.unload = noticing  # type: ignore[method-assign]
     crawl._read_slow = late  # type: ignore[method-assign]
     assert crawl.run().reason == "finished"
-    assert seen.is_set(), "the other host had to wait for the reader"
+    assert all(waited), "the other host had to wait for the reader"
 
 
 def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
