@@ -1,7 +1,7 @@
 """Aliases: of pages that say the same, the first is indexed, the others are its aliases (YIOOP-9; Manku, Jain, Sarma 2007).
 
 Stands between the index storage and the index, on its writer thread: `settle` takes the visits that were stored and returns
-what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.text_hash` over all their text; nearly
+what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.page_hash`; nearly
 the same are main texts whose sketches agree (`larm.duplicates.fingerprints`). A page that names a canonical address is an alias
 of what is there, whatever it says.
 
@@ -336,23 +336,17 @@ class _View:
 
 def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
     url = visit.url or Url("", "", "", 0)
-    title, main, other = document.title, document.raw_text, document.other_text
-    digest = 0 if _blank(main) and _blank(other) else text_hash(title, main, other)
     named = document.canonical.fingerprint if document.canonical else 0
     return AliasRow(
         key=url.fingerprint,
         access=url.access,
-        digest=digest,
+        digest=document.seen,
         simhash=made.simhash,
         sketch=made.sketch if made.bands else b"",
         bands=made.bands,
-        title=text_hash(title),
+        title=text_hash(document.title),
         canonical=named,
     )
-
-
-def _blank(text: str) -> bool:
-    return not text or text.isspace()
 
 
 def _own(visit: Visit, text: str) -> str:

@@ -17,7 +17,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Fingerprint of its URL."""
     access: str
     digest: int
-    """`larm.model.crawl_hash.text_hash` over title, main and other text; 0: it has no text."""
+    """Its `larm.model.crawl_hash.page_hash`; 0: it has no text."""
     simhash: int
     sketch: bytes
     """Empty where the text is too short to be nearly the same as another."""

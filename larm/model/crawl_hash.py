@@ -29,5 +29,15 @@ def text_hash(*texts: str) -> int:
 
     White space and punctuation do not count, as far as they are ASCII: to look for all of Unicode's takes five times as long.
     """
-    words = "".join(texts).encode("utf-8", "surrogatepass").translate(None, _NO_WORD)
+    words = _words("".join(texts))
     return crawl_hash(words) if words else 0
+
+
+def page_hash(title: str, text: str) -> int:
+    """The `text_hash` of a page whose text comes in the page's order; 0 where there is nothing to read but a title."""
+    words = _words(text)
+    return crawl_hash(_words(title) + words) if words else 0
+
+
+def _words(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.kit.squeeze import squeeze
-from larm.model.digest import text_digest
+from larm.model.crawl_hash import page_hash
 from larm.model.url import Url
 
 
@@ -72,12 +72,12 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """When the page was last changed, by what it or its server says, in seconds since 1970; 0: not known."""
 
     words: int = 0
-    """`text_digest` over title, main and other text in the order that they have in the page; 0: there is no other order."""
+    """The `page_hash` over all its text in the order that it has in the page; 0: there is no other order than here."""
 
     @property
     def seen(self) -> int:
-        """The digest of what a reader sees, which tells whether a page has changed; 0 where there is nothing to see."""
-        return self.words or text_digest(self.title, self.raw_text)
+        """The `page_hash` of what a reader sees: whether a page has changed, and whether two say the same (YIOOP-9)."""
+        return self.words or page_hash(self.title, self.raw_text + self.other_text)
 
     @property
     def text(self) -> str:

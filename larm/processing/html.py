@@ -13,7 +13,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from larm.model.digest import text_digest
+from larm.model.crawl_hash import page_hash
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -71,10 +71,9 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     linked_data = _linked_data(kept) if text else []
     elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
     main, other, headings = split(marked, boxes, anchors, spoken) if text else Parts()
-    seen = text_digest(title, marked) if text else 0
-    return Page(
-        title_of(title, headings), main, other, headings, elements, about, charset, _language(root), seen, linked_data, warnings
-    )
+    title = title_of(title, headings)
+    words = page_hash(title, marked) if text else 0
+    return Page(title, main, other, headings, elements, about, charset, _language(root), words, linked_data, warnings)
 
 
 def _linked_data(kept: Sequence[tuple[int, LexborNode]]) -> list[str]:

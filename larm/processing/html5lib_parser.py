@@ -12,7 +12,7 @@ from typing import Any
 
 import html5lib
 
-from larm.model.digest import text_digest
+from larm.model.crawl_hash import page_hash
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -56,8 +56,9 @@ def read(fetched: Fetched, mime: str) -> Page:
         words, reader.boxes, [_size(attributes, text) for tag, attributes, text in reader.elements if tag == "a"]
     )
     language = root.get("lang") or root.get("xml:lang") or ""
+    title = title_of(reader.title or "", headings)
     return Page(
-        title_of(reader.title or "", headings),
+        title,
         main,
         other,
         headings,
@@ -65,7 +66,7 @@ def read(fetched: Fetched, mime: str) -> Page:
         reader.about,
         charset,
         language,
-        text_digest(reader.title or "", words),
+        page_hash(title, words),
         reader.linked_data,
         warnings,
     )

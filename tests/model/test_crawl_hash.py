@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.model.crawl_hash import crawl_hash, text_hash, written
+from larm.model.crawl_hash import crawl_hash, page_hash, text_hash, written
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,8 @@ def test_pieces_make_no_difference(data: bytes) -> None:
 
     whole = hashlib.md5(data).digest()
     assert crawl_hash(data).to_bytes(8) == bytes(one ^ other for one, other in zip(whole[:8], whole[8:], strict=True))
+
+
+def test_a_page_without_text_has_none_whatever_its_title() -> None:
+    assert page_hash("a title", "") == page_hash("a title", " \n-\t") == 0
+    assert page_hash("a title", "\0 text") == text_hash("a title", "text") != 0

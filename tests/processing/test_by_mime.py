@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from larm.config import Processing
+from larm.model.crawl_hash import page_hash
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
@@ -36,7 +37,9 @@ def test_html_and_xhtml_are_parsed_and_so_is_what_has_no_type() -> None:
 
 def test_text_has_neither_title_nor_links() -> None:
     found = document("one\r\ntwo <a href=x> \xe4\n".encode("latin-1"), content_type="text/plain; charset=latin1")
-    assert found == Document("text/plain", raw_text="one\ntwo <a href=x> ä", charset="windows-1252", language="en")
+    text = "one\ntwo <a href=x> ä"
+    assert found == Document("text/plain", raw_text=text, charset="windows-1252", language="en")
+    assert found.seen == page_hash("", text)
 
 
 def test_binary_sent_as_text_is_not_read() -> None:
