@@ -133,6 +133,8 @@ class Crawl:
     def run(self) -> Ending:
         """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
         self._cpu.begin("main")
+        if self._readers and self._readers[0].fork():  # as long as there is no other thread
+            self._relief.at_once()
         for line in self._lines:
             self._writers.start(f"larm-store-{line.name}", line.run)
         ending: str | LarmError

@@ -1,14 +1,15 @@
-"""The process that reads pages for a crawl: pages in, documents out, until its pipe closes. Started by `PageReader`.
+"""The process that reads pages for a crawl: pages in, documents out, until its pipe closes. Made by `PageReader`.
 
-``python -m larm.relief.child MEMORY``. It makes of a page what the crawl itself would make of it.
+A copy of the crawl's process, or ``python -m larm.relief.child MEMORY``. It makes of a page what the crawl itself would.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 from larm.kit.garbage import collect_rarely
-from larm.kit.helper_process import serve
+from larm.kit.helper_serve import serve
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
@@ -52,6 +53,11 @@ def seconds(frame: bytes) -> float:
     return allowance(len(decode_request(frame).pages))
 
 
-if __name__ == "__main__":
+def main(memory: int) -> None:
+    """The whole process; ``memory``: bytes that it may have."""
     collect_rarely()
-    serve(Child().answer, seconds)
+    serve(Child().answer, seconds, memory)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

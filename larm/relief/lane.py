@@ -23,13 +23,15 @@ Ended = tuple[Lease, Outcome]
 
 WINDOW = 0.1
 """Seconds over which the need is judged: as long as the start of a process takes."""
+AT_ONCE = 0.02
+"""The same, for a process that is there already."""
 MUCH = 0.5
 """Share of a window, in processor time spent on reading pages, from which relief pays: some 700 pages a second."""
 LATER, SOME = 1.0, 0.1
 """The same, of what the fetchers still read themselves, for each further process: a crawl of a second needs no second one."""
 BATCH = 16
 """Pages handed over at a time, at most: some ten milliseconds of work."""
-WAITING = 32
+WAITING = 64
 """Pages that wait for each process, beside those that it was given."""
 
 
@@ -51,16 +53,21 @@ class ReliefLane:
         self._queue: deque[tuple[Lease, Fetched]] = deque()
         self._room = 0  # for so many more
         self._stopped = False
+        self._first = WINDOW
         # guarded by self._lock: the need
         self._since = clock.monotonic()
         self._spent = 0.0
         self._wanted = self._ready = 0  # processes
 
+    def at_once(self) -> None:
+        """The first process is there already. Before anybody else comes here."""
+        self._first = AT_ONCE
+
     def spent(self, seconds: float) -> None:
         """A fetcher has read pages itself, for so long."""
         if self._wanted > self._ready:  # one is on its way
             return
-        window, share = (LATER, SOME) if self._wanted else (WINDOW, MUCH)
+        window, share = (LATER, SOME) if self._wanted else (self._first, MUCH)
         with self._lock:
             self._spent += seconds
             passed = self._clock.monotonic() - self._since

@@ -12,7 +12,8 @@ from contextlib import suppress
 
 import msgspec
 
-from larm.kit.helper_process import GRACE, Died, HelperProcess, NotStarted
+from larm.kit.helper_process import Died, HelperProcess, NotStarted
+from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched
@@ -23,8 +24,9 @@ MEMORY = 4_000_000_000
 """Bytes of address space: the largest pages need a quarter of it; it only bounds a mistake."""
 
 Page = tuple[Lease, Fetched]
-PIPELINED = 2
-"""Batches that a process should have: while it reads one, the next is on its way."""
+PIPELINED = 4
+"""Batches that a process should have: while it reads one, the next are on their way. Three more cover the milliseconds in which
+nobody here gets his turn; measured on two cores, a crawl of 10,000 pages gains 5 % by four in place of two."""
 
 
 class Lost(enum.Enum):
@@ -57,8 +59,12 @@ class PageReader:
         self._told = 0  # the process that knows the terms
         self._out: deque[_Batch] = deque()
 
+    def fork(self) -> bool:
+        """Have the process at once, see `HelperProcess.fork`."""
+        return self._process.fork()
+
     def start(self) -> None:
-        """Have the process ready: it takes a tenth of a second."""
+        """Have the process ready: it takes a tenth of a second, if there is none yet."""
         with suppress(Died):
             self._ask(())
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from larm.config import Processing
-from larm.kit.helper_process import LENGTH, MAX_ANSWER
+from larm.kit.helper_process import MAX_ANSWER
+from larm.kit.helper_serve import LENGTH
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from larm.kit.helper_process import serve
+from larm.kit.helper_serve import serve
 
 
 def answer(request: bytes) -> bytes:
@@ -41,7 +41,11 @@ def answer(request: bytes) -> bytes:
     return request
 
 
-if __name__ == "__main__":
+def main(memory: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    serve(answer, lambda _: 0.3)
+    serve(answer, lambda _: 0.3, memory)
     sys.exit("not reached")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

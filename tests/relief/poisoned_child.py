@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from larm.kit.helper_process import serve
+from larm.kit.helper_serve import serve
 from larm.relief.child import Child, seconds
 from larm.relief.protocol import decode_request
 
@@ -24,6 +25,10 @@ def poisoned(child: Child, frame: bytes) -> bytes:
     return child.answer(frame)
 
 
-if __name__ == "__main__":
+def main(memory: int) -> None:
     ours = Child()
-    serve(lambda frame: poisoned(ours, frame), seconds)
+    serve(lambda frame: poisoned(ours, frame), seconds, memory)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

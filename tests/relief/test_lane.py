@@ -11,7 +11,7 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.relief.lane import BATCH, LATER, MUCH, SOME, WAITING, WINDOW, Ended, ReliefLane
+from larm.relief.lane import AT_ONCE, BATCH, LATER, MUCH, SOME, WAITING, WINDOW, Ended, ReliefLane
 from larm.testing.clock import FakeClock
 
 NORMALIZER = URLNormalizer()
@@ -61,6 +61,18 @@ def test_without_need_nobody_starts_a_process() -> None:
     idle.stop()
     assert workers.join(10) == []
     assert needed == [False]
+
+
+def test_one_that_is_there_already_is_used_sooner() -> None:
+    clock = FakeClock()
+    found = ReliefLane(clock, lambda _: None, lambda: True)
+    found.at_once()
+    clock.advance(AT_ONCE / 2)
+    found.spent(AT_ONCE / 2)
+    assert "0 of 0 processes" in repr(found)
+    clock.advance(AT_ONCE / 2)
+    found.spent(AT_ONCE * MUCH / 2)
+    assert "0 of 1 processes" in repr(found)
 
 
 def test_for_a_few_pages_nobody_starts_a_process() -> None:

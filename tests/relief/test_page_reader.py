@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from larm.config import Processing
-from larm.kit.helper_process import LENGTH, MAX_ANSWER, Died
+from larm.kit.helper_process import MAX_ANSWER, Died
+from larm.kit.helper_serve import LENGTH
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.lease import Lease

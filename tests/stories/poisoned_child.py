@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
-from larm.kit.helper_process import serve
+from larm.kit.helper_serve import serve
 from larm.processing.apart.child import answer, seconds
 
 
@@ -17,5 +18,9 @@ def poisoned(frame: bytes) -> bytes:
     return answer(frame)
 
 
+def main(memory: int) -> None:
+    serve(poisoned, seconds, memory)
+
+
 if __name__ == "__main__":
-    serve(poisoned, seconds)
+    main(int(sys.argv[1]))

@@ -174,10 +174,9 @@ def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, 
     arguments = crawl_arguments(tmp_path, [start], {"processing.documents.timeout": "20s", "monitor.tick": "50ms"})
     with Process(*arguments, before=poison) as process:
         children: set[int] = set()
-        while not children:  # the reading process is there once the document has come
-            children = children_of(process.number)
         while not any(int(facts(child)[11]) > 100 for child in children):  # a second of the processor: it hangs
             os.sched_yield()
+            children = children_of(process.number)
         process.signal(signal.SIGKILL)
         assert process.end().status == -signal.SIGKILL
     while any(is_alive(child) for child in children):  # the test's time-out bounds it

@@ -17,6 +17,7 @@ from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.relief.poisoned_child import POISON
 from tests.stories.crawls import ALL_HOSTS, lines, rows, run_crawl
+from tests.stories.processes import crawl_arguments, larm_says
 
 PAGES = [f"/{number}" for number in range(60)]
 TWO = {"processing.processes": 2}
@@ -79,3 +80,26 @@ def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     assert stored >= {path[1:] for path in PAGES}
     aside = run.counters.get("larm/set_aside", 0)
     assert (aside == 1) == ("bad" not in stored), "unless the fetcher has read it itself, as there was no room"
+
+
+FORKED_ALONE = """
+import subprocess
+from larm import wiring
+from tests.stories.test_relief import NeededLane
+wiring.ReliefLane = NeededLane
+def popen(*arguments, **more):
+    raise AssertionError("no other process")
+subprocess.Popen = popen
+"""
+
+
+def test_the_first_process_is_a_copy_of_the_crawl(tmp_path: Path) -> None:
+    """And what it reads is the same."""
+    alone, helped = tmp_path / "alone", tmp_path / "helped"
+    with random_web(4, hosts=6, pages=100) as web:
+        assert run_crawl(alone, web.start_urls, {"processing.processes": 0} | ALL_HOSTS).reason == "finished"
+        settings = {"processing.processes": 1, "agent.contact": "mailto:tests@example.org"} | ALL_HOSTS
+        done = larm_says(*crawl_arguments(helped, web.start_urls, settings, "-q"), before=FORKED_ALONE)
+    assert (done.status, done.err) == (0, "")
+    assert {(row.url, row.title, row.size) for row in rows(alone)} == {(row.url, row.title, row.size) for row in rows(helped)}
+    assert relieved(helped) > 0

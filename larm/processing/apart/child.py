@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import msgspec
 
-from larm.kit.helper_process import serve
+from larm.kit.helper_serve import serve
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.protocol import PDF, Found, Request, decode_request, encode_found
 
@@ -43,5 +45,10 @@ def seconds(frame: bytes) -> float:
         return 1.0
 
 
+def main(memory: int) -> None:
+    """The whole process; ``memory``: bytes that it may have."""
+    serve(answer, seconds, memory)
+
+
 if __name__ == "__main__":
-    serve(answer, seconds)
+    main(int(sys.argv[1]))

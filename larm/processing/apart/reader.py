@@ -13,7 +13,8 @@ from contextlib import contextmanager
 import msgspec
 
 from larm.config import Documents
-from larm.kit.helper_process import GRACE, Died, HelperProcess
+from larm.kit.helper_process import Died, HelperProcess
+from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
