@@ -105,7 +105,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
         return IndexStorage(directory, settings)
 
     def aliases() -> Aliases:
-        from larm.duplicates.aliases import Aliases  # with numpy: a tenth of a second, on the thread that needs it
+        from larm.duplicates.aliases import Aliases  # on the thread that needs it
 
         return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.told, parts.counted)
 

@@ -17,15 +17,16 @@ features come
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from larm.duplicates.likeness import DRAWERS, Fingerprint
+
 LEAST = 24
 """Features; a text with fewer is too short to be nearly the same as another: two error messages, say."""
-DRAWERS = 128
 BANDS, ROWS = 6, 6
 """Bands of a sketch, and drawers in each."""
 _WINDOW = 16
@@ -46,19 +47,6 @@ _C1, _C2, _C3 = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4
 
 _Words = NDArray[np.uint64]
 _Numbers = NDArray[np.int64]
-
-
-class Fingerprint(NamedTuple):
-    """One text."""
-
-    features: int
-    simhash: int
-    sketch: bytes
-    """0 where a drawer is empty."""
-    bands: tuple[int, ...]
-    """63 bits each; none where the text is too short."""
-    news: tuple[int, int]
-    """Features that were looked at for `Memory`, and how many of them it did not know; digits are all the same to it."""
 
 
 class Memory:
@@ -102,19 +90,6 @@ def fingerprints(texts: Sequence[str], memory: Memory) -> list[Fingerprint]:
             made += _read(part, memory)
             part, size = [], 0
     return made + _read(part, memory) if part else made
-
-
-def likeness(one: bytes, other: bytes) -> float:
-    """The share of their features that two texts have in common, estimated from their sketches; 0 for empty ones."""
-    # as numbers: equal bytes of the two, and bytes that are 0 in both, become 0
-    equal = (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(DRAWERS).count(0)
-    empty = (int.from_bytes(one) | int.from_bytes(other)).to_bytes(DRAWERS).count(0)
-    return (equal - empty) / (DRAWERS - empty) if empty < DRAWERS else 0.0
-
-
-def distance(one: int, other: int) -> int:
-    """Bits in which two simhashes differ."""
-    return (one ^ other).bit_count()
 
 
 def _read(folded: Sequence[bytes], memory: Memory) -> list[Fingerprint]:

@@ -21,7 +21,7 @@ from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
 
-if TYPE_CHECKING:  # who merges no duplicates need not wait for numpy
+if TYPE_CHECKING:  # who merges no duplicates need not wait for it
     from larm.duplicates.aliases import Aliases
 
 

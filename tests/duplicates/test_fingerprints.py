@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.duplicates.fingerprints import LEAST, Fingerprint, Memory, distance, fingerprints, likeness
+from larm.duplicates.fingerprints import LEAST, Memory, fingerprints
+from larm.duplicates.likeness import Fingerprint, distance, likeness
 
 WORDS = [
     f"{a}{b}{c}" for a in ("ka", "lo", "mi", "tu", "re") for b in ("n", "rst", "l", "mp") for c in ("a", "esto", "ing", "up")
