@@ -21,7 +21,9 @@ def open_index(directory: str | os.PathLike[str] = ".") -> Searcher:
     from pathlib import Path  # here, for whoever imports larm need not pay for a search engine
 
     from larm.config import load
+    from larm.own_parts import scorers
     from larm.search.searcher import Searcher
 
     file = Path(directory) / "config.yaml"
-    return Searcher(Path(directory), load(file if file.exists() else None).search)
+    settings = load(file if file.exists() else None).search
+    return Searcher(Path(directory), settings, own=scorers(settings))

@@ -20,6 +20,7 @@ from larm.model.domain import DomainRule
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+Weight = Annotated[float, msgspec.Meta(ge=-1_000_000, le=1_000_000)]
 Factor = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]  # an infinite one would stop a host for ever
 Section = TypeVar("Section", bound=msgspec.Struct)
 _LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15}  # 31 years, a petabyte; timers overflow beyond that
@@ -267,6 +268,7 @@ class Search(_Section, frozen=True):
     spans: Factor = 0.0  # YIOOP-62, in place of or beside proximity
     bonuses: SearchBonuses = SearchBonuses()
     fusion: Literal["sum", "reciprocal"] = "sum"  # of words and links; "reciprocal" is YIOOP-65's other way
+    own: dict[str, Weight] = {}  # scorers of your own by "package.module:Class", each with its weight (YIOOP-69)
 
 
 class Monitor(_Section, frozen=True):

@@ -1,14 +1,13 @@
-"""What config.yaml names: filters, storages and processors, built in or of the user's own (LARM-47).
+"""What config.yaml names of a crawl: filters, storages and processors, built in or of the user's own (LARM-47).
 
 Called by `larm.wiring` at the start, and by ``larm check``.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from larm import config
 from larm.config import Config
@@ -24,6 +23,7 @@ from larm.kit.clock import SystemClock
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.told import Told
+from larm.own_parts import own_part, scorers
 from larm.recrawl.page_book import PageBook
 from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
 from larm.state import ALIASES, GRAPH, QUEUES, resolver_of
@@ -85,7 +85,7 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     return [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS
-        else _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in order
     ]
 
@@ -95,7 +95,7 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
     return [
         _STORAGES[name](settings.storage, directory, parts)
         if name in _STORAGES
-        else _own(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
+        else own_part(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
         for name in settings.storage.chain
     ]
 
@@ -142,7 +142,7 @@ def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) ->
 def processors_of_the_users(settings: Config) -> dict[str, Processor]:
     """By MIME type. Raises ConfigError."""
     by_mime = settings.processing.by_mime
-    return {mime: _own(name, f"processing.by_mime.{mime}", Processor, {}, {}) for mime, name in by_mime.items()}
+    return {mime: own_part(name, f"processing.by_mime.{mime}", Processor, {}, {}) for mime, name in by_mime.items()}
 
 
 def wants_text(settings: Config) -> bool:
@@ -173,13 +173,14 @@ def check(settings: Config, directory: Path) -> None:
     if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
         raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
     own = [
-        _own(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in settings.filters.order
         if name not in _FILTERS
     ]
     _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
     _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
     processors_of_the_users(settings)
+    scorers(settings.search)
 
 
 def _once(key: str, names: Sequence[str]) -> None:
@@ -187,20 +188,3 @@ def _once(key: str, names: Sequence[str]) -> None:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ConfigError(f"{key}: {name!r} is there twice, or is the name of another part")
-
-
-def _own(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
-    """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        known = ", ".join(built_in)
-        raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
-    try:
-        made = getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
-    except Exception as error:  # whatever the user's module raises while it is loaded
-        raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
-    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
-    missing = [each for each in needed if not hasattr(made, each)]
-    if missing:
-        raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
-    return made

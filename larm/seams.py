@@ -2,7 +2,7 @@
 
 ``larm.crawl`` knows the stages by these protocols alone; ``larm.wiring`` is the one file that names the classes behind them.
 Fakes for each are in ``larm.testing``. Filters, processors and storages of your own implement `Filter` (or, more simply,
-subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`.
+subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stands `Scorer`, for searches.
 """
 
 from __future__ import annotations
@@ -186,4 +186,61 @@ class Storage(Protocol):
 
     def close(self) -> None:
         """After the last commit. Must not raise for what was never stored."""
+        ...
+
+
+class FoundPage(Protocol):
+    """A page that a search has found, as a `Scorer` sees it."""
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """As it came."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """The main text."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it says of itself."""
+        ...
+
+    @property
+    def mime(self) -> str:
+        """Such as ``text/html``."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """ISO 639-1; empty where it is not known."""
+        ...
+
+    @property
+    def modified(self) -> int:
+        """Seconds since 1970; 0: not known. So is `fetched`."""
+        ...
+
+    @property
+    def fetched(self) -> int:
+        """When it was fetched."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        ...
+
+
+class Scorer(Protocol):
+    """What a page is worth beside its words: the score of a classifier, say (YIOOP-69). Called on the thread that searches."""
+
+    def score(self, page: FoundPage) -> float:
+        """Any finite number; times its weight it is added to the score. Asked of each candidate of each search: be quick."""
         ...

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import yaml
 
-from larm import __version__, cli, errors
+from larm import __version__, cli, errors, open_index
 from larm.cli.options import CONTEXT
 from larm.cli.signals import INTERRUPTED
 from larm.config import Config, load
@@ -148,7 +148,7 @@ def test_ci_runs_the_command_of_the_readme_that_passes_the_tests() -> None:
 def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with the modules and the config.yaml that README shows, as the current one."""
     sources = {found[1]: block for block in blocks("python") if (found := re.match(r"# (my_\w+\.py)\n", block))}
-    assert set(sources) == {"my_filters.py", "my_storage.py", "my_processors.py"}
+    assert set(sources) == {"my_filters.py", "my_storage.py", "my_processors.py", "my_scorers.py"}
     for name, source in sources.items():
         (tmp_path / name).write_text(source, encoding="utf-8")
         monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
@@ -189,11 +189,26 @@ def test_filter_storage_and_processor_of_the_readme_work_in_a_crawl(examples: Pa
     assert "Recipes: JSONDecodeError" in errors
 
 
+def test_scorer_of_the_readme_works_in_a_search(examples: Path) -> None:
+    """The newer one of two pages that say the same of what is looked for."""
+    with SyntheticWeb() as web:
+        site = web.host("www.localhost")
+        site.page("/", "Kitchen", links=["/old", "/new"])
+        for name, date in (("/old", "Mon, 03 Jan 2000 00:00:00 GMT"), ("/new", "Mon, 02 Nov 2026 00:00:00 GMT")):
+            body = f"<title>{name}</title><p>Stir the soup.".encode()
+            site.add(name, Reply(200, {"Content-Type": "text/html", "Last-Modified": date}, body))
+        crawl(examples, {"crawl.start": [web.url("www.localhost")]})
+    hits = open_index(examples).search("soup", explain=True).hits
+    assert [hit.title for hit in hits] == ["/new", "/old"]
+    assert hits[0].score - hits[1].score > 0.1
+    assert "my_scorers:Fresh" in hits[0].explanation
+
+
 def test_readme_names_everything_that_a_crawl_leaves_in_its_directory(examples: Path) -> None:
     with SyntheticWeb() as web:
         web.host("a.localhost").page("/", "A")
         crawl(examples, {"crawl.start": [web.url("a.localhost")]})
-    own = {"my_filters.py", "my_storage.py", "my_processors.py", "__pycache__", "pages.jsonl"}
+    own = {"my_filters.py", "my_storage.py", "my_processors.py", "my_scorers.py", "__pycache__", "pages.jsonl"}
     found = {path.name + "/" * path.is_dir() for path in examples.iterdir() if path.name not in own}
     assert [name for name in found if f"``{name}``" not in section("A site of your own")] == []
     logs = {path.name for path in (examples / "logs").iterdir()} - {"NoPrinting.log"}

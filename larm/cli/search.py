@@ -83,11 +83,12 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
+    from larm.own_parts import scorers
     from larm.search.searcher import Searcher
 
     query = " ".join(words)
     settings = effective(existing(directory), file, overrides)
-    results = Searcher(directory, settings.search).search(query, number, page, explain)
+    results = Searcher(directory, settings.search, own=scorers(settings.search)).search(query, number, page, explain)
     first = number * (page - 1) + 1
     if raw:
         from larm.cli.answer import document

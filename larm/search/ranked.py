@@ -19,6 +19,7 @@ from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import Candidate, Retrieved
 from larm.index.tree import Node, loosened, split
 from larm.search import formulas
+from larm.search.own_score import OwnScore
 from larm.search.rescoring import Rescoring
 from larm.search.rescoring import wanted as rescoring_wanted
 
@@ -56,11 +57,12 @@ class _Weighed(NamedTuple):
 class Ranker:
     """For the crawl in ``directory``, of which ``reader`` reads the index."""
 
-    def __init__(self, directory: Path, reader: IndexReader, settings: Search) -> None:
+    def __init__(self, directory: Path, reader: IndexReader, settings: Search, own: Sequence[OwnScore] = ()) -> None:
         # constant after construction
         self._directory = directory / _GRAPH
         self._reader = reader
         self._settings = settings
+        self._own = own
         # only the calling thread
         self._made = self._graph_made()
         self._graph: GraphReader | None = open_graph(self._directory)
@@ -109,7 +111,8 @@ class Ranker:
         scale = max((each.weight for each in found.units), default=1.0)
         rank_of = self._rank_of()
         weight = self._settings.link_rank * scale if rank_of else 0.0
-        rescoring = Rescoring(self._reader, self._settings, found) if rescoring_wanted(self._settings) else None
+        needed = bool(self._own) or rescoring_wanted(self._settings)
+        rescoring = Rescoring(self._reader, self._settings, found, self._own) if needed else None
         weighed = []
         for each in found.candidates:
             parts = {_BY_LINKS: weight * rank_of(each.page)} if rank_of else {}

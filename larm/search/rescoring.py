@@ -1,7 +1,7 @@
-"""Rescoring: what Yioop's formulas say of a candidate, from its text and its address. Used by the ranker, on its thread.
+"""Rescoring: what Yioop's formulas say of a candidate, and scorers of the user's. Used by the ranker, on its thread.
 
-They are off by default: what ``benchmarks/ranking.py --ablation`` says for them is little (README.rst has the figures), and the
-text of each candidate must be read for them, which takes half a millisecond.
+The formulas are off by default: what ``benchmarks/ranking.py --ablation`` says for them is little (README.rst has the figures),
+and the text of each candidate must be read for them, which takes half a millisecond.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from larm.index.retrieval import Candidate, Retrieved
 from larm.index.scripts import is_unspaced
 from larm.model.domain import registered_domain
 from larm.search import formulas
+from larm.search.own_score import OwnScore
 
 _TITLE = 4
 """What a word in the title counts beside one in the text (YIOOP-61)."""
@@ -26,10 +27,11 @@ _ADDRESS = re.compile(r"[a-z]+://([^/:]*)(?::\d+)?/?(.*)", re.IGNORECASE)
 class Rescoring:
     """For one query and its candidates."""
 
-    def __init__(self, reader: IndexReader, settings: Search, found: Retrieved) -> None:
+    def __init__(self, reader: IndexReader, settings: Search, found: Retrieved, own: Sequence[OwnScore]) -> None:
         # constant after construction
         self._reader = reader
         self._settings = settings
+        self._own = own
         self._called = found.called
         words = [word for each in found.units for word in each.unit.words]
         self._needed = {word: words.count(word) for word in words}
@@ -39,9 +41,12 @@ class Rescoring:
         """What is added to the score, by name; with ``relevance: dfr`` this also takes the place of what was there."""
         settings = self._settings
         match = self._reader.read(candidate, 0.0)
+        own = {each.name: each.of(match) for each in self._own}
+        if not wanted(settings):
+            return own
         title = self._reader.analyzer.words(match.title)
         text = self._reader.analyzer.words(match.body[:_READ])
-        parts = self._bonuses(match, title)
+        parts = {**own, **self._bonuses(match, title)}
         if settings.relevance == "dfr":
             parts["DFR relevance"] = self._relevance(title, text, candidate.length)
             parts["links"] = self._called.get(candidate.page, 0.0)
@@ -93,7 +98,7 @@ class Rescoring:
 
 
 def wanted(settings: Search) -> bool:
-    """Whether any of it is switched on."""
+    """Whether any of the formulas is switched on."""
     bonuses = settings.bonuses
     values = (bonuses.host_root, bonuses.domain, bonuses.host_words, bonuses.title_words, bonuses.path_words, settings.spans)
     return settings.relevance == "dfr" or any(values)

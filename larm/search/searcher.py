@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import log
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from larm.seams import Clock
 from larm.search.advice import advice, missing
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
+from larm.search.own_score import OwnScore
 from larm.search.query import parse_question
 from larm.search.ranked import Ranker
 from larm.search.snippets import Part, as_html, make_snippet, safe_line, shortened
@@ -84,12 +85,15 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 class Searcher:
     """Searches ``directory/index``. Raises UsageError if there is no index, StorageError if it can't be read."""
 
-    def __init__(self, directory: Path, settings: Search | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self, directory: Path, settings: Search | None = None, clock: Clock | None = None, own: Sequence[OwnScore] = ()
+    ) -> None:
+        """``own``: scorers of the user's."""
         # constant after construction
         settings = settings or Search()
         self._clock = clock or SystemClock()
         self._reader = IndexReader(directory / "index", settings)
-        self._ranker = Ranker(directory, self._reader, settings)
+        self._ranker = Ranker(directory, self._reader, settings, own)
         self._links = LinkDesk(directory)
 
     @property
@@ -100,7 +104,8 @@ class Searcher:
     def search(self, words: str, n: int = 10, page: int = 1, explain: bool = False) -> Results:
         """The ``n`` best pages for a query (page 2: the next ``n``), as the index is now. `larm.search.query` has the language.
 
-        Anything may be typed; a text without a single word finds nothing. Raises StorageError.
+        Anything may be typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the
+        user's fails.
         """
         began = self._clock.monotonic()
         reader = self._reader

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class FakeSearcher:
 
     settings = Search()
 
-    def __init__(self, directory: Path, settings: Search) -> None:
+    def __init__(self, directory: Path, settings: Search, own: Sequence[object] = ()) -> None:
         self.directory = directory
         type(self).settings = settings
 

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from larm.config import Search, SearchBonuses, SearchFields
+from larm.errors import ConfigError
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
+from larm.seams import FoundPage
+from larm.search.own_score import OwnScore
 from larm.search.query import parse_question
 from larm.search.ranked import Ranker, Ranking
 from larm.storage.graph import GraphStorage
@@ -37,9 +41,18 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def ranking(path: Path, text: str, number: int = 10, offset: int = 0, *, explain: bool = False, **settings: object) -> Ranking:
+def ranking(
+    path: Path,
+    text: str,
+    number: int = 10,
+    offset: int = 0,
+    *,
+    explain: bool = False,
+    own: Sequence[OwnScore] = (),
+    **settings: object,
+) -> Ranking:
     values = Search(**settings)  # type: ignore[arg-type]
-    ranker = Ranker(path, IndexReader(path / "index", values), values)
+    ranker = Ranker(path, IndexReader(path / "index", values), values, own)
     return ranker.rank(parse_question(text).tree, number, offset, explain=explain)
 
 
@@ -180,9 +193,9 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
     assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
 
 
-def explained(path: Path, text: str, **settings: object) -> list[dict[str, float]]:
+def explained(path: Path, text: str, own: Sequence[OwnScore] = (), **settings: object) -> list[dict[str, float]]:
     """The parts of each result's score, whose sum it is."""
-    found = ranking(path, text, explain=True, **settings)
+    found = ranking(path, text, explain=True, own=own, **settings)
     parts = [
         {each["description"]: each["value"] for each in json.loads(one.match.explanation)["details"]} for one in found.results
     ]
@@ -219,3 +232,30 @@ def test_bonuses(path: Path) -> None:
     assert [part.get("root of a host", 0) for part in found] == [0.5, 0.5, 0]
     assert [part.get("registered domain", 0) for part in found] == [2, 0, 0]
     assert [part["words of the host"] for part in found] == pytest.approx([1 / 2, 1 / 3, 1 / 3])
+
+
+class Likes:
+    """A scorer of a user's."""
+
+    def __init__(self, says: Callable[[FoundPage], float]) -> None:
+        self.score = says
+
+
+@pytest.mark.parametrize("settings", [{}, {"relevance": "dfr"}, {"bonuses": SearchBonuses(title_words=1.0)}])
+def test_a_scorer_of_the_users_adds_to_the_score(path: Path, settings: dict[str, object]) -> None:
+    """YIOOP-69; with its weight, which may also be less than nothing, and whatever formula counts the words."""
+    likes = Likes(lambda page: float(page.title == "Dogs" and page.mime == "text/html" and "cat" in page.body))
+    assert names(ranking(path, "cat", **settings)) == ["cats", "dogs"]
+    liked = [OwnScore("mine:Likes", 10.0, likes), OwnScore("mine:All", 0.25, Likes(lambda _: 1))]
+    assert names(ranking(path, "cat", own=liked, **settings)) == ["dogs", "cats"]
+    assert [(parts.get("mine:Likes"), parts["mine:All"]) for parts in explained(path, "cat", own=liked, **settings)] == [
+        (10.0, 0.25),
+        (None, 0.25),
+    ]
+    assert names(ranking(path, "cat", own=[OwnScore("mine:Likes", -10.0, likes)], **settings)) == ["cats", "dogs"]
+
+
+@pytest.mark.parametrize("score", ["no number", float("nan"), float("inf"), None])
+def test_a_scorer_that_fails_is_named(path: Path, score: object) -> None:
+    with pytest.raises(ConfigError, match=r"^search\.own: mine:Likes .*http://a\.org/"):
+        ranking(path, "cat", own=[OwnScore("mine:Likes", 1.0, Likes(lambda _: score))])  # type: ignore[arg-type,return-value]

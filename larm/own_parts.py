@@ -1,0 +1,34 @@
+"""Parts of the user's own, by the dotted names of their classes in config.yaml (LARM-47). Called on the main thread."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from larm.config import Search
+from larm.errors import ConfigError
+from larm.seams import Scorer
+from larm.search.own_score import OwnScore
+
+
+def scorers(settings: Search) -> Sequence[OwnScore]:
+    """Those of ``search.own``. Raises ConfigError."""
+    return [OwnScore(name, weight, own_part(name, "search.own", Scorer, (), {})) for name, weight in settings.own.items()]
+
+
+def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
+    """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        known = ", ".join(built_in)
+        raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
+    try:
+        made = getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
+    except Exception as error:  # whatever the user's module raises while it is loaded
+        raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
+    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
+    missing = [each for each in needed if not hasattr(made, each)]
+    if missing:
+        raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
+    return made

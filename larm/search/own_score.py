@@ -1,0 +1,27 @@
+"""OwnScore: a scorer of the user's own, with its weight (YIOOP-69). Used by `Rescoring`, on the thread that searches."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+from larm.errors import ConfigError
+from larm.seams import FoundPage, Scorer
+
+
+class OwnScore(NamedTuple):
+    """A scorer of the user's."""
+
+    name: str
+    weight: float
+    scorer: Scorer
+
+    def of(self, page: FoundPage) -> float:
+        """What it adds to the score. Raises ConfigError if it fails, or says what is no number."""
+        try:
+            score = float(self.scorer.score(page))
+        except Exception as error:  # whatever the user's module raises
+            raise ConfigError(f"search.own: {self.name} failed at {page.url}: {type(error).__name__}: {error}") from error
+        if not isfinite(score):
+            raise ConfigError(f"search.own: {self.name} says {score} of {page.url}: expected a finite number")
+        return self.weight * score
