@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 from typing import Any
 
 import msgspec
@@ -75,6 +77,8 @@ SPELLINGS = [
     "\ufeffUser-agent: *\nDisallow: /a".encode("utf-16-be"),
     "User-agent: *\nDisallow: /a".encode("utf-16-le"),
     b"User-agent: *\0\nDisallow: /a\0",
+    gzip.compress(b"User-agent: *\nDisallow: /a"),
+    gzip.compress(b"User-agent: *\nDisallow: /a\n" + random.Random(1).randbytes(1000))[:-700],
     b" \tUser-agent : *\n\x0bDisallow\t:/a \t",
     b"User-agent: *\nDisallow: /a#b",
     b"User-agent *\nDisallow /a",
@@ -93,6 +97,13 @@ SPELLINGS = [
 def test_spelling(body: bytes) -> None:
     """Line ends, byte order marks, blanks, comments and common slips."""
     assert [rule.pattern for rule in RobotsRules.parse(body, "larm").rules] == ["/a"]
+
+
+def test_what_is_packed_has_the_same_limit() -> None:
+    bomb = gzip.compress(b"User-agent: *\nDisallow: /a\n" + b"#" * 50_000_000 + b"\nDisallow: /b")
+    assert len(bomb) < 100_000
+    assert [rule.pattern for rule in RobotsRules.parse(bomb, "larm").rules] == ["/a"]
+    assert RobotsRules.parse(b"\x1f\x8bnot at all", "larm") == ALLOW_ALL
 
 
 def test_an_endless_line_is_cut() -> None:
