@@ -24,6 +24,8 @@ _CRC = re.compile(rb'"crc":(\d+)\}$')
 
 META = "meta.json"
 """What tantivy calls the file that says which files count."""
+HALF_WRITTEN = re.compile(r"\.(?:meta|\.managed)\.json\.\w+")
+"""What `larm.kit.atomic` leaves of a file of tantivy's that was being replaced, after a kill."""
 
 
 class Deletes(msgspec.Struct):
@@ -59,15 +61,16 @@ def check_files(path: Path) -> None:
 
 
 def drop_unfinished(path: Path) -> None:
-    """Before a writer is opened: remove the lists of deleted documents of a commit that never came to its end.
+    """Before a writer is opened: remove what a process that was killed has left half-way.
 
-    tantivy names them after a count of operations, which begins again at the last whole commit. So the next one may come to the
-    same name, and would fail, again and again. Raises StorageError.
+    That is files that were to take the place of others (`larm.index.kept`), and the lists of deleted documents of a commit that
+    never came to its end. These tantivy names after a count of operations, which begins again at the last whole commit. So the
+    next one may come to the same name, and would fail, again and again. Raises StorageError.
     """
     wanted = set(file_names(read_meta(path / META)))
     try:
-        for file in path.glob("*.del"):
-            if file.name not in wanted:
+        for file in path.iterdir():
+            if HALF_WRITTEN.fullmatch(file.name) or (file.suffix == ".del" and file.name not in wanted):
                 file.unlink()
     except OSError as error:
         raise disk_failure(path, error) from error

@@ -22,7 +22,7 @@ from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
 from larm.index.analysis import AnyScript, encodable
 from larm.index.failure import IndexFailure
-from larm.index.integrity import check_files, drop_unfinished
+from larm.index.integrity import HALF_WRITTEN, check_files, drop_unfinished
 from larm.index.kept import go_back, keep
 from larm.index.page import Page
 from larm.index.scripts import composed_and_parted
@@ -129,7 +129,11 @@ class IndexWriter:
         old = self._path.with_name(self._path.name + ".old")
         try:
             if self._path.is_dir():
-                foreign = [file.name for file in self._path.iterdir() if not _INDEX_FILE.fullmatch(file.name)]
+                foreign = [
+                    file.name
+                    for file in self._path.iterdir()
+                    if not (_INDEX_FILE.fullmatch(file.name) or HALF_WRITTEN.fullmatch(file.name))
+                ]
                 if foreign:
                     raise StorageError(f"{self._path}: holds {foreign[0]}, which is no part of an index; move it elsewhere")
                 # moved away first: a merge of an earlier writer may still be adding files

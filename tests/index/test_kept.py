@@ -57,6 +57,31 @@ def test_a_commit_that_no_checkpoint_knows_is_undone(path: Path) -> None:
     assert (found(path, "first"), found(path, "second")) == (["b"], ["a", "d"]), "what a checkpoint knows is not undone"
 
 
+@pytest.mark.parametrize("name", ["meta.json", ".managed.json"])
+def test_a_kill_while_it_is_undone_leaves_no_litter(path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """And nothing for which a fresh start would take the directory for somebody else's."""
+
+    def killed(source: str, target: Path) -> None:
+        if target == path / name:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    ahead(path)
+    rename = os.replace
+    for goal in (2, None):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", killed)
+            with pytest.raises(KeyboardInterrupt):
+                opened(path, 2)
+        assert len(list(path.glob(f".{name}.*"))) == 1
+        writer = opened(path, goal)
+        assert found(path) == (["a", "b", "c"] if goal else [])
+        assert not list(path.glob(f".{name}.*"))
+        if goal:
+            change(writer)
+        writer.close()
+
+
 def test_a_commit_that_only_removed_is_undone(path: Path) -> None:
     writer = opened(path)
     add(writer, "a")
