@@ -75,7 +75,7 @@ def test_a_kill_while_it_is_undone_leaves_no_litter(path: Path, monkeypatch: pyt
                 opened(path, 2)
         assert len(list(path.glob(f".{name}.*"))) == 1
         writer = opened(path, goal)
-        assert found(path) == (["a", "b", "c"] if goal else [])
+        assert found(path, "first") == (["a", "b", "c"] if goal else [])
         assert not list(path.glob(f".{name}.*"))
         if goal:
             change(writer)
