@@ -206,6 +206,8 @@ class Crawl:
         self._pool.wake_all()
         self._slow.stop()
         self._relief.stop()
+        for reader in self._readers:
+            reader.hurry()
         for line in self._lines:
             line.wake()
         stuck = self._workers.join(JOIN_DEADLINE)
@@ -313,6 +315,9 @@ class Crawl:
                     continue
             found = reader.take()
             self._records[slot].now("scanning")
+            if self._stopping:
+                self._queues.give_back([lease for (lease, _), document in found if document is Lost.UNREAD])
+                found = [(page, document) for page, document in found if document is not Lost.UNREAD]
             read = [(page, document) for page, document in found if document is not Lost.DEADLY]
             documents = [document if isinstance(document, Document) else None for _, document in read]
             self._unloader.unload(slot, [page for page, _ in read], documents)

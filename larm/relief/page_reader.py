@@ -33,7 +33,7 @@ class Lost(enum.Enum):
     """What a page is that there is no document for."""
 
     UNREAD = enum.auto()
-    """Read it here."""
+    """Read it here, unless the crawl stops."""
     DEADLY = enum.auto()
     """It ended the process, more than once."""
 
@@ -58,6 +58,8 @@ class PageReader:
         self._process = HelperProcess(child, MEMORY)
         self._told = 0  # the process that knows the terms
         self._out: deque[_Batch] = deque()
+        # written by the main thread
+        self._hurried = False
 
     def fork(self) -> bool:
         """Have the process at once, see `HelperProcess.fork`."""
@@ -67,6 +69,10 @@ class PageReader:
         """Have the process ready: it takes a tenth of a second, if there is none yet."""
         with suppress(Died):
             self._ask(())
+
+    def hurry(self) -> None:
+        """The crawl stops: what ends the process is not tried again, nor is what came behind it. Any thread."""
+        self._hurried = True
 
     @property
     def out(self) -> int:
@@ -90,14 +96,19 @@ class PageReader:
 
     def _documents(self, batch: _Batch) -> list[Document | Lost]:
         try:
-            return self._receive(batch.pages) if batch.sent else self._ask(batch.pages)
+            if batch.sent:
+                return self._receive(batch.pages)
+            if not self._hurried:
+                return self._ask(batch.pages)
         except NotStarted:
-            return [Lost.UNREAD] * len(batch.pages)
+            pass
         except Died:
             self._count("relief/died", 1)
             for other in self._out:
                 other.sent = False
-            return [self._alone(page) for page in batch.pages]
+            if not self._hurried:
+                return [self._alone(page) for page in batch.pages]
+        return [Lost.UNREAD] * len(batch.pages)
 
     def close(self) -> None:
         """End the process."""

@@ -61,11 +61,11 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
 
 _SECONDS = 1.0
 """For a page, on average; the hostile ones are cut at a tenth of it."""
-_LEAST = 20.0
+_LEAST = 8.0
 
 
 def allowance(pages: int) -> float:
-    """Seconds that a process may take for so many pages."""
+    """Seconds that a process may take for so many pages: for a batch less than what the end of a crawl waits for."""
     return _LEAST + pages * _SECONDS
 
 

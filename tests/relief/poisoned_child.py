@@ -11,6 +11,9 @@ from larm.relief.protocol import decode_request
 
 POISON = b"<!-- poison -->"
 ONCE = b"<!-- once:"
+HANG = b"<!-- hang:"
+LONG = 3.0
+"""Seconds until the alarm, for a page that hangs."""
 
 
 def poisoned(child: Child, frame: bytes) -> bytes:
@@ -22,12 +25,16 @@ def poisoned(child: Child, frame: bytes) -> bytes:
             if os.path.exists(flag):
                 os.unlink(flag)
                 os.abort()
+        if HANG in fetched.body:
+            os.close(os.open(fetched.body.partition(HANG)[2].partition(b"-->")[0].strip(), os.O_CREAT))
+            while True:
+                pass
     return child.answer(frame)
 
 
 def main(memory: int) -> None:
     ours = Child()
-    serve(lambda frame: poisoned(ours, frame), seconds, memory)
+    serve(lambda frame: poisoned(ours, frame), lambda frame: LONG if HANG in frame else seconds(frame), memory)
 
 
 if __name__ == "__main__":

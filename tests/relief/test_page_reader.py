@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from larm.config import Processing
+from larm.crawl import JOIN_DEADLINE
 from larm.kit.helper_process import MAX_ANSWER, Died
-from larm.kit.helper_serve import LENGTH
+from larm.kit.helper_serve import GRACE, LENGTH
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.lease import Lease
@@ -19,8 +20,9 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
 from larm.processing.by_mime import processors
+from larm.relief.lane import BATCH
 from larm.relief.page_reader import Lost, Page, PageReader
-from larm.relief.protocol import Reply, Terms, decode_reply, encode_reply, plain
+from larm.relief.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
 from tests.relief.poisoned_child import ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
@@ -198,7 +200,7 @@ def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pyte
     there = reader(counts)
 
     def hang(seconds: float) -> bytes:
-        assert seconds > 20
+        assert seconds > allowance(2)
         raise Died("it took too long")
 
     monkeypatch.setattr(there._process, "receive", hang)
@@ -206,6 +208,20 @@ def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pyte
         assert read(there, PAGES[:2]) == [Lost.DEADLY] * 2
     finally:
         there.close()
+
+
+def test_at_a_stop_nothing_is_tried_again(poisoned: PageReader, counts: Counter[str]) -> None:
+    for batch in (PAGES[:2], [PAGES[2], page("p", POISON)], PAGES[3:5], PAGES[5:]):
+        poisoned.hand(batch)
+    poisoned.hurry()
+    assert [document for _, document in poisoned.take()] == here(PAGES[:2])
+    assert [[document for _, document in poisoned.take()] for _ in range(3)] == [[Lost.UNREAD] * n for n in (2, 2, 1)]
+    assert counts["relief/died"] == 1
+    assert poisoned._process.starts == 1
+
+
+def test_the_end_of_a_crawl_waits_longer_than_a_process_that_hangs() -> None:
+    assert allowance(BATCH) + 2 * GRACE < JOIN_DEADLINE
 
 
 def test_a_page_with_more_links_than_an_answer_may_hold_ends_no_process(counts: Counter[str]) -> None:

@@ -15,8 +15,8 @@ from larm.relief.lane import Ended, ReliefLane
 from larm.seams import Clock
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.relief.poisoned_child import POISON
-from tests.stories.crawls import ALL_HOSTS, lines, rows, run_crawl
+from tests.relief.poisoned_child import HANG, POISON
+from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 
 PAGES = [f"/{number}" for number in range(60)]
@@ -80,6 +80,28 @@ def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     assert stored >= {path[1:] for path in PAGES}
     aside = run.counters.get("larm/set_aside", 0)
     assert (aside == 1) == ("bad" not in stored), "unless the fetcher has read it itself, as there was no room"
+
+
+def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it was given is fetched again by the next run, and nothing else is."""
+    flag = tmp_path / "flag"
+    site = web.host("a.localhost")
+    site.page("/", links=[*PAGES, "/bad"])
+    for path in PAGES:
+        site.page(path)
+    site.page("/bad", body=f"{HANG.decode()} {flag} -->")
+    start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
+    with monkeypatch.context() as patched:
+        patched.setattr(page_reader.PageReader.__init__, "__defaults__", ("tests.relief.poisoned_child",))
+        patched.setattr(wiring, "ReliefLane", NeededLane)
+        crawl = wiring.build_crawl(config_of(start, settings), tmp_path / "crawl")
+        crawl.on_second = lambda: flag.exists() and crawl.stop()
+        assert crawl.run().reason == "shutdown"
+    assert "/bad" not in "".join(row.url for row in rows(tmp_path / "crawl"))
+    assert run_crawl(tmp_path / "crawl", start, settings).reason == "finished"
+    assert sorted(row.url for row in rows(tmp_path / "crawl")) == sorted(
+        web.url("a.localhost", path) for path in ["/", "/bad", *PAGES]
+    )
 
 
 FORKED_ALONE = """
