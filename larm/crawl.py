@@ -281,8 +281,8 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            quick = self._slow.divert(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
-            rest = self._relief.divert(quick, keep=not fetcher.in_flight)
+            quick = self._relief.divert(ended, keep=not fetcher.in_flight)
+            rest = self._slow.divert(quick, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
             if rest:
                 self._relief.spent(self._unloader.unload(number, rest))
         self._queues.give_back(fetcher.abandon())

@@ -29,7 +29,7 @@ _PAGE, _TEXT = "page", "anchors"
 _OF = "snapshot"
 """A file in it: of which snapshot of the graph it is."""
 _ADVICE = "the next run of larm crawl makes it again"
-_MEMORY = 30_000_000
+_MEMORY = 15_000_000  # tantivy's least; twice as much is no faster
 _MOST = 400
 """Texts that are taken for each word of a query."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from larm.kit.garbage import collect_rarely
+from larm.kit.garbage import collect_rarely, give_back
 from larm.kit.helper_serve import serve
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import ByMime, processors
+from larm.processing.by_mime import LARGE, ByMime, processors
 from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -37,7 +37,10 @@ class Child:
         documents = [document if document.mime in HTML else None for document in read]
         counts = dict(self._counts)
         self._counts.clear()
-        return encode_reply(Reply(documents, counts))
+        reply = encode_reply(Reply(documents, counts))
+        if any(len(fetched.body) > LARGE for _, fetched in request.pages):
+            give_back()
+        return reply
 
     def _build(self, terms: Terms) -> ByMime:
         normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)

@@ -33,6 +33,9 @@ BATCH = 16
 """Pages handed over at a time, at most: some ten milliseconds of work."""
 WAITING = 64
 """Pages that wait for each process, beside those that it was given."""
+BATCH_BYTES, WAITING_BYTES = 1_000_000, 16_000_000
+"""Bytes of them, and one page more. So much room that a few of the largest pages find some too: one of 6 MB takes 100 MB while
+it is read, which the crawl's own process need not have."""
 
 
 class ReliefLane:
@@ -51,7 +54,7 @@ class ReliefLane:
         self._work = threading.Condition(self._lock)  # of its own: to notify somebody must not wake who is not needed yet
         # guarded by self._lock
         self._queue: deque[tuple[Lease, Fetched]] = deque()
-        self._room = 0  # for so many more
+        self._room = self._space = 0  # for so many more pages, and bytes of them
         self._stopped = False
         self._first = WINDOW
         # guarded by self._lock: the need
@@ -89,13 +92,14 @@ class ReliefLane:
             self._ready += 1
             self._since, self._spent = self._clock.monotonic(), 0.0
             self._room += WAITING
+            self._space += WAITING_BYTES
 
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
         """Queue pages while there is room; the rest, in its order. Never waits.
 
         ``keep``: so many pages stay, as the fetcher has nothing else to do.
         """
-        if self._room <= 0:  # a stale look costs nothing
+        if self._room <= 0 or self._space <= 0:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
         pages = [each for each in pages if "html" in each[1].headers.get("content-type", "")]
@@ -105,14 +109,22 @@ class ReliefLane:
         with self._lock:
             if self._stopped:
                 return ended
-            pages = pages[: self._room]
-            self._room -= len(pages)
+            pages = self._fitting_locked(pages)
         self._answered(pages)  # before somebody may have read them
         with self._lock:
             self._queue.extend(pages)
             self._work.notify()
         taken = {id(lease) for lease, _ in pages}
         return [each for each in ended if id(each[0]) not in taken]
+
+    def _fitting_locked(self, pages: list[tuple[Lease, Fetched]]) -> list[tuple[Lease, Fetched]]:
+        """The first ones, as many as there is room for."""
+        for number, (_, fetched) in enumerate(pages):
+            if self._room <= 0 or self._space <= 0:
+                return pages[:number]
+            self._room -= 1
+            self._space -= len(fetched.body)
+        return pages
 
     def take(self, *, wait: bool = True) -> list[tuple[Lease, Fetched]]:
         """The next pages; waits for some, unless it is to look only. None of them after `stop`."""
@@ -121,8 +133,13 @@ class ReliefLane:
                 self._work.wait_for(lambda: self._queue or self._stopped)
             if self._stopped:
                 return []
-            pages = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+            pages: list[tuple[Lease, Fetched]] = []
+            size = 0
+            while self._queue and len(pages) < BATCH and size < BATCH_BYTES:
+                pages.append(self._queue.popleft())
+                size += len(pages[-1][1].body)
             self._room += len(pages)
+            self._space += size
             return pages
 
     def stop(self) -> None:

@@ -11,15 +11,27 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.relief.lane import AT_ONCE, BATCH, LATER, MUCH, SOME, WAITING, WINDOW, Ended, ReliefLane
+from larm.relief.lane import (
+    AT_ONCE,
+    BATCH,
+    BATCH_BYTES,
+    LATER,
+    MUCH,
+    SOME,
+    WAITING,
+    WAITING_BYTES,
+    WINDOW,
+    Ended,
+    ReliefLane,
+)
 from larm.testing.clock import FakeClock
 
 NORMALIZER = URLNormalizer()
 
 
-def ended(number: int, kind: str = "text/html", *, robots: bool = False) -> Ended:
+def ended(number: int, kind: str = "text/html", *, robots: bool = False, size: int = 1) -> Ended:
     message = URLMessage(NORMALIZER.parse(f"http://a.test/{number}"))
-    return Lease(number, "a.test", message, robots), Fetched(200, {"content-type": kind}, b"x", Timing())
+    return Lease(number, "a.test", message, robots), Fetched(200, {"content-type": kind}, b"x" * size, Timing())
 
 
 def no_death(name: str, error: BaseException) -> None:
@@ -121,6 +133,18 @@ def test_what_there_is_no_room_for_comes_back() -> None:
     assert found.divert(pages) is pages
     assert found.take() == pages[:BATCH]
     assert found.divert(pages[:1]) == []
+
+
+def test_room_is_bounded_in_bytes_too() -> None:
+    found = lane()
+    large = [ended(number, size=WAITING_BYTES // 2) for number in range(3)]
+    small = [ended(9), ended(10)]
+    assert found.divert([small[0], *large, small[1]]) == [large[2], small[1]], "the last one that fits may be too large"
+    assert found.take() == [small[0], large[0]]
+    assert found.divert([small[1]]) == []
+    assert found.take() == [large[1]]
+    assert found.take() == [small[1]]
+    assert BATCH_BYTES < WAITING_BYTES // 2
 
 
 def test_a_fetcher_with_nothing_else_to_do_keeps_a_page() -> None:
