@@ -11,9 +11,8 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-import msgspec
-
 from larm.config import TrapsFilter as Settings
+from larm.frontier.trap_records import ENOUGH, PathRecord, PatternRecord, SavedTraps, decode_traps, encode_traps
 from larm.model.told import Told
 from larm.model.url_shape import BREADTHS, Parts, Pattern, difference, form_without, number_of, parts_of, patterns_of
 
@@ -27,68 +26,9 @@ _FIRST_PROBE = 16
 _SAME, _OTHER = 8, 10
 """Times that addresses which differ in a parameter have had the same text; and how many of them for one time they had not."""
 _PROBES = 256
-_ENOUGH = 10
-"""Pages after which a pattern may be proven: one in seven of the last ones was worth while."""
 _TRIES, _NEWCOMERS = 3, 200
 """Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
 of folders and sets of parameters."""
-
-
-class PatternRecord(msgspec.Struct, array_like=True, gc=False):
-    """One pattern."""
-
-    text: str
-    judged: int = 0
-    news: bytes = b""
-    """The last pages, a bit each: 1 was worth while. As bytes, for msgpack's numbers end at 64 bits."""
-    closed: bool = False
-    dropped: int = 0
-    tried: int = 0
-    """Addresses let through although a broader pattern is closed, because little was known of this one."""
-
-    @property
-    def key(self) -> int:
-        """That of its pattern."""
-        return number_of(self.text)
-
-    def add(self, fresh: bool, window: int) -> None:
-        """One more page."""
-        bits = (int.from_bytes(self.news) << 1 | fresh) & ((1 << window) - 1)
-        self.news = bits.to_bytes((window + 7) // 8)
-        self.judged += 1
-
-    @property
-    def proven(self) -> bool:
-        """It is worth while, whatever is said of broader patterns."""
-        return not self.closed and self.judged >= _ENOUGH and self.fresh * 7 >= min(self.judged, 8 * len(self.news))
-
-    @property
-    def fresh(self) -> int:
-        """Pages of the window that were worth while."""
-        return int.from_bytes(self.news).bit_count()
-
-
-class PathRecord(msgspec.Struct, array_like=True, gc=False):
-    """One path that has parameters."""
-
-    variants: int = 0
-    sets: list[int] = []
-    """Of parameter names; at most as many as are allowed."""
-
-
-class _Saved(msgspec.Struct, array_like=True, gc=False):
-    urls: int
-    patterns: dict[int, PatternRecord]
-    paths: dict[int, PathRecord]
-    parameters: dict[str, tuple[int, int]]
-    forms: dict[int, int]
-    claims: dict[int, int]
-    probes: list[int]
-    newcomers: int
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decoder = msgspec.msgpack.Decoder(_Saved)
 
 
 class HostTraps:
@@ -155,7 +95,7 @@ class HostTraps:
             if due or self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
                 continue
             own = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
-            due = own.judged < _ENOUGH and own.tried < _TRIES
+            due = own.judged < ENOUGH and own.tried < _TRIES
             own.tried += due
             self.newcomers += due
         if due:
@@ -266,7 +206,7 @@ class HostTraps:
     def row(self) -> bytes:
         """All of it, for the host's row."""
         if self._row is None:
-            saved = _Saved(
+            saved = SavedTraps(
                 self.urls,
                 dict(self.patterns),
                 dict(self.paths),
@@ -276,7 +216,7 @@ class HostTraps:
                 self.probes,
                 self.newcomers,
             )
-            self._row = _encode(saved)
+            self._row = encode_traps(saved)
         return self._row
 
     @classmethod
@@ -284,7 +224,7 @@ class HostTraps:
         """From its row. Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
         made = cls()
         if row:
-            saved = _decoder.decode(row)
+            saved = decode_traps(row)
             made.urls = saved.urls
             made.patterns, made.paths = saved.patterns, saved.paths
             made.parameters, made.forms = saved.parameters, saved.forms
