@@ -53,7 +53,7 @@ class PathRecord(msgspec.Struct, array_like=True, gc=False):
 
 
 class SavedTraps(msgspec.Struct, array_like=True, gc=False):
-    """One host's, in its row."""
+    """One host's, in its row; what came later is at the end and may be missing."""
 
     urls: int
     patterns: dict[int, PatternRecord]
@@ -63,6 +63,8 @@ class SavedTraps(msgspec.Struct, array_like=True, gc=False):
     claims: dict[int, int]
     probes: list[int]
     newcomers: int
+    choices: dict[str, list[int]] = {}
+    views: dict[int, PatternRecord] = {}
 
 
 encode_traps = msgspec.msgpack.Encoder().encode

@@ -12,15 +12,16 @@ from itertools import takewhile
 from typing import Any
 
 from larm.config import TrapsFilter as Settings
+from larm.frontier.choices import Choices
 from larm.frontier.trap_records import ENOUGH, PathRecord, PatternRecord, SavedTraps, decode_traps, encode_traps
 from larm.model.told import Told
 from larm.model.url_shape import BREADTHS, Parts, Pattern, difference, form_without, number_of, parts_of, patterns_of
 
-_PATTERNS, _PATHS, _FORMS, _PARAMETERS, _CLAIMS = 256, 128, 256, 64, 4096
+_PATTERNS, _VIEWS, _PATHS, _FORMS, _PARAMETERS, _CLAIMS = 256, 128, 128, 256, 64, 4096
 """Of each so many are remembered, those that came last."""
-_LARGER = (1, 2, 5, 12)
+_LARGER = (1, 1, 2, 5, 12)
 """A pattern of each breadth is judged by so many times ``filters.traps.pages`` pages ..."""
-_SHARPER = (1.0, 0.6, 0.4, 0.2)
+_SHARPER = (1.0, 1.0, 0.6, 0.4, 0.2)
 """... and of what is new among them only this part of what a narrow one may have keeps it open."""
 _FIRST_PROBE = 16
 _SAME, _OTHER = 8, 10
@@ -28,18 +29,33 @@ _SAME, _OTHER = 8, 10
 _PROBES = 256
 _TRIES, _NEWCOMERS = 3, 200
 """Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
-of folders and sets of parameters."""
+of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
 
 
 class HostTraps:
     """One host's; the lock of the `HostBook` is held."""
 
-    __slots__ = ("_row", "active", "claims", "forms", "newcomers", "parameters", "paths", "patterns", "probes", "urls")
+    __slots__ = (
+        "_row",
+        "active",
+        "choices",
+        "claims",
+        "forms",
+        "newcomers",
+        "parameters",
+        "paths",
+        "patterns",
+        "probes",
+        "urls",
+        "views",
+    )
 
     def __init__(self) -> None:
         self.urls = 0
         """That were let in."""
         self.patterns: dict[int, PatternRecord] = {}
+        self.views: dict[int, PatternRecord] = {}
+        """Patterns that are views. Apart, for many choices have more combinations than all else has patterns."""
         self.paths: dict[int, PathRecord] = {}
         self.parameters: dict[str, tuple[int, int]] = {}
         """By name: how often the text was the same without it, and how often it was another."""
@@ -50,6 +66,7 @@ class HostTraps:
         self.probes: list[int] = []
         """Addresses of closed patterns that may pass."""
         self.newcomers = 0
+        self.choices = Choices()
         self.active = False
         """Something is closed, or a parameter means nothing."""
         self._row: bytes | None = b""
@@ -91,7 +108,8 @@ class HostTraps:
         self._row = None
         record.dropped += 1
         due = record.dropped >= _FIRST_PROBE and record.dropped.bit_count() == 1
-        for place, pattern in enumerate(takewhile(lambda each: each.key != record.key, patterns_of(parts))):
+        narrower = takewhile(lambda each: each.key != record.key, self._patterns(parts))
+        for place, pattern in enumerate(each for each in narrower if each.breadth):
             if due or self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
                 continue
             own = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
@@ -130,12 +148,13 @@ class HostTraps:
         """Take in what a page was worth; returns lines for the log, where something was closed or opened again."""
         self._row = None
         parts = parts_of(told.url.access)
-        own = patterns_of(parts)
+        self.choices.learn(parts)
+        own = self._patterns(parts)
         lines = [line for pattern in own if (line := self._judge(pattern, not told.stale, settings))]
         if not told.stale and told.referrer:
             page = parts_of(told.referrer)
             if page.origin == parts.origin:  # a list of articles has no text of its own, but leads to some
-                others = [pattern for pattern in patterns_of(page) if pattern not in own]
+                others = [pattern for pattern in self._patterns(page) if pattern not in own]
                 lines += [line for pattern in others if (line := self._judge(pattern, True, settings))]
         if parts.parameters or told.first:
             lines += self._compare(told, parts)
@@ -145,7 +164,8 @@ class HostTraps:
     def _judge(self, pattern: Pattern, fresh: bool, settings: Settings) -> str | None:
         if fresh and not self.patterns:  # good sites have no records
             return None
-        record = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
+        records, most = (self.patterns, _PATTERNS) if pattern.breadth else (self.views, _VIEWS)
+        record = _get(records, pattern.key, partial(PatternRecord, pattern.text), most)
         window = settings.stale_pages * _LARGER[pattern.breadth]
         record.add(fresh, window)
         if not record.closed and record.judged < window:
@@ -193,10 +213,15 @@ class HostTraps:
         now = self.parameters[name] = (known[0] + same, known[1] + (not same))
         return f"parameter {name} does not change the text" if _means_nothing(*now) and not before else None
 
+    def _patterns(self, parts: Parts) -> list[Pattern]:
+        """Those first that say most of it."""
+        chosen = self.choices.pattern(parts) if parts.parameters else None
+        return [chosen, *patterns_of(parts)] if chosen else patterns_of(parts)
+
     def _closed_record(self, parts: Parts) -> PatternRecord | None:
         """What decides is the first pattern of which enough is known."""
-        for pattern in patterns_of(parts):
-            record = self.patterns.get(pattern.key)
+        for pattern in self._patterns(parts):
+            record = (self.patterns if pattern.breadth else self.views).get(pattern.key)
             if record is not None and (record.closed or record.proven):
                 return record if record.closed else None
         return None
@@ -215,6 +240,8 @@ class HostTraps:
                 dict(self.claims),
                 self.probes,
                 self.newcomers,
+                dict(self.choices.values),
+                dict(self.views),
             )
             self._row = encode_traps(saved)
         return self._row
@@ -230,7 +257,8 @@ class HostTraps:
             made.parameters, made.forms = saved.parameters, saved.forms
             made.claims, made.probes = saved.claims, saved.probes
             made.newcomers = saved.newcomers
-            closed = any(record.closed for record in made.patterns.values())
+            made.choices, made.views = Choices(saved.choices), saved.views
+            closed = any(record.closed for record in (*made.patterns.values(), *made.views.values()))
             made.active = closed or any(_means_nothing(*each) for each in made.parameters.values())
             made._row = row
         return made
@@ -258,5 +286,6 @@ def _get(table: dict[Any, Any], key: Any, make: Any, most: int) -> Any:
 def closed_lines(traps: HostTraps) -> Sequence[str]:
     """What is closed, for `larm why`."""
     empty = [name for name, counts in traps.parameters.items() if _means_nothing(*counts)]
-    lines = [f"{record.text} ({record.dropped} dropped)" for record in traps.patterns.values() if record.closed]
+    records = (*traps.views.values(), *traps.patterns.values())
+    lines = [f"{record.text} ({record.dropped} dropped)" for record in records if record.closed]
     return [*lines, *(f"parameter {name} means nothing" for name in empty)]

@@ -26,7 +26,7 @@ class Pattern(NamedTuple):
     """A set of addresses of one host."""
 
     text: str
-    """For people: ``/calendar/0/0``, ``/list?page&sort``, ``*?sid``, ``/list?*``, ``/shop/**``."""
+    """For people: ``/calendar/0/0``, ``/list?page&sort=up``, ``/list?page&sort``, ``*?sid``, ``/list?*``, ``/shop/**``."""
     breadth: int
     """How much it takes in: an index of `BREADTHS`."""
 
@@ -36,7 +36,7 @@ class Pattern(NamedTuple):
         return _key_of(self.text)
 
 
-BREADTHS = ("one shape", "one set of parameters", "one path or folder", "the whole host")
+BREADTHS = ("one view", "one shape", "one set of parameters", "one path or folder", "the whole host")
 
 
 class Parts(NamedTuple):
@@ -71,10 +71,16 @@ def patterns_of(parts: Parts) -> list[Pattern]:
     shape = generalised(parts.path)
     if parts.parameters:
         names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
-        found = [Pattern(shape + names, 0), Pattern(shape + "?*", 2), Pattern("*" + names, 1)]
+        found = [Pattern(shape + names, 1), Pattern(shape + "?*", 3), Pattern("*" + names, 2)]
     elif _NUMBER.search(parts.path):
-        found = [Pattern(shape, 0)]
+        found = [Pattern(shape, 1)]
     return [*found, *_folder_patterns(shape.rpartition("/")[0])]
+
+
+def chosen_pattern(parts: Parts, words: Mapping[str, str]) -> Pattern:
+    """The first of `patterns_of`, narrower still: with the values of some of the parameters, as in ``/list?page&sort=up``."""
+    written = {generalised(name) + (f"={words[name]}" if name in words else "") for name in parts.parameters}
+    return Pattern(generalised(parts.path) + "?" + "&".join(sorted(written)), 0)
 
 
 def generalised(text: str) -> str:
@@ -95,8 +101,8 @@ _generalised_folder = lru_cache(1_000)(_generalised)
 @lru_cache(1_000)
 def _folder_patterns(folder: str) -> tuple[Pattern, ...]:
     folders = folder.split("/")[1:]
-    found = [Pattern("/" + "/".join(folders[:depth]) + "/**", 2) for depth in range(min(len(folders), _DEPTH), 0, -1)]
-    return (*found, Pattern("/**", 3))
+    found = [Pattern("/" + "/".join(folders[:depth]) + "/**", 3) for depth in range(min(len(folders), _DEPTH), 0, -1)]
+    return (*found, Pattern("/**", 4))
 
 
 def form_without(parts: Parts, names: Iterable[str]) -> int:

@@ -7,7 +7,7 @@ from larm.config import TrapsFilter as Settings
 from larm.frontier.hosts import ROW
 from larm.frontier.saved_host import decode_host
 from larm.frontier.trap_desk import TrapDesk, closed_here
-from larm.frontier.traps import HostTraps
+from larm.frontier.traps import HostTraps, closed_lines
 from larm.kit.block_store import BlockStore
 from larm.model.message import REDIRECT, UNKNOWN
 from larm.model.told import Told
@@ -100,6 +100,43 @@ def test_the_narrowest_pattern_decides() -> None:
     assert closed(traps, "/repo/other?id=999") == "pattern *?id is closed: it went on and on without anything new"
     passed = [number for number in range(10) if traps.probe(parts_of(f"http://a.test/repo/other?id={number}"), number)]
     assert passed == [0, 1, 2, 3, 4, 5], "little is known of its shape, nor of its path"
+
+
+def test_views_at_one_path_are_told_apart() -> None:
+    """A parameter says what is wanted: files are new, their histories are not."""
+    traps = HostTraps()
+    lines: list[str] = []
+    for number in range(60):
+        for view in ("blob", "history", "blame"):
+            lines += traps.learn(told(f"/git?a={view};h={number}", stale=view != "blob" or number % 3 > 0), SETTINGS)
+    assert "closed: /git?a=history&h (one view): 10 of the last 10 pages said nothing new" in lines
+    assert "/git?a&h" in [each.text for each in traps.patterns.values() if each.closed]
+    assert closed(traps, "/git?a=blob;h=999") is None
+    assert closed(traps, "/git?a=blame;h=999") == "pattern /git?a=blame&h is closed: it went on and on without anything new"
+    assert closed(traps, "/git?a=other;h=999") == "pattern /git?a&h is closed: it went on and on without anything new"
+    again = HostTraps.of(traps.row())
+    assert closed(again, "/git?a=blob;h=999") is None
+    assert "/git?a=history&h (0 dropped)" in closed_lines(again)
+
+
+def test_views_that_are_unknown_get_no_tries_of_their_own() -> None:
+    """Facets have more combinations than a crawl has time for."""
+    traps = HostTraps()
+    for number in range(40):
+        traps.learn(told(f"/shop?colour=red&page={number}"), SETTINGS)
+    colours = ["/shop?colour=" + "x" * length + "&page=1" for length in range(1, 30)]
+    passed = [n for n, address in enumerate(colours, 1) if traps.probe(parts_of(f"http://a.test{address}"), n)]
+    assert passed == [16], "as of any closed pattern"
+
+
+def test_combinations_of_choices_do_not_push_other_patterns_out() -> None:
+    traps = HostTraps()
+    for number in range(10):
+        traps.learn(told(f"/day/{number}"), SETTINGS)
+    for number in range(900):
+        traps.learn(told(f"/shop?a={'x' * (1 + number % 30)}&b={'y' * (1 + number // 30)}", stale=number % 2 > 0), SETTINGS)
+    assert len(traps.views) == 128
+    assert closed(traps, "/day/99") is not None
 
 
 def test_newcomers_are_few() -> None:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.model.url_shape import difference, form_without, generalised, parts_of, patterns_of, repeats, without_echo
+from larm.model.url_shape import (
+    chosen_pattern,
+    difference,
+    form_without,
+    generalised,
+    parts_of,
+    patterns_of,
+    repeats,
+    without_echo,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,12 @@ from larm.model.url_shape import difference, form_without, generalised, parts_of
 )
 def test_patterns(path: str, patterns: list[str]) -> None:
     assert [each.text for each in patterns_of(parts_of("http://a.test" + path))] == patterns
+
+
+def test_a_view_is_narrower_than_its_shape() -> None:
+    parts = parts_of("http://a.test/list7?sort=up&page=3&part2=all")
+    assert chosen_pattern(parts, {"sort": "up", "part2": "all"}) == ("/list0?page&part0=all&sort=up", 0)
+    assert chosen_pattern(parts, {}).text == patterns_of(parts)[0].text
 
 
 def test_parameters() -> None:
