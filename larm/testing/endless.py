@@ -145,10 +145,39 @@ def versions(site: Site, pages: int) -> list[str]:
     return ["/", *(f"/repo/file/{number}" for number in range(pages))]
 
 
+def one_path(site: Site, pages: int) -> list[str]:
+    """A repository on the web, of which all is at one path: a parameter says what is wanted of a file in a version.
+
+    Each file has a few versions that differ in a word. What else is shown of it says nothing, and there is much more of it.
+    """
+    commits = [f"{random.Random(number).getrandbits(160):040x}" for number in range(60)]
+    views = ("history", "blame", "raw", "diff")
+
+    def answer(request: Request) -> Reply:
+        chosen = dict(each.partition("=")[::2] for each in request.path.partition("?")[2].split(";"))
+        at = commits.index(chosen["hb"]) if chosen.get("hb") in commits else 0
+        near = [commits[(at + step) % len(commits)] for step in (1, 2, 7)]
+        name, view = chosen.get("f", ""), chosen.get("a", "")
+        links = [f"/git?a={each};f={name};hb={other}" for each in views for other in near if name]
+        if view == "tree":
+            folder = range(int(name or 0) * 10, int(name or 0) * 10 + 10)
+            files = [f"/git?a={each};f={number};hb={commits[at]}" for number in folder for each in (*views, "blob")]
+            more = [f"/git?a=tree;f={number};hb={other}" for number in range(pages // 10) for other in near]
+            return _page("Files", "Files of this version", [*more, *files, *links])
+        if view == "blob":
+            return _page(f"File {name}", prose(int(name)) + (f" version {at % 3}" if at else ""), links)
+        return _page(view, "Nothing that is new", links)
+
+    site.otherwise(answer)
+    site.page("/", "Repositories", "What we write.", links=[f"/git?a=tree;f=0;hb={commits[0]}"])
+    return [f"/git?a=blob;f={number}" for number in range(pages)]
+
+
 ENDLESS: dict[str, Endless] = {
     "calendar": calendar,
     "sessions": sessions,
     "shop": shop,
     "maze": maze,
     "versions": versions,
+    "one-path": one_path,
 }
