@@ -241,7 +241,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         ticker=ticker,
         unloader=unloader,
         slow=SlowLane(process.is_slow, settings.storage.queue),
-        relief=ReliefLane(clock, queues.answered, queues.enough),
+        relief=ReliefLane(clock, queues.answered, queues.enough, process.is_page),
         readers=readers,
         lines=lines,
         checkpointer=checkpointer,

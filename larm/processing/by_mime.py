@@ -34,6 +34,7 @@ from larm.seams import Processor
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
+HTML = ("text/html", "application/xhtml+xml")
 LARGE = 1_000_000
 """Bytes of a body that a fetcher thread leaves to the reading threads: one page in ten thousand, a sitemap, a trap."""
 
@@ -91,6 +92,12 @@ class ByMime:
         if message.url.host == FILES and not document.title:
             document = msgspec.structs.replace(document, title=name_of(message.url))
         return document
+
+    @staticmethod
+    def is_page(fetched: Fetched) -> bool:
+        """Whether this is HTML, and says so."""
+        kind = fetched.headers.get("content-type", "")
+        return "html" in kind and (fetched.body.startswith(b"<") or mime_of(kind, fetched.body) in HTML)
 
     def is_slow(self, fetched: Fetched) -> bool:
         """Whether it takes a process, or a good part of a second, to read this."""

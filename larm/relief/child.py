@@ -13,10 +13,8 @@ from larm.kit.helper_serve import serve
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import LARGE, ByMime, processors
+from larm.processing.by_mime import HTML, LARGE, ByMime, processors
 from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of
-
-HTML = ("text/html", "application/xhtml+xml")
 
 
 class Child:

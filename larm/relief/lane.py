@@ -42,13 +42,21 @@ class ReliefLane:
     """Closed until there is need, and a process that is ready."""
 
     def __init__(
-        self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object], enough: Callable[[], bool]
+        self,
+        clock: Clock,
+        answered: Callable[[Sequence[tuple[Lease, Fetched]]], object],
+        enough: Callable[[], bool],
+        is_page: Callable[[Fetched], bool],
     ) -> None:
-        """``answered`` is told of the pages that wait here; ``enough()``: there is enough left for who comes to help."""
+        """``answered`` is told of the pages that wait here; ``enough()``: there is enough left for who comes to help.
+
+        ``is_page``: whether the processes can read it.
+        """
         # constant after construction
         self._clock = clock
         self._answered = answered
         self._enough = enough
+        self._is_page = is_page
         self._lock = threading.Lock()
         self._needed = threading.Condition(self._lock)
         self._work = threading.Condition(self._lock)  # of its own: to notify somebody must not wake who is not needed yet
@@ -102,8 +110,7 @@ class ReliefLane:
         if self._room <= 0 or self._space <= 0:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
-        pages = [each for each in pages if "html" in each[1].headers.get("content-type", "")]
-        pages = pages[keep:]
+        pages = [each for each in pages if self._is_page(each[1])][keep:]
         if not pages:
             return ended
         with self._lock:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.kit.test_helper_process import ECHO
+from tests.kit.test_helper_process import ECHO, it_ends_with_its_parent
 
 BEGIN = f"""
 import os, signal, subprocess, sys, threading
@@ -115,16 +114,4 @@ def test_it_does_not_outlive_us(request_: str) -> None:
         "print('idle', flush=True)\n"
         "sys.stdin.read()\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", BEGIN + code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert parent.stdin is not None
-    assert parent.stdout is not None
-    pid = int(parent.stdout.readline())
-    if request_ == "x":
-        assert parent.stdout.readline() == "idle\n"
-    parent.kill()
-    parent.wait()
-    parent.stdin.close()
-    parent.stdout.close()
-    status = Path(f"/proc/{pid}/stat")
-    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":
-        os.sched_yield()  # the test's time-out bounds it
+    it_ends_with_its_parent([sys.executable, "-c", BEGIN + code], idle=request_ == "x")

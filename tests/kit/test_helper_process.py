@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -90,15 +90,18 @@ def test_it_does_not_outlive_us(request_: str) -> None:
         "print('idle', flush=True)\n"
         "sys.stdin.read()\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    it_ends_with_its_parent([sys.executable, "-c", code], idle=request_ == "x")
+
+
+def it_ends_with_its_parent(command: Sequence[str], *, idle: bool) -> None:
+    """The command says the number of its helper, and ``idle`` once that is."""
+    parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert parent.stdin is not None
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
-    if request_ == "x":
+    if idle:
         assert parent.stdout.readline() == "idle\n"
-        parent.kill()
-    else:
-        parent.kill()
+    parent.kill()
     parent.wait()
     parent.stdin.close()
     parent.stdout.close()

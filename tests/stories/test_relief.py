@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from larm import wiring
-from larm.model.lease import Lease
-from larm.model.outcome import Fetched
 from larm.relief import page_reader
 from larm.relief.lane import Ended, ReliefLane
-from larm.seams import Clock
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.relief.poisoned_child import HANG, POISON
@@ -26,10 +24,8 @@ TWO = {"processing.processes": 2}
 class NeededLane(ReliefLane):
     """The CPU is the limit from the first page on, and nothing is read before a process is ready."""
 
-    def __init__(
-        self, clock: Clock, answered: Callable[[Sequence[tuple[Lease, Fetched]]], object], enough: Callable[[], bool]
-    ) -> None:
-        super().__init__(clock, answered, enough)
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
         self._wanted = 9
         self._opened = False
 
