@@ -175,6 +175,16 @@ def test_any_bytes_are_read_or_refused(data: st.DataObject, kind: str) -> None:
     assert isinstance(read_office(bytes(body), kind, Budget(5)), Found)
 
 
+@pytest.mark.parametrize("bits", [1, 2, 0x80])
+def test_a_table_of_contents_that_points_nowhere(bits: int) -> None:
+    """The end of the file says where it begins; all places of parts are counted from there."""
+    whole = odt()
+    for place in range(len(whole) - 22, len(whole)):
+        body = bytearray(whole)
+        body[place] ^= bits
+        assert isinstance(read_office(bytes(body), OPEN, Budget(5)), Found)
+
+
 def test_entities_are_not_expanded(by_mime: ByMime) -> None:
     lol = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
     body = zipped({"content.xml": f"<!DOCTYPE x [<!ENTITY l0 'lol'>{lol}]><text:p>&l9;</text:p>"})

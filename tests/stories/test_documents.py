@@ -171,7 +171,7 @@ def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, 
         "from larm.processing.apart.reader import DocumentReader\n"
         "DocumentReader.__init__.__defaults__ = ('tests.stories.poisoned_child',)"
     )
-    arguments = crawl_arguments(tmp_path, [start], {"processing.documents.timeout": "20s", "monitor.tick": "50ms"})
+    arguments = crawl_arguments(tmp_path, [start], {"processing.documents.timeout": "6s", "monitor.tick": "50ms"})
     with Process(*arguments, before=poison) as process:
         children: set[int] = set()
         while not any(int(facts(child)[11]) > 100 for child in children):  # a second of the processor: it hangs

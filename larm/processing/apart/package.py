@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import struct
 import zipfile
 import zlib
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ MAX_PART: Final = 60_000_000
 """Bytes of a part, unpacked; what is longer is cut."""
 MAX_TOTAL: Final = 150_000_000
 """Bytes of all parts that are read. With `MAX_PART`, what a bomb comes to."""
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
+"""What zipfile raises for a part that was damaged; NotImplementedError is among them, as a RuntimeError."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -63,7 +66,7 @@ class Package:
                 data = part.read(limit)
                 if len(data) == limit and part.read(1):
                     self.warnings.append(f"{name} is longer than {limit} bytes")
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        except _UNREADABLE as error:
             self.warnings.append(f"{name} can't be unpacked: {error}")
             return ""
         self._left -= len(data)
