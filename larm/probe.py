@@ -10,6 +10,7 @@ from larm.fetcher_record import FetcherRecord
 from larm.frontier.handler import MessageHandler
 from larm.frontier.queues import HostQueues
 from larm.kit.counters import Counters
+from larm.kit.helpers_cpu import helpers_seconds
 from larm.kit.seen_set import DiskSeenSet
 from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
@@ -107,6 +108,7 @@ class Probe:
             "start, display and end": threads.get("main", 0.0),
         }
         stages["other"] = max(time.process_time() - sum(stages.values()), 0.0)
+        stages["processing, in other processes"] = helpers_seconds()
         return {name: round(seconds, 4) for name, seconds in stages.items()}
 
     def _since(self, name: str, counters: dict[str, int]) -> int:

@@ -110,6 +110,7 @@ def test_processor_time_by_stage(river: River) -> None:
     river.probe._records[2].spent(0.5)
     found = river.probe().cpu
     assert found.pop("other") >= 0.0
+    assert found.pop("processing, in other processes") >= 0.0
     assert found == {
         "fetching": 2.0,
         "processing": 2.5,
