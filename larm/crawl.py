@@ -294,7 +294,7 @@ class Crawl:
         slot = len(self._pool) + number
         while (ended := self._slow.take()) is not None:
             with self._slow.reading(ended[1]):
-                self._unloader.unload(slot, [ended])
+                self._relief.spent(self._unloader.unload(slot, [ended]))
             self._pool.wake_one()  # its host may be asked again, and who asks is another thread
             give_back()  # it was large
             self._records[slot].now("idle")

@@ -28,7 +28,8 @@ def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments
     except Exception as error:  # whatever the user's module raises while it is loaded
         raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
     needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
-    missing = [each for each in needed if not hasattr(made, each)]
+    methods = {name for name, value in vars(seam).items() if callable(value)}
+    missing = [each for each in needed if not hasattr(made, each) or (each in methods and not callable(getattr(made, each)))]
     if missing:
         raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
     return made

@@ -242,5 +242,5 @@ class Scorer(Protocol):
     """What a page is worth beside its words: the score of a classifier, say (YIOOP-69). Called on the thread that searches."""
 
     def score(self, page: FoundPage) -> float:
-        """Any finite number; times its weight it is added to the score. Asked of each candidate of each search: be quick."""
+        """A number up to a million; times its weight it is added to the score. Asked of each candidate: be quick."""
         ...

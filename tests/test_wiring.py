@@ -55,6 +55,10 @@ class Reader:
     def process(self, message, fetched, mime): pass
 
 
+class Scored(Reader):
+    score = 3
+
+
 class Broken:
     def __init__(self):
         raise RuntimeError("out of order")
@@ -124,6 +128,7 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
         ({"storage__chain": ["logs"]}, "storage.chain: 'logs': expected one of log, index, graph, or package.module:Class"),
         ({"search__own": {"fresh": 1}}, "search.own: 'fresh': expected package.module:Class"),
         ({"search__own": {f"{PART}:Reader": 1}}, f"search.own: {PART}:Reader has no score; see larm.seams.Scorer"),
+        ({"search__own": {f"{PART}:Scored": 1}}, f"search.own: {PART}:Scored has no score; see larm.seams.Scorer"),
         ({"processing__by_mime": {"a/b": "reader"}}, "processing.by_mime.a/b: 'reader': expected package.module:Class"),
         (
             {"filters__order": ["no_such:Thing"]},

@@ -11,9 +11,9 @@ import re
 
 from larm.model.url_shape import Parts, Pattern, chosen_pattern, generalised, number_of
 
-_VALUES = 32
+_MOST_VALUES = 32
 """A choice has at most so many: programs have some 25 views, sites some more sections."""
-_NAMES = 64
+_MOST_NAMES = 64
 """Are remembered, those that came last."""
 _LONGEST = 32
 """Characters of a value."""
@@ -34,16 +34,16 @@ class Choices:
         for name, word in _words(parts).items():
             key = generalised(name)
             known = self.values.pop(key, [])
-            if len(known) <= _VALUES and (number := number_of(word) & 0xFFFF) not in known:
+            if len(known) <= _MOST_VALUES and (number := number_of(word) & 0xFFFF) not in known:
                 known = [*known, number]
-            if len(self.values) >= _NAMES:
+            if len(self.values) >= _MOST_NAMES:
                 del self.values[next(iter(self.values))]
             self.values[key] = known
 
     def pattern(self, parts: Parts) -> Pattern | None:
         """What has the same choices, and all else as the address; None: it has no choices."""
         found = _words(parts).items()
-        words = {name: word for name, word in found if len(self.values.get(generalised(name), ())) <= _VALUES}
+        words = {name: word for name, word in found if len(self.values.get(generalised(name), ())) <= _MOST_VALUES}
         return chosen_pattern(parts, words) if words else None
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from typing import NamedTuple
 
 import msgspec
 
+from larm.kit.gunzip import unpack
+
 MAX_LINE = 16_663  # bytes of a line that count: eight times the longest URL of old browsers, as in the reference parser
-MAX_SIZE = 512_000  # bytes of a file that count
+MAX_UNPACKED = 512_000  # bytes; of what comes unpacked, as nearly all, larm.config says how much counts (RFC 9309 2.5)
 MAX_SITEMAPS = 1_000  # nobody needs more, and the host records must stay small
 
 _AGENT, _ALLOW, _DISALLOW, _SITEMAP, _DELAY = range(1, 6)  # groups of _LINE, of which exactly one takes part in a match
@@ -114,18 +115,10 @@ def _slow_down(groups: tuple[_Group, ...], value: bytes) -> None:
 def _text(body: bytes) -> bytes:
     """``body`` as UTF-8, without byte order mark. What is not UTF-8 stays: its octets are compared as they are."""
     if body.startswith(b"\x1f\x8b"):  # packed without saying so; what would be taken for an empty file forbids things
-        body = _unpacked(body)
+        body, _ = unpack(body, MAX_UNPACKED)
     if body.startswith((b"\xff\xfe", b"\xfe\xff")):
         body = body.decode("utf-16", "replace").encode()
     return body.removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"")  # without NUL, UTF-16 that lacks the mark is readable too
-
-
-def _unpacked(body: bytes) -> bytes:
-    """What is within gzip, as far as it can be had; the size limit is that of RFC 9309 2.5."""
-    try:
-        return zlib.decompressobj(wbits=31).decompress(body, MAX_SIZE)
-    except zlib.error:
-        return b""
 
 
 def _escape(octet: re.Match[bytes]) -> bytes:

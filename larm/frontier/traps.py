@@ -1,6 +1,6 @@
 """HostTraps: what is remembered of one host's addresses, to know where it leads round in circles. Plain state and pure rules.
 
-Part of the host's record, and guarded like it. All of it is bounded: a few KB for a host that is one great trap, nothing for
+Part of the host's record, and guarded like it. All of it is bounded: some 50 KB for a host that is one great trap, nothing for
 one whose addresses have neither numbers nor parameters.
 """
 

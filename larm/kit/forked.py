@@ -7,6 +7,7 @@ a single thread, of Python or of any library. It gets nothing of ours but its tw
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _THREADS: Final = Path("/proc/self/task")
+_STATM: Final = Path("/proc/self/statm")
 _MOST_FILES: Final = 1 << 20
 
 
@@ -29,26 +31,30 @@ class Forked:
         self.stdin = stdin
         self.stdout = stdout
         # only the owner's thread
+        self._end = os.pidfd_open(pid)
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """Its exit code, if it has ended: negative for a signal."""
+        """Its exit code, if it has ended: negative for a signal; 0 if somebody else has asked for it."""
         if self._code is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # who ignores SIGCHLD, or waits for all children, takes it away
+                pid, status = self.pid if self._has_ended(0) else 0, 0
             if pid:
                 self._code = os.waitstatus_to_exitcode(status)
+                os.close(self._end)
         return self._code
+
+    def _has_ended(self, timeout: float | None) -> bool:
+        ended = select.poll()
+        ended.register(self._end, select.POLLIN)
+        return bool(ended.poll(None if timeout is None else timeout * 1_000))
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code. Raises subprocess.TimeoutExpired after ``timeout`` seconds."""
         if self._code is None:
-            end = os.pidfd_open(self.pid)
-            try:
-                ended = select.poll()
-                ended.register(end, select.POLLIN)
-                ended.poll(None if timeout is None else timeout * 1_000)
-            finally:
-                os.close(end)
+            self._has_ended(timeout)
         code = self.poll()
         if code is None:
             raise subprocess.TimeoutExpired("fork", timeout or 0.0)
@@ -57,7 +63,8 @@ class Forked:
     def kill(self) -> None:
         """End it, if it has not ended."""
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._end, signal.SIGKILL)
 
     def __repr__(self) -> str:
         return f"<Forked {self.pid}>"
@@ -66,7 +73,7 @@ class Forked:
 def fork(main: Callable[[], object]) -> Forked | None:
     """A copy in which ``main`` answers on its standard output what comes on its standard input; it never returns there.
 
-    None where that is not safe: there are other threads, or nobody can tell (no Linux). Main thread only.
+    None where that is not safe, as there are other threads, or nobody can tell (no Linux), or not possible. Main thread only.
     """
     try:
         if len(os.listdir(_THREADS)) != 1 or not hasattr(os, "pidfd_open"):
@@ -93,6 +100,7 @@ def fork(main: Callable[[], object]) -> Forked | None:
 
 def _leave_all_but(stdin: int, stdout: int) -> None:
     """In the copy: the pipes are all that it has in common with the original, and no Ctrl-C reaches it."""
+    gc.freeze()  # or a file of the original's that is collected closes whatever has its number now
     os.setpgid(0, 0)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
@@ -104,3 +112,11 @@ def _leave_all_but(stdin: int, stdout: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 2)
     os.closerange(3, _MOST_FILES)
+
+
+def address_space() -> int:
+    """Bytes that this process has mapped; 0 where nobody can tell."""
+    try:
+        return int(_STATM.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

@@ -1,8 +1,8 @@
 """HelperProcess: a Python process of our own that answers requests, so that what kills it does not kill us.
 
-It is started by the first request and again after its death, has limits for memory and time, and shares nothing with us but
-two pipes. Owned by one thread at a time; `ask` waits without the GIL. Who wants to keep it busy sends the next request before
-it takes the answer to the last. Its other end is `larm.kit.helper_serve`.
+It is started by the first request, or by `fork`, and again after its death, has limits for memory and time, and shares nothing
+with us but two pipes. Owned by one thread at a time; `ask` waits without the GIL. Who wants to keep it busy sends the next
+request before it takes the answer to the last. Its other end is `larm.kit.helper_serve`.
 
 How it ends, whatever happens: idle, when its pipe closes, which the operating system does when we die; busy, by an alarm of
 its own that no code within it can miss.
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from larm.kit.clock import SystemClock
-from larm.kit.forked import Forked, fork
+from larm.kit.forked import Forked, address_space, fork
 from larm.kit.helper_serve import GRACE, LENGTH
 
 MAX_ANSWER: Final = 100_000_000
@@ -37,6 +37,10 @@ _Process = subprocess.Popen[bytes] | Forked
 
 class Died(Exception):  # noqa: N818
     """The process ended, or had to be ended, without an answer; ``str()`` says how."""
+
+
+class TookTooLong(Died):
+    """It may only be slow."""
 
 
 class NotStarted(Died):
@@ -121,7 +125,8 @@ class HelperProcess:
         """
         if self._process is None:
             main = importlib.import_module(self._module).main
-            self._process = fork(lambda: main(self._memory))
+            memory = self._memory + address_space()  # of which the copy has all that we have
+            self._process = fork(lambda: main(memory))
             if self._process is not None:
                 _widen(self._process)
                 self.starts += 1
@@ -156,7 +161,7 @@ class HelperProcess:
                 if self._wait({pipe: select.POLLOUT, back: select.POLLIN}, end) == back:
                     self._take(process)
             except OSError as error:
-                raise Died(self._how(process)) from error
+                raise self._death(process) from error
 
     def _receive(self, process: _Process, end: float) -> bytes:
         assert process.stdout is not None  # noqa: S101
@@ -180,7 +185,7 @@ class HelperProcess:
         except BlockingIOError:
             return
         if not chunk:
-            raise Died(self._how(process))
+            raise self._death(process)
         self._came += chunk
 
     @staticmethod
@@ -192,19 +197,21 @@ class HelperProcess:
         left = end - _clock.monotonic()
         found = poll.poll(left * 1_000) if left > 0 else []
         if not found:
-            raise Died("it took too long")
+            raise TookTooLong("it took too long")
         return found[0][0]
 
     @staticmethod
-    def _how(process: _Process) -> str:
+    def _death(process: _Process) -> Died:
         try:
             code = process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            return "it closed its pipe"
+            return Died("it closed its pipe")
         if code >= 0:
-            return f"it ended with status {code}"
+            return Died(f"it ended with status {code}")
+        if -code == getattr(signal, "SIGALRM", 0):
+            return TookTooLong("it took too long")
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        return "it took too long" if -code == getattr(signal, "SIGALRM", 0) else f"it crashed ({name})"
+        return Died(f"it crashed ({name})")
 
     def __repr__(self) -> str:
         state = f"process {self._process.pid}" if self._process else "not started"

@@ -40,7 +40,8 @@ def registered_domain(host: str, rule: DomainRule = DomainRule.PUBLIC_SUFFIX) ->
     if ":" in host or _IPV4.fullmatch(host):
         return ""
     if rule is DomainRule.PUBLIC_SUFFIX:
-        return _list_of(host.rpartition(".")[2]).privatesuffix(host) or ""
+        top = host.rpartition(".")[2]
+        return _list_of(top if top in _rules() else "").privatesuffix(host) or ""  # made-up ones have one list for all
     labels = host.split(".")
     last = [len(label) for label in labels[-2:]]
     if rule is DomainRule.TWO_TWO:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from larm.config import Processing
+from larm.model.crawl_hash import page_hash
 from larm.model.credentials import without_credentials
 from larm.model.document import Document, Link
 from larm.model.link_memo import LinkMemo, PageLinks
@@ -84,7 +85,7 @@ class Assembler:
             language=self._language(message, fetched, page, metas) if page.text else "",
             modified=page.modified
             or (facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")) if page.text else 0),
-            words=page.words,
+            words=page.words or (page_hash(page.title, page.text) if page.text else 0),
             links=links,
             charset=page.charset,
             index=index and robots.indexed,

@@ -93,10 +93,11 @@ class ByMime:
             document = msgspec.structs.replace(document, title=name_of(message.url))
         return document
 
-    @staticmethod
-    def is_page(fetched: Fetched) -> bool:
-        """Whether this is HTML, and says so."""
+    def is_page(self, fetched: Fetched) -> bool:
+        """Whether this is HTML, says so, and takes a few seconds at most: html5lib takes 3 s for a megabyte."""
         kind = fetched.headers.get("content-type", "")
+        if len(fetched.body) > LARGE and not isinstance(self._processors.get(HTML[0]), HtmlProcessor):
+            return False
         return "html" in kind and (fetched.body.startswith(b"<") or mime_of(kind, fetched.body) in HTML)
 
     def is_slow(self, fetched: Fetched) -> bool:

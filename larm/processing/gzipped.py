@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
+from larm.kit.gunzip import unpack
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 
 MAX_SIZE: Final = 52_428_800
 """Bytes unpacked; the protocol's limit for a sitemap. A bomb ends here."""
-_MOST_MEMBERS: Final = 10_000  # they may be empty
-_SLICE: Final = 1 << 16
 GZIP: Final = ("application/gzip", "application/x-gzip")
 """The types this is for."""
 
@@ -32,7 +30,7 @@ class GzipProcessor:
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`. The document's type is that of what is within, if that is text or XML."""
-        body, warning = unpack(fetched.body)
+        body, warning = unpack(fetched.body, MAX_SIZE)
         if body.startswith(b"\x1f\x8b") or b"\0" in body[:512]:  # packed twice, tar: not for us
             return Document(mime)
         headers = {name: value for name, value in fetched.headers.items() if name != "content-type"}
@@ -41,27 +39,3 @@ class GzipProcessor:
             line = f"{message.url.access}: {warning}"
             return msgspec.structs.replace(found, warnings=(line, *found.warnings))
         return found
-
-
-def unpack(body: bytes, limit: int = MAX_SIZE) -> tuple[bytes, str]:
-    """(what is within, as far as it can be had; a warning or nothing). Several members in a row are one file (RFC 1952 2.2)."""
-    pieces: list[bytes] = []
-    left, at, members = limit, 0, 0
-    while at < len(body) and left > 0 and members < _MOST_MEMBERS:
-        reader = zlib.decompressobj(wbits=31)
-        begin = at
-        while not reader.eof and at < len(body) and left > 0:  # in slices: what is behind the end of a member is copied
-            piece = body[at : at + _SLICE]
-            at += len(piece)
-            try:
-                pieces.append(reader.decompress(piece, left))
-            except zlib.error as error:
-                if members and not body.startswith(b"\x1f\x8b", begin):
-                    return b"".join(pieces), ""  # padding
-                return b"".join(pieces), f"broken gzip: {error}"
-            left -= len(pieces[-1])
-        if not reader.eof:
-            return b"".join(pieces), f"more than {limit} bytes in gzip" if left <= 0 else "gzip ends too early"
-        at -= len(reader.unused_data)
-        members += 1
-    return b"".join(pieces), f"gzip of more than {members} members" if members == _MOST_MEMBERS else ""

@@ -14,7 +14,7 @@ from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
 from larm.processing.by_mime import HTML, LARGE, ByMime, processors
-from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of
+from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of, sizes_of
 
 
 class Child:
@@ -51,7 +51,7 @@ class Child:
 
 def seconds(frame: bytes) -> float:
     """What a request may take."""
-    return allowance(len(decode_request(frame).pages))
+    return allowance(sizes_of(decode_request(frame).pages))
 
 
 def main(memory: int) -> None:

@@ -2,11 +2,12 @@
 
 Python runs one thread at a time: a crawl that the CPU limits leaves all cores but one idle. When reading pages has taken much
 of a window of time, pages of HTML are offered to processes of their own (`PageReader`); what they have no room for, the
-fetcher reads itself, so nobody ever waits for them. A crawl that waits for its hosts never starts one.
+fetcher reads itself, so nobody ever waits for them. A crawl that waits for its hosts never wakes one.
 
-`divert` and `spent` are called by the fetcher threads, all others by the threads ``larm-relief-<n>``. The lease of a page that
-waits is still out: the tally counts it, and a checkpoint saves it as being in the air. Its host is told that the request is
-over, or 16 requests at a time would soon be 16 pages that wait.
+`divert` is called by the fetcher threads, `spent` by all that read, `at_once`, `stop` and `rest` by the main thread, the
+others by the threads ``larm-relief-<n>``. The lease of a page that waits is still out: the tally counts it, and a checkpoint
+saves it as being in the air. Its host is told that the request is over, or 16 requests at a time would soon be 16 pages that
+wait.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class ReliefLane:
         self._first = AT_ONCE
 
     def spent(self, seconds: float) -> None:
-        """A fetcher has read pages itself, for so long."""
+        """One of our own threads has read pages, for so long."""
         if self._wanted > self._ready:  # one is on its way
             return
         window, share = (LATER, SOME) if self._wanted else (self._first, MUCH)
@@ -117,10 +118,12 @@ class ReliefLane:
             if self._stopped:
                 return ended
             pages = self._fitting_locked(pages)
+        if not pages:
+            return ended
         self._answered(pages)  # before somebody may have read them
         with self._lock:
             self._queue.extend(pages)
-            self._work.notify()
+            self._work.notify(-(-len(pages) // BATCH))
         taken = {id(lease) for lease, _ in pages}
         return [each for each in ended if id(each[0]) not in taken]
 

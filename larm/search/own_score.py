@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import NamedTuple
 
 from larm.errors import ConfigError
 from larm.seams import FoundPage, Scorer
+
+_MOST = 1_000_000
+"""Or its score would be all that counts, and have 300 digits."""
 
 
 class OwnScore(NamedTuple):
@@ -22,6 +24,6 @@ class OwnScore(NamedTuple):
             score = float(self.scorer.score(page))
         except Exception as error:  # whatever the user's module raises
             raise ConfigError(f"search.own: {self.name} failed at {page.url}: {type(error).__name__}: {error}") from error
-        if not isfinite(score):
-            raise ConfigError(f"search.own: {self.name} says {score} of {page.url}: expected a finite number")
+        if not abs(score) <= _MOST:  # nor NaN
+            raise ConfigError(f"search.own: {self.name} says {score} of {page.url}: expected a number up to {_MOST:,}")
         return self.weight * score

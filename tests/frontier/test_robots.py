@@ -78,6 +78,8 @@ SPELLINGS = [
     "User-agent: *\nDisallow: /a".encode("utf-16-le"),
     b"User-agent: *\0\nDisallow: /a\0",
     gzip.compress(b"User-agent: *\nDisallow: /a"),
+    gzip.compress(b"User-agent: *\n") + gzip.compress(b"Disallow: /a"),
+    gzip.compress(b"User-agent: *\nDisallow: /a")[:-8] + bytes(8),
     gzip.compress(b"User-agent: *\nDisallow: /a\n" + random.Random(1).randbytes(1000))[:-700],
     b" \tUser-agent : *\n\x0bDisallow\t:/a \t",
     b"User-agent: *\nDisallow: /a#b",

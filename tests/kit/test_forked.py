@@ -26,14 +26,14 @@ def alone(code: str) -> str:
     return done.stdout
 
 
-def test_it_answers_like_any_other() -> None:
+def test_it_answers_like_any_other(tmp_path: Path) -> None:
     found = alone(
         "assert helper.fork() and helper.fork()\n"  # asked twice it is made once
         "pid = int(helper.ask(b'pid', 20))\n"
         "assert pid != os.getpid() and os.getpgid(pid) == pid\n"
         "assert helper.ask(b'y' * 5_000_000, 20) == b'y' * 5_000_000\n"
         "assert helper.ask(b'print', 20) == b'print'\n"
-        "assert helper.ask(b'write x', 20) == b'OSError'\n"
+        f"assert helper.ask(b'write {tmp_path / 'x'}', 20) == b'OSError'\n"
         "print(helper.starts, repr(helper).endswith(f'process {pid}>'))\n"
         "helper.close()\n"
         "try: os.kill(pid, 0)\n"
@@ -64,6 +64,34 @@ def test_one_that_was_killed_meanwhile_is_replaced() -> None:
         "os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\n"
         "print(helper.ask(b'x', 20).decode(), helper.starts)\n"
     ) == ("x 2\n")
+
+
+def test_its_memory_comes_on_top_of_ours() -> None:
+    """Of which it has a copy, and might have used up all that it may have."""
+    assert alone(
+        "ours = bytearray(3_000_000_000)\n"
+        "assert helper.fork()\n"
+        "print(helper.ask(b'eat 1000000000', 20).decode(), helper.ask(b'eat 2500000000', 20).decode())\n"
+    ) == ("1000000000 no memory\n")
+
+
+@pytest.mark.parametrize("taken", ["signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "reap = True"])
+def test_somebody_else_asks_for_its_end(taken: str) -> None:
+    """A supervisor has left SIGCHLD ignored, or a program around us waits for all its children."""
+    found = alone(
+        f"reap = False\n{taken}\n"
+        "assert helper.fork()\n"
+        "pid = int(helper.ask(b'pid', 20))\n"
+        "os.kill(pid, signal.SIGKILL)\n"
+        "if reap: os.waitpid(-1, 0)\n"
+        "try: helper.ask(b'x', 20)\n"
+        "except Died: pass\n"
+        "print(helper.ask(b'x', 20).decode())\n"
+        "helper.close()\n"
+        "assert helper.fork()\n"
+        "helper.close()\n"
+    )
+    assert found == "x\n"
 
 
 def test_it_has_nothing_of_ours_open_and_nothing_of_ours_to_say(tmp_path: Path) -> None:

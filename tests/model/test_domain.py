@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from larm.model import domain
 from larm.model.domain import DomainRule, registered_domain, site_of
 from larm.model.url import URLNormalizer
 
@@ -48,3 +49,11 @@ def test_what_has_no_registered_domain_is_a_site_of_its_own() -> None:
 )
 def test_site_of_a_url(url: str, site: str) -> None:
     assert URLNormalizer().parse(url).site == site
+
+
+def test_made_up_domains_take_no_memory() -> None:
+    assert registered_domain("www.example.made-up") == "example.made-up"
+    before = domain._list_of.cache_info().currsize
+    for number in range(1000):
+        assert registered_domain(f"a.b.top{number}") == f"b.top{number}"
+    assert domain._list_of.cache_info().currsize == before

@@ -8,7 +8,7 @@ from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.processing.by_mime import ByMime, processors
+from larm.processing.by_mime import LARGE, processors
 from larm.testing.fakes import message, page
 from tests.processing.pages import PAGE, by_mime, document, normalizer
 
@@ -38,8 +38,8 @@ def test_html_and_xhtml_are_parsed_and_so_is_what_has_no_type() -> None:
 def test_text_has_neither_title_nor_links() -> None:
     found = document("one\r\ntwo <a href=x> \xe4\n".encode("latin-1"), content_type="text/plain; charset=latin1")
     text = "one\ntwo <a href=x> ä"
-    assert found == Document("text/plain", raw_text=text, charset="windows-1252", language="en")
-    assert found.seen == page_hash("", text)
+    assert found == Document("text/plain", raw_text=text, charset="windows-1252", language="en", words=page_hash("", text))
+    assert found.seen == found.words
 
 
 def test_binary_sent_as_text_is_not_read() -> None:
@@ -96,4 +96,11 @@ def test_repr_names_the_types() -> None:
     ],
 )
 def test_pages_that_can_be_read_elsewhere(kind: str, body: bytes, is_page: bool) -> None:
-    assert ByMime.is_page(page(body, content_type=kind)) is is_page
+    assert by_mime().is_page(page(body, content_type=kind)) is is_page
+
+
+def test_large_pages_are_for_the_fast_parser() -> None:
+    large = page(b"<p>" * LARGE)
+    assert by_mime().is_page(large)
+    assert not by_mime(parser="html5lib").is_page(large)
+    assert by_mime(parser="html5lib").is_page(page(b"<p>"))

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.processing.gzipped import unpack
+from larm.kit.gunzip import unpack
+from larm.processing.gzipped import MAX_SIZE
 from larm.processing.sitemap import MAX_ENTRIES, is_text_sitemap, read_text, read_xml, speaks_for
 from tests.processing.pages import PAGE, document, links
 
@@ -161,14 +162,14 @@ def test_gzip() -> None:
 
 def test_gzip_that_is_broken_or_a_bomb() -> None:
     packed = gzip.compress(b"some words " * 100)
-    assert unpack(packed + packed) == (b"some words " * 200, "")
-    assert unpack(packed + b"\0\0") == (b"some words " * 100, "")
-    assert unpack(packed[:-9])[1] == "gzip ends too early"
-    assert unpack(b"\x1f\x8b\x08\0x")[1] in (
+    assert unpack(packed + packed, MAX_SIZE) == (b"some words " * 200, "")
+    assert unpack(packed + b"\0\0", MAX_SIZE) == (b"some words " * 100, "")
+    assert unpack(packed[:-9], MAX_SIZE)[1] == "gzip ends too early"
+    assert unpack(b"\x1f\x8b\x08\0x", MAX_SIZE)[1] in (
         "gzip ends too early",
         "broken gzip: Error -3 while decompressing data: incorrect header check",
     )
-    assert unpack(zlib.compress(b"x"))[1].startswith("broken gzip")
+    assert unpack(zlib.compress(b"x"), MAX_SIZE)[1].startswith("broken gzip")
     body, warning = unpack(gzip.compress(bytes(10_000)), limit=1_000)
     assert (len(body), warning) == (1_000, "more than 1000 bytes in gzip")
     found = document(packed[:-9], content_type="application/gzip")

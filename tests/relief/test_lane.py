@@ -11,7 +11,6 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import ByMime
 from larm.relief.lane import (
     AT_ONCE,
     BATCH,
@@ -35,6 +34,10 @@ def ended(number: int, kind: str = "text/html", *, robots: bool = False, size: i
     return Lease(number, "a.test", message, robots), Fetched(200, {"content-type": kind}, b"<" * size, Timing())
 
 
+def is_page(fetched: Fetched) -> bool:
+    return "html" in fetched.headers["content-type"]
+
+
 def no_death(name: str, error: BaseException) -> None:
     raise AssertionError(f"{name} died") from error
 
@@ -52,7 +55,7 @@ def waiting(number: int, condition: threading.Condition) -> None:
 
 def lane(*, processes: int = 1) -> ReliefLane:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: True, ByMime.is_page)
+    found = ReliefLane(clock, lambda _: None, lambda: True, is_page)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     for number in range(processes):
@@ -63,7 +66,7 @@ def lane(*, processes: int = 1) -> ReliefLane:
 
 def test_without_need_nobody_starts_a_process() -> None:
     clock = FakeClock()
-    idle = ReliefLane(clock, lambda _: None, lambda: True, ByMime.is_page)
+    idle = ReliefLane(clock, lambda _: None, lambda: True, is_page)
     for _ in range(10):
         clock.advance(WINDOW)
         idle.spent(WINDOW * MUCH * 0.9)
@@ -78,7 +81,7 @@ def test_without_need_nobody_starts_a_process() -> None:
 
 def test_one_that_is_there_already_is_used_sooner() -> None:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: True, ByMime.is_page)
+    found = ReliefLane(clock, lambda _: None, lambda: True, is_page)
     found.at_once()
     clock.advance(AT_ONCE / 2)
     found.spent(AT_ONCE / 2)
@@ -90,7 +93,7 @@ def test_one_that_is_there_already_is_used_sooner() -> None:
 
 def test_for_a_few_pages_nobody_starts_a_process() -> None:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: False, ByMime.is_page)
+    found = ReliefLane(clock, lambda _: None, lambda: False, is_page)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     assert "0 of 0 processes" in repr(found)
@@ -98,7 +101,7 @@ def test_for_a_few_pages_nobody_starts_a_process() -> None:
 
 def test_another_one_comes_where_the_fetchers_still_read_much_themselves() -> None:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: True, ByMime.is_page)
+    found = ReliefLane(clock, lambda _: None, lambda: True, is_page)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     clock.advance(LATER)
@@ -176,7 +179,7 @@ def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> 
         told.extend(lease.number for lease, _ in pages)
 
     clock = FakeClock()
-    found = ReliefLane(clock, tell, lambda: True, ByMime.is_page)
+    found = ReliefLane(clock, tell, lambda: True, is_page)
     clock.advance(WINDOW)
     found.spent(WINDOW)
     found.open()
@@ -188,7 +191,7 @@ def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> 
 
 def test_pages_wake_who_takes_them_and_not_who_is_not_needed_yet() -> None:
     clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: True, ByMime.is_page)
+    found = ReliefLane(clock, lambda _: None, lambda: True, is_page)
     taken: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def idle() -> None:

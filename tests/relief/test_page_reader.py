@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Processing
+from larm.config import Fetch, Processing
 from larm.crawl import JOIN_DEADLINE
-from larm.kit.helper_process import MAX_ANSWER, Died
+from larm.kit.helper_process import MAX_ANSWER, Died, TookTooLong
 from larm.kit.helper_serve import GRACE, LENGTH
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
@@ -19,11 +19,12 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import processors
-from larm.relief.lane import BATCH
-from larm.relief.page_reader import Lost, Page, PageReader
+from larm.processing.by_mime import LARGE, processors
+from larm.relief import page_reader
+from larm.relief.lane import BATCH, BATCH_BYTES
+from larm.relief.page_reader import HURRY, Lost, Page, PageReader
 from larm.relief.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
-from tests.relief.poisoned_child import ONCE, POISON
+from tests.relief.poisoned_child import HANG, ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
 SETTINGS = Processing(srcset=True)
@@ -200,7 +201,7 @@ def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pyte
     there = reader(counts)
 
     def hang(seconds: float) -> bytes:
-        assert seconds > allowance(2)
+        assert seconds > allowance([100, 100])
         raise Died("it took too long")
 
     monkeypatch.setattr(there._process, "receive", hang)
@@ -221,7 +222,35 @@ def test_at_a_stop_nothing_is_tried_again(poisoned: PageReader, counts: Counter[
 
 
 def test_the_end_of_a_crawl_waits_longer_than_a_process_that_hangs() -> None:
-    assert allowance(BATCH) + 2 * GRACE < JOIN_DEADLINE
+    full = [BATCH_BYTES // BATCH] * (BATCH - 1) + [Fetch().page_size]
+    assert allowance(full) + GRACE + HURRY < JOIN_DEADLINE - 1
+
+
+def test_a_large_page_that_takes_too_long_is_read_here(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says nothing against it, on a machine that has much else to do."""
+    there = reader(counts)
+
+    def hang(seconds: float) -> bytes:
+        raise TookTooLong("it took too long")
+
+    monkeypatch.setattr(there._process, "receive", hang)
+    try:
+        assert read(there, [PAGES[0], page("large", b"<p>" * LARGE)]) == [Lost.DEADLY, Lost.UNREAD]
+    finally:
+        there.close()
+
+
+def test_a_stop_waits_for_no_second_batch(poisoned: PageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs = page("h", HANG + f" {tmp_path / 'x'} -->".encode())
+    poisoned.hand(PAGES[:1])
+    poisoned.hand([hangs])
+    poisoned.hand(PAGES[1:])
+    poisoned.take()
+    poisoned.hurry()
+    monkeypatch.setattr(page_reader, "HURRY", 0.05)
+    assert [document for _, document in poisoned.take()] == [Lost.UNREAD]
+    assert poisoned._process._process is None
+    assert [document for _, document in poisoned.take()] == [Lost.UNREAD] * len(PAGES[1:])
 
 
 def test_a_page_with_more_links_than_an_answer_may_hold_ends_no_process(counts: Counter[str]) -> None:

@@ -255,7 +255,7 @@ def test_a_scorer_of_the_users_adds_to_the_score(path: Path, settings: dict[str,
     assert names(ranking(path, "cat", own=[OwnScore("mine:Likes", -10.0, likes)], **settings)) == ["cats", "dogs"]
 
 
-@pytest.mark.parametrize("score", ["no number", float("nan"), float("inf"), None])
+@pytest.mark.parametrize("score", ["no number", float("nan"), float("inf"), 1e308, None])
 def test_a_scorer_that_fails_is_named(path: Path, score: object) -> None:
     with pytest.raises(ConfigError, match=r"^search\.own: mine:Likes .*http://a\.org/"):
         ranking(path, "cat", own=[OwnScore("mine:Likes", 1.0, Likes(lambda _: score))])  # type: ignore[arg-type,return-value]

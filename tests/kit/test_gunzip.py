@@ -7,8 +7,13 @@ import random
 
 import pytest
 
+from larm.kit import gunzip
 from larm.kit.clock import SystemClock
-from larm.processing.gzipped import unpack
+
+
+def unpack(body: bytes, limit: int = 50_000_000) -> tuple[bytes, str]:
+    return gunzip.unpack(body, limit)
+
 
 NOISE = random.Random(2).randbytes(300_000)
 
@@ -36,3 +41,11 @@ def test_very_many_members_take_no_time() -> None:
     body, warning = unpack(gzip.compress(b"x") * 300_000)
     assert clock.monotonic() - began < 5.0
     assert (len(body), warning) == (10_000, "gzip of more than 10000 members")
+
+
+@pytest.mark.parametrize("body", [b"one", b"x" * 500_000, NOISE])
+def test_what_comes_before_an_error_is_had(body: bytes) -> None:
+    """A wrong check sum is found at the end, when all has been unpacked."""
+    found, warning = unpack(gzip.compress(body)[:-8] + bytes(8))
+    assert (found, warning.startswith("broken gzip")) == (body, True)
+    assert unpack(gzip.compress(body)[:-8] + bytes(8), 100)[0] == body[:100]
