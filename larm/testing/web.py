@@ -156,4 +156,7 @@ class SyntheticWeb:
         return reply, reply.delay + site.delay
 
     def _note_error(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        self._errors.append(context.get("exception") or RuntimeError(context["message"]))
+        error = context.get("exception") or RuntimeError(context["message"])
+        if isinstance(error, AttributeError) and "_call_connection_lost" in context["message"]:
+            return  # asyncio ends a transport twice where a client's reset meets our own end; the second time nothing is left
+        self._errors.append(error)

@@ -178,6 +178,17 @@ def test_an_error_in_a_handler_comes_up_at_the_end() -> None:
             assert client.read_all() == b""
 
 
+def test_a_transport_that_asyncio_ends_twice_is_no_error() -> None:
+    web = SyntheticWeb()
+    with pytest.raises(AttributeError, match="ours"), web:
+        assert web._loop is not None
+        for message, error in (
+            ("Exception in callback _SelectorTransport._call_connection_lost(None)", AttributeError("'NoneType' object")),
+            ("Exception in callback Connection._next()", AttributeError("ours")),
+        ):
+            web._loop.call_soon_threadsafe(web._loop.call_exception_handler, {"message": message, "exception": error})
+
+
 def test_requests_are_recorded_with_headers_and_times() -> None:
     clock = FakeClock(7.0)
     with SyntheticWeb(clock=clock) as web:
