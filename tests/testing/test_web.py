@@ -180,7 +180,7 @@ def test_an_error_in_a_handler_comes_up_at_the_end() -> None:
 
 def test_a_transport_that_asyncio_ends_twice_is_no_error() -> None:
     web = SyntheticWeb()
-    with pytest.raises(AttributeError, match="ours"), web:
+    with pytest.raises(AttributeError, match="ours"), web:  # noqa: PT012  its end raises
         assert web._loop is not None
         for message, error in (
             ("Exception in callback _SelectorTransport._call_connection_lost(None)", AttributeError("'NoneType' object")),
