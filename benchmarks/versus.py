@@ -162,8 +162,6 @@ def _stages(present: list[Contestant], results: dict[str, list[Round]]) -> list[
         if rounds:
             pages = max(median(result["access"]["pages"] for result in rounds), 1)
             costs = {name: median(result["stages"][name] for result in rounds) / pages * 1000 for name in rounds[0]["stages"]}
-            inside = median(sum(result["stages"].values()) for result in rounds) / pages * 1000
-            costs["processes that read pages"] = median(result["usage"]["cpu"] for result in rounds) / pages * 1000 - inside
             lines.append(f"{each.name}, ms CPU/page: " + ", ".join(f"{name} {cost:.2f}" for name, cost in costs.items()))
     return lines
 

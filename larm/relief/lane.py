@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
+from larm.processing.by_mime import LARGE
 from larm.seams import Clock
 
 Ended = tuple[Lease, Outcome]
@@ -106,12 +107,12 @@ class ReliefLane:
     def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
         """Queue pages while there is room; the rest, in its order. Never waits.
 
-        ``keep``: so many pages stay, as the fetcher has nothing else to do.
+        ``keep``: so many small pages stay, as the fetcher has nothing else to do.
         """
-        if self._room <= 0 or self._space <= 0:  # a stale look costs nothing
+        if self._space <= 0:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
-        pages = [each for each in pages if self._is_page(each[1])][keep:]
+        pages = _without([each for each in pages if self._is_page(each[1])], keep)
         if not pages:
             return ended
         with self._lock:
@@ -128,13 +129,15 @@ class ReliefLane:
         return [each for each in ended if id(each[0]) not in taken]
 
     def _fitting_locked(self, pages: list[tuple[Lease, Fetched]]) -> list[tuple[Lease, Fetched]]:
-        """The first ones, as many as there is room for."""
-        for number, (_, fetched) in enumerate(pages):
-            if self._room <= 0 or self._space <= 0:
-                return pages[:number]
-            self._room -= 1
-            self._space -= len(fetched.body)
-        return pages
+        """Those that there is room for. Large ones need no place among the small ones: they are few, and cost most here."""
+        fitting = []
+        for page in pages:
+            size = len(page[1].body)
+            if self._space > 0 and (self._room > 0 or size > LARGE):
+                self._room -= 1
+                self._space -= size
+                fitting.append(page)
+        return fitting
 
     def take(self, *, wait: bool = True) -> list[tuple[Lease, Fetched]]:
         """The next pages; waits for some, unless it is to look only. None of them after `stop`."""
@@ -168,3 +171,9 @@ class ReliefLane:
 
     def __repr__(self) -> str:
         return f"<ReliefLane: {self._ready} of {self._wanted} processes, {len(self._queue)} pages, room for {self._room}>"
+
+
+def _without(pages: list[tuple[Lease, Fetched]], keep: int) -> list[tuple[Lease, Fetched]]:
+    """All but the first small ones."""
+    kept = [number for number, (_, fetched) in enumerate(pages) if len(fetched.body) <= LARGE][:keep]
+    return [page for number, page in enumerate(pages) if number not in kept]

@@ -11,6 +11,7 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
+from larm.processing.by_mime import LARGE
 from larm.relief.lane import (
     AT_ONCE,
     BATCH,
@@ -139,6 +140,17 @@ def test_what_there_is_no_room_for_comes_back() -> None:
     assert found.divert(pages[:1]) == []
 
 
+def test_large_pages_find_room_where_small_ones_do_not() -> None:
+    found = lane()
+    small = [ended(number) for number in range(WAITING + 2)]
+    large = ended(999, size=LARGE + 1)
+    assert found.divert([*small, large]) == small[-2:]
+    assert found.divert(small[:1]) == small[:1]
+    while found.take() != [large]:
+        pass
+    assert found.divert(small) == small[-2:], "its place is given back"
+
+
 def test_room_is_bounded_in_bytes_too() -> None:
     found = lane()
     large = [ended(number, size=WAITING_BYTES // 2) for number in range(3)]
@@ -157,6 +169,9 @@ def test_a_fetcher_with_nothing_else_to_do_keeps_a_page() -> None:
     assert found.divert(pages, keep=1) == pages[:1]
     assert found.divert(pages[:1], keep=1) == pages[:1]
     assert found.take() == pages[1:]
+    large = ended(3, size=LARGE + 1)
+    assert found.divert([large, pages[0]], keep=1) == pages[:1]
+    assert found.divert([large], keep=1) == []
 
 
 def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
