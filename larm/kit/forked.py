@@ -25,13 +25,14 @@ _MOST_FILES: Final = 1 << 20
 class Forked:
     """A copy that runs: its pipes, and its end."""
 
-    def __init__(self, pid: int, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    def __init__(self, pid: int, end: int, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        """``end``: a descriptor that can be read from when the process has ended."""
         # constant after construction
         self.pid = pid
         self.stdin = stdin
         self.stdout = stdout
         # only the owner's thread
-        self._end = os.pidfd_open(pid)
+        self._end = end
         self._code: int | None = None
 
     def poll(self) -> int | None:
@@ -95,7 +96,15 @@ def fork(main: Callable[[], object]) -> Forked | None:
             os._exit(1)  # never into what the original goes on with
     os.close(asked[0])
     os.close(answered[1])
-    return Forked(pid, os.fdopen(asked[1], "wb", 0), os.fdopen(answered[0], "rb", 0))
+    try:
+        end = os.pidfd_open(pid)
+    except OSError:  # forbidden, in some containers: it ends, as its pipe does
+        os.close(asked[1])
+        os.close(answered[0])
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        return None
+    return Forked(pid, end, os.fdopen(asked[1], "wb", 0), os.fdopen(answered[0], "rb", 0))
 
 
 def _leave_all_but(stdin: int, stdout: int) -> None:

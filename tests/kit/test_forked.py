@@ -69,10 +69,11 @@ def test_one_that_was_killed_meanwhile_is_replaced() -> None:
 def test_its_memory_comes_on_top_of_ours() -> None:
     """Of which it has a copy, and might have used up all that it may have."""
     assert alone(
-        "ours = bytearray(3_000_000_000)\n"
+        "import mmap\n"
+        "ours = mmap.mmap(-1, 3_000_000_000)\n"
         "assert helper.fork()\n"
-        "print(helper.ask(b'eat 1000000000', 20).decode(), helper.ask(b'eat 2500000000', 20).decode())\n"
-    ) == ("1000000000 no memory\n")
+        "print(helper.ask(b'eat 20000000', 20).decode(), helper.ask(b'eat 2500000000', 20).decode())\n"
+    ) == ("20000000 no memory\n")
 
 
 @pytest.mark.parametrize("taken", ["signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "reap = True"])
@@ -122,6 +123,31 @@ def test_we_do_not_wait_for_ever() -> None:
         "made.stdin.close()\n"
         "print(made.wait())\n"
     ) == ("it lives\n1\n")
+
+
+def test_none_where_its_end_can_not_be_seen() -> None:
+    """Some containers forbid that call."""
+    assert alone(
+        "def forbidden(pid):\n"
+        "    raise PermissionError(pid)\n"
+        "os.pidfd_open = forbidden\n"
+        "before = sorted(os.listdir('/proc/self/fd'))\n"
+        "print(helper.fork(), sorted(os.listdir('/proc/self/fd')) == before, helper.ask(b'x', 20).decode(), helper.starts)\n"
+    ) == ("False True x 1\n")
+
+
+@pytest.mark.parametrize("files", range(6))
+def test_short_of_files_it_is_made_or_not(files: int) -> None:
+    found = alone(
+        "import resource\n"
+        "ends = [os.dup(0) for _ in range(20)]; [os.close(end) for end in ends]\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (min(ends) + {files}, 4096))\n"
+        "made = fork(lambda: os.read(0, 1))\n"
+        "if made: made.stdin.close(); assert made.wait() == 1\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))\n"
+        "print(bool(made), os.dup(0) == min(ends) + bool(made))\n"
+    )
+    assert found.split()[0] == str(files >= 4)
 
 
 def test_none_beside_other_threads() -> None:
