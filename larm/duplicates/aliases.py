@@ -1,9 +1,9 @@
 """Aliases: of pages that say the same, the first is indexed, the others are its aliases (YIOOP-9; Manku, Jain, Sarma 2007).
 
 Stands between the index storage and the index, on its writer thread: `settle` takes the visits that were stored and returns
-what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.page_hash`; nearly
-the same are main texts whose sketches agree (`larm.duplicates.fingerprints`). A page that names a canonical address is an alias
-of what is there, whatever it says.
+what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.page_hash`; nearly the same are main
+texts whose sketches agree (`larm.duplicates.fingerprints`). A page that names a canonical address is an alias of what is there,
+whatever it says.
 
 Who comes first leads, and of who leads the marks are in the table; an alias follows one that leads. Aliases keep their
 document (packed, a few KB), so when the page that leads changes or goes, they are settled anew without asking the site: the

@@ -240,6 +240,26 @@ def test_a_large_page_that_takes_too_long_is_read_here(counts: Counter[str], mon
         there.close()
 
 
+def test_a_page_whose_time_a_stop_cuts_short_is_not_lost(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stop comes while a batch that ended the process is tried page by page."""
+    there = reader(counts)
+    deaths = 0
+
+    def dies(seconds: float) -> bytes:
+        nonlocal deaths
+        deaths += 1
+        if deaths == 2:
+            there.hurry()
+        raise Died("it crashed")
+
+    monkeypatch.setattr(there._process, "receive", dies)
+    try:
+        assert read(there, PAGES[:3]) == [Lost.UNREAD] * 3
+    finally:
+        there.close()
+    assert deaths == 2, "the others are not even tried"
+
+
 def test_a_stop_waits_for_no_second_batch(poisoned: PageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hangs = page("h", HANG + f" {tmp_path / 'x'} -->".encode())
     poisoned.hand(PAGES[:1])
