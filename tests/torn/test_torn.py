@@ -53,7 +53,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bases]:
 
 @pytest.mark.parametrize(("base", "pattern"), FILES)
 def test_some_positions(bases: Bases, base: str, pattern: str) -> None:
-    damage_all(bases, base, pattern, 6)
+    damage_all(bases, base, pattern, 10)
 
 
 @pytest.mark.slow
