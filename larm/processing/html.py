@@ -1,17 +1,9 @@
-"""HtmlProcessor: HTML to Document with lexbor, which parses as browsers do (WHATWG HTML 13.2) and without the GIL.
+"""HtmlProcessor: HTML to Document. Called on the fetcher threads, which share one processor; it keeps no state.
 
-Called on the fetcher threads, which share one processor; it keeps no state. The tree is walked once. lexbor's CSS selectors are
-not used: setting up the first query of a page costs more than the walk. Nothing here recurses, however deep a page is nested.
+Most pages are regular and are read in one pass; all others get a tree. Both say the same.
 """
 
 from __future__ import annotations
-
-import re
-from collections.abc import Sequence
-from itertools import islice
-from typing import Any
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from larm.model.crawl_hash import page_hash
 from larm.model.document import Document
@@ -19,27 +11,10 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
-from larm.processing.hostile import cut
-from larm.processing.page import LINKED_DATA, MAX_LINKS, Element, Page, as_html
-from larm.processing.parts import EDGE, Parts, split, title_of
-from larm.processing.tag_ids import (
-    ANCHOR_ID,
-    FRAME_ID,
-    HIDDEN_IDS,
-    IMAGE_ID,
-    LINKING_IDS,
-    SCRIPT_ID,
-    SPEAKING_IDS,
-    TEXT_ID,
-    nodes,
-)
-from larm.processing.walk import BLOCKS, Walked, skim, walk
-
-_ANCHOR_NODES = 100  # enough for 200 characters
-_ANCHOR_DEPTH = 6  # levels between an anchor and an image or a script in it
-_ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
-_FEW = 12  # links and metas: pages with frames have little else
-_FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
+from larm.processing.page import Page, as_html
+from larm.processing.parts import Parts, split, title_of
+from larm.processing.regular import read_regular
+from larm.processing.tree import read_tree
 
 
 class HtmlProcessor:
@@ -57,90 +32,15 @@ class HtmlProcessor:
 
 
 def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
-    """What lexbor finds in a page."""
+    """What there is in a page."""
     body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
-    body, warnings = cut(as_html(body, mime))
-    root = LexborHTMLParser(body).root
-    title, marked, boxes, found, odd, spoken = Walked() if root is None else walk(root) if text else skim(root)
-    kept = list(found)
-    if len(kept) < _FEW and (frames := _FRAME.findall(body)) and not any(tag == FRAME_ID for tag, _ in kept):
-        kept += _frames(b"".join(frames))
-    if len(kept) > MAX_LINKS:
-        warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
-        del kept[MAX_LINKS:]
-    linked_data = _linked_data(kept) if text else []
-    elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
+    body = as_html(body, mime)
+    reading = read_regular(body, text=text)
+    warnings: list[str] = []
+    if reading is None:
+        reading, warnings = read_tree(body, text=text)
+    title, marked, boxes, elements, about, anchors, spoken, language, linked_data = reading
     main, other, headings = split(marked, boxes, anchors, spoken) if text else Parts()
     title = title_of(title, headings)
     words = page_hash(title, marked) if text else 0
-    return Page(title, main, other, headings, elements, about, charset, _language(root), words, linked_data, warnings)
-
-
-def _linked_data(kept: Sequence[tuple[int, LexborNode]]) -> list[str]:
-    return [node.text() for tag, node in kept if tag == SCRIPT_ID and node.attributes.get("type") == LINKED_DATA]
-
-
-def _language(root: LexborNode | None) -> str:
-    attributes = {} if root is None else root.attributes
-    return attributes.get("lang") or attributes.get("xml:lang") or ""
-
-
-def _frames(tags: bytes) -> list[tuple[int, LexborNode]]:
-    """Frames in a place where the standard ignores them, behind text that is meant for browsers without frames."""
-    return [(node.tag_id, node) for node in nodes(b"<frameset>" + tags) if node.tag_id == FRAME_ID]
-
-
-def _elements(
-    kept: Sequence[tuple[int, LexborNode]], odd: Sequence[LexborNode], quick: int
-) -> tuple[list[Element], list[Element], list[int]]:
-    """(those of LINKING, those of SPEAKING, characters of each anchor). ``quick``: anchors that may be read the quick way."""
-    careful = {address for node in odd if (address := _anchor_around(node))}
-    elements: list[Element] = []
-    about: list[Element] = []
-    anchors: list[int] = []
-    anchor, add, note = ANCHOR_ID, elements.append, anchors.append
-    for tag, node in kept:
-        attributes = node.attributes
-        if tag == anchor:
-            href = attributes.get("href")
-            if (not href or href[0] == "#") and "xlink:href" not in attributes:
-                note(0)
-                continue  # leads nowhere (LARM-102)
-            quick -= 1
-            words = node.text(True, EDGE) if quick > 0 else EDGE  # nearly always one text node
-            if EDGE in words or (careful and node.mem_id in careful):
-                words = _within(node)
-            add(("a", attributes, words))
-            note(len(words))
-        elif tag in LINKING_IDS:
-            elements.append((LINKING_IDS[tag], attributes, ""))
-        else:
-            about.append((SPEAKING_IDS[tag], attributes, ""))
-    return elements, about, anchors
-
-
-def _anchor_around(node: LexborNode | None) -> int:
-    """The address of the anchor that a node stands in; 0 if it stands in none."""
-    for _ in range(_ANCHOR_DEPTH):
-        if node is None or node.tag_id == ANCHOR_ID:
-            break
-        node = node.parent
-    return node.mem_id if node is not None and node.tag_id == ANCHOR_ID else 0
-
-
-def _within(anchor: LexborNode) -> str:
-    """The text in an anchor, with the ALT of its images."""
-    words: list[Any] = []
-    within = anchor.traverse(include_text=True)
-    for node in islice(within, _ANCHOR_NODES):
-        tag = node.tag_id
-        if tag == TEXT_ID:
-            text = node.text_content
-            words.append(" " if text is None or text[:1] == EDGE else text)
-        elif tag in BLOCKS:
-            words.append(" ")
-        elif tag == IMAGE_ID:
-            words.append(f" {node.attributes.get('alt') or ''} ")
-        elif tag in HIDDEN_IDS and node.first_child is not None:
-            next(within)
-    return "".join(words)
+    return Page(title, main, other, headings, elements, about, charset, language, words, linked_data, warnings)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from larm.processing.boxes import Box
 from larm.processing.readable import names
 
 Attributes = Mapping[str, str | None]
@@ -24,6 +25,27 @@ LINKED_DATA = "application/ld+json"
 MAX_HEADINGS = 1_000
 MAX_LINKS = 50_000
 """Elements of a page that may lead somewhere; a page with more of them is a trap or a mistake."""
+
+
+class Reading(NamedTuple):
+    """What is in a page of HTML, before its text is taken apart."""
+
+    title: str
+    marked: str
+    """The text with marks (`larm.processing.parts`)."""
+    boxes: Sequence[Box]
+    elements: Sequence[Element]
+    """Those of LINKING, in document order."""
+    about: Sequence[Element]
+    """Those of SPEAKING."""
+    anchors: Sequence[int]
+    """Characters of the text of each link."""
+    headings: Sequence[str] | None
+    """What is between their marks; None where that isn't so simple."""
+    language: str
+    """As ``<html lang>`` has it."""
+    linked_data: Sequence[str]
+    """Texts of the JSON-LD scripts."""
 
 
 class Page(NamedTuple):

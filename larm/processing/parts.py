@@ -74,7 +74,7 @@ def split(marked: str, boxes: Sequence[Box], anchors: Sequence[int], headings: S
     """
     main, other = _plain(marked, boxes) or _by_blocks(marked, boxes, anchors)
     headings = _headings(marked.split(HEADING)[1::2] if headings is None else headings)
-    return Parts(_clean(main), _clean(other) if other else "", headings)
+    return Parts(_clean(main).strip(), _clean(other).strip() if other else "", headings)
 
 
 def _clean(text: str) -> str:

@@ -1,0 +1,43 @@
+"""One page read in one pass and by its tree: what they say of it must be the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from larm.processing.page import Reading
+from larm.processing.regular import read_regular
+from larm.processing.tree import read_tree
+
+_NAMES = {"\n": "block", " ": "paragraph", "\t": "item", "\r": "heading"}
+_NAMES |= {"\f": "box", "\v": "end of box", "\x1c": "light box", "\x1d": "end of light box"}
+_MARK = re.compile(r"\s*\0(.)\s*", re.DOTALL)
+_OF_ANCHOR = frozenset(("href", "rel", "xlink:href"))
+"""The attributes of an anchor that anybody asks for: the others are left out in one pass."""
+
+
+def differences(body: bytes) -> list[tuple[str, Any, Any]] | None:
+    """(what, by the tree, in one pass), each where they differ; None for an irregular page."""
+    found = read_regular(body, text=True)
+    if found is None:
+        return None
+    tree, one = _plain(read_tree(body, text=True)[0]), _plain(found)
+    return [(name, tree[name], one[name]) for name in tree if tree[name] != one[name]]
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    plain = reading._asdict()
+    plain["marked"] = _words(reading.marked)
+    plain["boxes"] = [tuple(box) for box in reading.boxes]
+    plain["headings"] = None if reading.headings is None else [_words(each) for each in reading.headings]
+    plain["elements"] = [
+        (tag, {name: value for name, value in attributes.items() if tag != "a" or name in _OF_ANCHOR}, text)
+        for tag, attributes, text in reading.elements
+    ]
+    return plain
+
+
+def _words(marked: str) -> str:
+    """White space between a mark and a word says nothing; some of it stands elsewhere in the tree, or not at all."""
+    named = _MARK.sub(lambda mark: f" <{_NAMES[mark[1]]}> ", marked)
+    return " ".join(named.split())
