@@ -60,6 +60,7 @@ REGULAR = {
     "characters": _page("&amp;&lt;&#65;&#xe9;&nbsp;&eacute;&notin; R&D AT&T a & b é 日本"),
     "other lines": _page("a\r\nb\rc<pre>\nd\n</pre>"),
     "no scripts in the head": _page("x", "<noscript><meta http-equiv=refresh content='0; url=n'></noscript>"),
+    "a space that is a control character": _page("<div>a</div>\x1e<b>b</b>"),
     "blocks in a row": _page("<div>a</div> <div>b</div>c<span><p>d</p></span>e<i><div>f</div></i> g<div>h</div>&nbsp;<b>i</b>"),
 }
 IRREGULAR = {
@@ -184,6 +185,7 @@ _TEXTS = (
     "<!---->",
     "&#65;",
     "\r\n",
+    "\x1e",
     "<",
     "日本",
 )

@@ -79,6 +79,7 @@ cdef class RegularPage(Elements):
     cdef int _run(self, Py_ssize_t begin, Py_ssize_t end) except -1:
         """The text between two tags."""
         cdef Py_ssize_t i = begin, start = self.used
+        cdef unsigned char c
         while i < end and _is_space(self.page[i]):
             i += 1
         if not self.in_body or self.ended:
@@ -100,7 +101,8 @@ cdef class RegularPage(Elements):
         self._decoded(begin, end)
         if self.pending:
             self.pending = False
-            if (self.page[i] == c'&' or self.page[i] >= 128) and self._text(start, self.used).isspace():
+            c = self.page[i]
+            if (c == c'&' or c >= 128 or c < 32) and self._text(start, self.used).isspace():
                 return 0
             if self.used + 2 > self.room:
                 raise _Irregular
