@@ -51,7 +51,8 @@ def version(*, verbose: bool) -> None:
     import platform
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
-    from importlib.util import find_spec
+
+    from larm.processing.regular import COMPILED
 
     click.echo(f"python {platform.python_version()} on {platform.platform()}")
     for part in _PARTS:
@@ -59,5 +60,4 @@ def version(*, verbose: bool) -> None:
             click.echo(f"{part} {installed(part)}")
         except PackageNotFoundError:
             click.echo(f"{part} missing")
-    compiled = find_spec("larm.processing.regular.page") is not None
-    click.echo(f"pages in one pass: {'yes' if compiled else 'no, there was no C compiler when larm was installed'}")
+    click.echo(f"pages in one pass: {'yes' if COMPILED else 'no, there was no C compiler when larm was installed'}")

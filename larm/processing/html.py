@@ -21,7 +21,7 @@ class HtmlProcessor:
     """For text/html and application/xhtml+xml."""
 
     def __init__(self, assembler: Assembler, *, text: bool = True) -> None:
-        """``text``: False where no storage wants it, which saves a third of the time."""
+        """``text``: False where no storage wants it, which saves a quarter of the time."""
         # constant after construction
         self._assembler = assembler
         self._text = text

@@ -31,10 +31,10 @@ from larm.processing.tag_ids import (
 from larm.processing.walk import BLOCKS, Walked, skim, walk
 
 _ANCHOR_NODES = 100  # enough for 200 characters
-_ANCHOR_DEPTH = 6  # levels between an anchor and an image or a script in it
-_ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
-_FEW = 12  # links and metas: pages with frames have little else
-_FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
+ANCHOR_DEPTH = 6  # levels between an anchor and an image or a script in it
+ANCHOR_WORK = 300_000_000  # bytes of page x anchors that may be read the quick way: a tenth of a second where they are nested
+FEW = 12  # links and metas: pages with frames have little else
+FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 
 
 def read_tree(body: bytes, *, text: bool) -> tuple[Reading, list[str]]:
@@ -43,13 +43,13 @@ def read_tree(body: bytes, *, text: bool) -> tuple[Reading, list[str]]:
     root = LexborHTMLParser(body).root
     title, marked, boxes, found, odd, headings = Walked() if root is None else walk(root) if text else skim(root)
     kept = list(found)
-    if len(kept) < _FEW and (frames := _FRAME.findall(body)) and not any(tag == FRAME_ID for tag, _ in kept):
+    if len(kept) < FEW and (frames := FRAME.findall(body)) and not any(tag == FRAME_ID for tag, _ in kept):
         kept += _frames(b"".join(frames))
     if len(kept) > MAX_LINKS:
         warnings = [*warnings, f"{len(kept)} links and the like; those after the first {MAX_LINKS} are ignored"]
         del kept[MAX_LINKS:]
     linked_data = _linked_data(kept) if text else []
-    elements, about, anchors = _elements(kept, odd, _ANCHOR_WORK // (len(body) + 1))
+    elements, about, anchors = _elements(kept, odd, ANCHOR_WORK // (len(body) + 1))
     return Reading(title, marked, boxes, elements, about, anchors, headings, _language(root), linked_data), warnings
 
 
@@ -98,7 +98,7 @@ def _elements(
 
 def _anchor_around(node: LexborNode | None) -> int:
     """The address of the anchor that a node stands in; 0 if it stands in none."""
-    for _ in range(_ANCHOR_DEPTH):
+    for _ in range(ANCHOR_DEPTH):
         if node is None or node.tag_id == ANCHOR_ID:
             break
         node = node.parent

@@ -1,7 +1,7 @@
 """The walk through the tree of a page: its text with marks (`larm.processing.parts`), and the elements that matter.
 
 Called by `larm.processing.html` on the fetcher threads. Each page is walked once, a node in 80 ns and a block element in 250:
-this is a third of the time that a page takes. Nothing here recurses, however deep a page is nested.
+this is a third of the time that such a page takes. Nothing here recurses, however deep a page is nested.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _headings(words: Sequence[str], beginnings: Sequence[int]) -> list[str] | No
 
 
 def skim(root: LexborNode) -> Walked:
-    """Without the text."""
+    """Without the text. Texts of links are rougher: what is in <noscript> counts, and a word may stick to a block before it."""
     title: str | None = None
     kept: list[tuple[int, LexborNode]] = []
     odd: list[LexborNode] = []

@@ -13,7 +13,7 @@ from larm.processing.page import Reading
 
 try:
     _read = import_module("larm.processing.regular.page").read
-except ModuleNotFoundError:
+except ImportError:  # not compiled, or for another machine
     _read = None
 
 COMPILED: Final = _read is not None

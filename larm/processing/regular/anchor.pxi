@@ -3,10 +3,15 @@
 
 cdef enum:
     IN_ANCHOR = 90  # nodes within one
+cdef int IMAGE_DEPTH = ANCHOR_DEPTH - 1  # elements between it and an image
 
 
 cdef class Anchored(Markup):
     cdef bint in_anchor
+    cdef int anchor_top  # its place among the elements that are open
+    cdef int leading  # anchors that led somewhere, with this one
+    cdef int quick  # of them so many may be read the quick way
+    cdef int kept  # elements that lead somewhere or say something, with all anchors
     cdef bint leads  # somewhere
     cdef Py_ssize_t anchor  # its place among the elements
     cdef Py_ssize_t anchor_from  # where the text begins that is not in `words` yet
@@ -20,10 +25,18 @@ cdef class Anchored(Markup):
 
     def __cinit__(self, bytes body, bint text):
         self.elements, self.sizes = [], []
+        self.quick = ANCHOR_WORK // (len(body) + 1)
+
+    cdef int _count(self) except -1:
+        self.kept += 1
+        if self.kept > MAX_LINKS:
+            raise _Irregular
+        return 0
 
     cdef int _begin_anchor(self) except -1:
         if self.in_anchor:
             raise _Irregular
+        self._count()
         self.link = self._of_anchor()
         href = self.link.get("href")
         self.leads = bool((href and href[0] != "#") or "xlink:href" in self.link)
@@ -33,6 +46,7 @@ cdef class Anchored(Markup):
         self.words = []
         self.anchor = len(self.elements)
         if self.leads:
+            self.leading += 1
             self.elements.append(None)
         self._emit(ANCHOR_BEGINS, len(ANCHOR_BEGINS))
         self.anchor_from = self.used
@@ -50,6 +64,8 @@ cdef class Anchored(Markup):
             self.words.append(text)
             text = "".join(self.words)
             if self.spaced and self.texts <= 1 and not self.careful:
+                if self.leading >= self.quick:
+                    raise _Irregular
                 text = "".join(self.words[::2])  # one text only: blocks around it say nothing
         self.elements[self.anchor] = ("a", self.link, text)
         self.sizes.append(len(text))

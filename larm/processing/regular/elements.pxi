@@ -137,10 +137,11 @@ cdef class Elements(Anchored):
         cdef int top = self._top()
         if code == P:
             if self.paragraph < 0:
-                if flags_of[top] & OF_TABLE or self.in_button:
+                if flags_of[top] & OF_TABLE or self.in_button or self.in_select:
                     raise _Irregular
                 self.attribute_count = 0
                 self._push(P, 0)  # an empty one, says the standard
+                self.within += 1
             elif self.paragraph != self.top:
                 raise _Irregular
             return self._pop()
@@ -155,7 +156,7 @@ cdef class Elements(Anchored):
                 self._pop()
             if code == SELECT and self._top() == OPTGROUP:
                 self._pop()
-        else:
+        elif code != LEGEND:  # that one is ended by nothing but its own tag
             while flags_of[self._top()] & IMPLIED and self._top() != code:
                 self._pop()
         if self._top() != code or flags & VOID:
@@ -177,6 +178,7 @@ cdef class Elements(Anchored):
                 self._pop()
             if self._top() == TABLE:
                 self._push(TBODY, 0)
+                self.within += 1
             top = self._top()
             if top != TBODY and top != THEAD and top != TFOOT:
                 raise _Irregular

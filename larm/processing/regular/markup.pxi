@@ -3,6 +3,7 @@
 
 cdef enum:
     ATTRIBUTES = 60  # of one tag
+    MOST_REFERENCES = 1_000  # of one value
 
 cdef dict LEGACY = {name: sign for name, sign in html5.items() if not name.endswith(";")}
 cdef frozenset OF_ANCHOR = frozenset(("href", "rel", "xlink:href"))  # what anybody asks an anchor for
@@ -270,8 +271,10 @@ cdef class Markup:
 
 cdef str _unescaped(str text):
     """The value of an attribute, its character references decoded. Those without a semicolon are for lexbor."""
-    cdef list pieces = text.split("&")
+    cdef list pieces = text.split("&", MOST_REFERENCES)
     cdef list found = [pieces[0]]
+    if len(pieces) > MOST_REFERENCES:
+        raise _Irregular
     for piece in pieces[1:]:
         name, semicolon, rest = piece.partition(";")
         if semicolon and (sign := html5.get(name + ";")) is not None:

@@ -24,11 +24,11 @@ cdef enum Flag:
 cdef enum:
     OTHER = 0
     A, BODY, BR, BUTTON, CAPTION, COL, COLGROUP, DD, DT, FORM, HEAD, HTML, IMG, LI, NOSCRIPT, P, PRE, SCRIPT, TABLE, TBODY, TD
-    LINK, META, OPTGROUP, OPTION, SELECT, SVG, TFOOT, TH, THEAD, TITLE, TR, ADDRESS, DIV, STYLE, FIRST_FREE
+    LEGEND, LINK, META, OPTGROUP, OPTION, SELECT, SVG, TFOOT, TH, THEAD, TITLE, TR, ADDRESS, DIV, STYLE, FIRST_FREE
 
 _NUMBERED = (
     "a body br button caption col colgroup dd dt form head html img li noscript p pre script table tbody td"
-    " link meta optgroup option select svg tfoot th thead title tr address div style"
+    " legend link meta optgroup option select svg tfoot th thead title tr address div style"
 ).split()
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _DRAWN = frozenset(
@@ -90,18 +90,27 @@ cdef inline uint64_t _slot(uint64_t key, int size) noexcept nogil:
 
 
 cdef inline uint64_t _longer(uint64_t key, int size, unsigned char c) noexcept nogil:
-    """The key of a name that is longer by one character."""
-    return key | <uint64_t> c << (8 * size) if size < 8 else key * 31 + c
+    """The key of a name that is longer by one character. Up to eight it is the name itself."""
+    return key | <uint64_t> c << (8 * size) if size < 8 else (key ^ c) * <uint64_t> 0x100000001B3
 
 
-cdef inline int _code(uint64_t key, int size) noexcept nogil:
-    """The number of a name."""
+cdef inline int _code(uint64_t key, int size, Bytes name) noexcept:
+    """The number of a name, of which ``name`` is the first byte."""
     cdef uint64_t at = _slot(key, size)
     while slots[at].size:
         if slots[at].key == key and slots[at].size == size:
-            return slots[at].code
+            return slots[at].code if size <= 8 or _is_written(name, NAMES[slots[at].code]) else OTHER
         at = (at + 1) & (SLOTS - 1)
     return OTHER
+
+
+cdef bint _is_written(Bytes place, str name) noexcept:
+    """Whether the name stands there: one of more than eight characters may have the key of another."""
+    cdef int i
+    for i in range(len(name)):
+        if (place[i] | 32) != <unsigned char> ord(name[i]):
+            return False
+    return True
 
 
 def _learn():
