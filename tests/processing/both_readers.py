@@ -25,6 +25,18 @@ def differences(body: bytes) -> list[tuple[str, Any, Any]] | None:
     return [(name, tree[name], one[name]) for name in tree if tree[name] != one[name]]
 
 
+def differences_without_text(body: bytes) -> list[tuple[str, Any, Any]] | None:
+    """The same where no text is wanted: of links only where they lead, as their texts are rougher by the tree then."""
+    found = read_regular(body, text=False)
+    if found is None:
+        return None
+    tree, one = _plain(read_tree(body, text=False)[0]), _plain(found)
+    for plain in (tree, one):
+        plain["elements"] = [(tag, attributes) for tag, attributes, _ in plain["elements"]]
+    names = ("title", "elements", "about", "language")
+    return [(name, tree[name], one[name]) for name in names if tree[name] != one[name]]
+
+
 def _plain(reading: Reading) -> dict[str, Any]:
     plain = reading._asdict()
     plain["marked"] = _words(reading.marked)
