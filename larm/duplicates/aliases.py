@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import xxhash
@@ -31,9 +31,6 @@ from larm.model.document import Document, Visit
 from larm.model.told import Told
 from larm.model.url import Url
 from larm.model.url_shape import without_echo
-
-if TYPE_CHECKING:
-    from larm.duplicates.fingerprints import Memory
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
@@ -65,7 +62,7 @@ class Aliases:
         self._tell = tell
         self._count = count
         # only the writer thread
-        self._memory: Memory | None = None
+        self._memory: Any = None
         self._table: TwinTable | None = None
         self._held: list[Visit] = []
         self._cost = 0
@@ -146,10 +143,10 @@ class Aliases:
 
     def _look(self, pages: Sequence[Visit]) -> list[Fingerprint]:
         """Fingerprints of the main texts. What is new is also looked for elsewhere on a page that has little of it: a list."""
-        from larm.duplicates.fingerprints import Memory, fingerprints  # with numpy: the crawl has begun, and goes on meanwhile
+        from larm.duplicates.fingerprints import fingerprints, new_memory  # perhaps with numpy: the crawl goes on meanwhile
 
         if self._memory is None:
-            self._memory = Memory()
+            self._memory = new_memory()
         documents = [visit.document or Document("") for visit in pages]
         lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < _SHORT]
         texts = [_own(visit, each.raw_text) for visit, each in zip(pages, documents, strict=True)]

@@ -1,8 +1,6 @@
 """Fingerprints of texts: what tells, in a few bytes, how much of two texts is the same, and how much of one is new.
 
-Pure; called by `larm.duplicates.aliases` on the writer thread of the index storage, a batch of pages at a time. A batch is one
-row of bytes for numpy, because each of its calls gives Python's lock away: next to busy fetchers it comes back milliseconds
-later, so there must be few calls for many pages.
+Called by `larm.duplicates.aliases` on the writer thread of the index storage, a batch of pages at a time.
 
 A *feature* is 16 bytes of the text, beginning at a word: two or three words. Where words are not set apart (Chinese, Japanese,
 Thai) one begins at each character, which makes it five characters. Case, punctuation and white space do not count. From the
@@ -12,176 +10,54 @@ features come
   give or take 4 %, the share of features that two texts have in common (one-permutation minhash, Li, Owen and Zhang 2012);
 - the *simhash*: for each of 64 bits, what most features' hashes say (Charikar 2002);
 - the *bands*: pieces of the sketch. Texts of which 90 % is the same have one in common 99 times in 100.
+
+The counting is done by ``quick_features.pyx``, in a quarter of the time that `larm.duplicates.numpy_features` takes, which does
+the same for who has no compiler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-from larm.duplicates.likeness import DRAWERS, Fingerprint
+from larm.duplicates.likeness import Fingerprint
 
 LEAST = 24
 """Features; a text with fewer is too short to be nearly the same as another: two error messages, say."""
 BANDS, ROWS = 6, 6
 """Bands of a sketch, and drawers in each."""
-_WINDOW = 16
-_SHORT = 64  # features; a quarter of a text with fewer would say too little
 _TEXT = 20_000  # characters of a text that count
-_BATCH = 200_000  # bytes of texts that go through numpy at a time: some 5 MB there
-_SPACE, _END = 32, 0
-_LETTERS = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("0"), ord("9") + 1))
-_FOLD = bytes(
-    each if each in _LETTERS or each >= 0x80 else each + 32 if 0x41 <= each <= 0x5A else _SPACE for each in range(256)
-)
-"""ASCII in lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
-_REST = np.uint64((1 << 57) - 1)  # of a hash, without the number of its drawer
-_EMPTY = np.uint64(1 << 63)
-_LOWEST = np.uint64(0x0101010101010101)
+_SLOTS = 1 << 22
 _NOTHING = bytes(ROWS)
-_C1, _C2, _C3 = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD))
 
-_Words = NDArray[np.uint64]
-_Numbers = NDArray[np.int64]
+Measured = tuple[int, int, bytes, tuple[int, int]]
+"""Features of a text, their simhash and sketch, and the news (see `Fingerprint`)."""
+
+_features: Any
+try:
+    _features = import_module("larm.duplicates.quick_features")
+except ImportError:  # not compiled, or for another machine
+    _features = import_module("larm.duplicates.numpy_features")  # 30 ms
+_measured: Callable[[Sequence[bytes], Any], Sequence[Measured]] = _features.measured
 
 
-class Memory:
+def new_memory(slots: int = _SLOTS) -> Any:
     """Features of the texts of late, in bounded memory: what tells new text from that which is only put together anew.
 
     A quarter of the features (all of a short text), in a table in which new ones overwrite old ones: 8 MB for the last
-    10,000 pages or so. It is not kept across restarts, after which all text is new for a while. Only the writer thread.
+    10,000 pages or so. It is not kept across restarts, after which all text is new for a while. For one thread. ``slots``: a
+    power of two.
     """
-
-    def __init__(self, slots: int = 1 << 22) -> None:
-        # constant after construction
-        self._mask = np.uint64(slots - 1)
-        # only the writer thread
-        self._table: NDArray[np.uint16] = np.zeros(slots, np.uint16)
-
-    def news(self, hashes: _Words, counts: Sequence[int]) -> list[tuple[int, int]]:
-        """Of each page how many features were looked at, and how many were not known; from now on they are.
-
-        ``hashes``: the features of all pages in their order, ``counts``: how many are of each.
-        """
-        slots = (hashes & self._mask).astype(np.int64)
-        marks = (hashes >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
-        table, found, end = self._table, [], 0
-        for count in counts:  # one by one: a page may repeat the one before it
-            begin, end = end, end + count
-            own, new = slots[begin:end], marks[begin:end]
-            found.append((count, int(np.count_nonzero(table.take(own) != new))))
-            table[own] = new
-        return found
+    return _features.Memory(slots)
 
 
-def fingerprints(texts: Sequence[str], memory: Memory) -> list[Fingerprint]:
-    """One for each text, in order; the memory has read them afterwards. About 100 us for a page of 10 KB of text."""
-    made: list[Fingerprint] = []
-    part: list[bytes] = []
-    size = 0
-    for text in texts:
-        part.append(text[:_TEXT].encode("utf-8", "surrogatepass").translate(_FOLD))
-        size += len(part[-1])
-        if size >= _BATCH:
-            made += _read(part, memory)
-            part, size = [], 0
-    return made + _read(part, memory) if part else made
-
-
-def _read(folded: Sequence[bytes], memory: Memory) -> list[Fingerprint]:
-    joined = np.frombuffer(b"".join((b"\0 ", b"\0 ".join(folded), b"\0", bytes(_WINDOW))), np.uint8)
-    joined = _squeezed(joined)
-    places, counts = _places(joined, len(folded))
-    return _summed(_hashes(joined, places), counts, _news(joined, places, counts, memory))
-
-
-def _squeezed(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Runs of spaces become one."""
-    word = joined != _SPACE
-    keep = np.ones(len(joined), bool)
-    np.logical_or(word[1:], word[:-1], out=keep[1:])
-    return joined[keep]
-
-
-def _places(joined: NDArray[np.uint8], pages: int) -> tuple[_Numbers, list[int]]:
-    """Where features begin, in order, and how many are of each page."""
-    ends = np.flatnonzero(joined == _END)[1 : pages + 1]
-    blank = joined <= _SPACE
-    begins = blank[:-1] & ~blank[1:]
-    begins |= joined[1:] >= 0xE0
-    places = np.flatnonzero(begins) + 1
-    # page by page: to ask of each place where its page ends takes twice as long
-    first = [0, *np.searchsorted(places, ends[:-1]).tolist()]
-    stop = np.searchsorted(places, ends - (_WINDOW - 2)).tolist()  # the end itself may be the last byte
-    counts = [max(end - begin, 0) for begin, end in zip(first, stop, strict=True)]
-    return np.concatenate([places[begin : begin + count] for begin, count in zip(first, counts, strict=True)]), counts
-
-
-def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory) -> list[tuple[int, int]]:
-    """Of a quarter of the places, chosen by what stands there; of all of a short text."""
-    digit = joined - np.uint8(0x30)
-    digit *= digit < 10
-    blurred = joined - digit
-    # what stands there, twice the byte after it and half of the one after that
-    mixed = blurred[1:-1] + blurred[1:-1]
-    mixed ^= blurred[:-2]
-    mixed ^= blurred[2:] >> 1
-    mixed &= 3
-    chosen = mixed.take(places) == 0
-    chosen |= np.repeat(np.array(counts) < _SHORT, counts)
-    which = np.flatnonzero(chosen)
-    bounds = np.searchsorted(which, np.cumsum([0, *counts]))
-    return memory.news(_hashes(blurred, places.take(which)), np.diff(bounds).tolist())
-
-
-def _hashes(data: NDArray[np.uint8], places: _Numbers) -> _Words:
-    words: NDArray[Any] = np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))  # the eight bytes at each place
-    mixed = words[places]
-    mixed *= _C1
-    mixed ^= mixed >> np.uint64(32)
-    mixed += words[8:][places]
-    mixed *= _C2
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= _C3
-    mixed ^= mixed >> np.uint64(32)
-    return mixed
-
-
-def _summed(hashes: _Words, counts: Sequence[int], news: list[tuple[int, int]]) -> list[Fingerprint]:
-    """Sketches and simhashes of all pages."""
-    pages = len(counts)
-    drawers = (hashes >> np.uint64(57)).astype(np.int64)
-    drawers += np.repeat(np.arange(0, pages * DRAWERS, DRAWERS), counts)
-    low = np.full(pages * DRAWERS, _EMPTY)
-    np.minimum.at(low, drawers, hashes & _REST)
-    full = low != _EMPTY
-    sketches = low % np.uint64(255)
-    sketches += np.uint64(1)
-    sketches *= full
-    data = sketches.astype(np.uint8).tobytes()
-    simhashes = _simhashes(low.reshape(pages, DRAWERS), full.reshape(pages, DRAWERS))
-    made = []
-    for number, count in enumerate(counts):
-        sketch = data[number * DRAWERS : (number + 1) * DRAWERS]
-        made.append(Fingerprint(count, simhashes[number], sketch, _bands(sketch, count), news[number]))
-    return made
-
-
-def _simhashes(smallest: _Words, full: NDArray[np.bool_]) -> list[int]:
-    """Of the smallest hash of each drawer: a fair sample of the features, and much faster than all of them."""
-    mixed = smallest * _C1
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= _C3
-    mixed[~full] = 0
-    # one bit of all eight bytes at a time: their sums stay below 256, so that one word holds eight of them
-    sums = np.stack([np.add.reduce(mixed >> np.uint64(bit) & _LOWEST, axis=1) for bit in range(7, -1, -1)], axis=1)
-    ones = sums.astype(">u8").view(np.uint8).reshape(len(full), 8, 8).transpose(0, 2, 1)
-    most = ones > (full.sum(axis=1) // 2)[:, None, None]
-    return [int(each) for each in np.packbits(most.reshape(len(full), 64), axis=1).view(">u8").ravel().tolist()]
+def fingerprints(texts: Sequence[str], memory: Any) -> list[Fingerprint]:
+    """One for each text, in order; the memory has read them afterwards. About 10 us for a page of 10 KB of text."""
+    measured = _measured([text[:_TEXT].encode("utf-8", "surrogatepass") for text in texts], memory)
+    return [Fingerprint(count, simhash, sketch, _bands(sketch, count), news) for count, simhash, sketch, news in measured]
 
 
 def _bands(sketch: bytes, features: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.model.document import Visit
+from larm.model.links import NONE
 
 
 class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -55,8 +56,8 @@ def decode_row(data: bytes) -> AliasRow:
 
 def pack(visit: Visit) -> bytes:
     """The visit without its body, of which the size remains, and its links, small."""
-    document = visit.document and msgspec.structs.replace(visit.document, links=())
-    kept = msgspec.structs.replace(visit, links=(), body=bytes(len(visit.body)), document=document)
+    document = visit.document and msgspec.structs.replace(visit.document, links=NONE)
+    kept = msgspec.structs.replace(visit, links=NONE, body=bytes(len(visit.body)), document=document)
     try:
         return zlib.compress(_encode(kept), 1)
     except UnicodeEncodeError:  # lone surrogates, which no field of an index can hold either

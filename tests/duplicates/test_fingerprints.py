@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.duplicates.fingerprints import LEAST, Memory, fingerprints
+from larm.duplicates.fingerprints import LEAST, fingerprints, new_memory
 from larm.duplicates.likeness import Fingerprint, distance, likeness
 
 WORDS = [
@@ -21,7 +20,7 @@ def text(seed: int, words: int = 400) -> str:
 
 
 def of(*texts: str) -> list[Fingerprint]:
-    return fingerprints(texts, Memory(1 << 12))
+    return fingerprints(texts, new_memory(1 << 12))
 
 
 def test_the_same_words_in_other_clothes() -> None:
@@ -67,12 +66,12 @@ def test_short_and_empty_texts_are_like_nothing() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(), max_size=6))
 def test_a_text_has_one_fingerprint_whatever_stands_beside_it(texts: list[str]) -> None:
-    together = fingerprints(texts, Memory(1 << 10))
+    together = fingerprints(texts, new_memory(1 << 10))
     assert [each[:4] for each in together] == [of(each)[0][:4] for each in texts]
 
 
 def test_only_what_was_not_seen_is_news() -> None:
-    memory = Memory(1 << 16)
+    memory = new_memory(1 << 16)
     pages = [text(1), text(2), text(1), text(1)[:1000] + text(2)[:1000], text(3)]
     shares = [made.news[1] / made.news[0] for made in fingerprints(pages, memory)]
     assert [round(share, 1) for share in shares] == [1.0, 1.0, 0.0, 0.0, 0.9]  # by chance the pages share some words
@@ -81,7 +80,7 @@ def test_only_what_was_not_seen_is_news() -> None:
 
 
 def test_numbers_are_no_news() -> None:
-    memory = Memory()
+    memory = new_memory()
     days = [
         f"Events on day {day} of May {year}: there are none. Next day: {day + 1}"
         for year in (2031, 2032)
@@ -93,8 +92,7 @@ def test_numbers_are_no_news() -> None:
 
 
 def test_the_memory_is_bounded() -> None:
-    memory = Memory(1 << 8)
+    memory = new_memory(1 << 8)
     fingerprints([text(seed) for seed in range(20)], memory)
     assert fingerprints([text(0, 60)], memory)[0].news[1] > 0
-    assert memory._table.nbytes == 2 << 8
-    assert memory._table.dtype == np.uint16
+    assert memory.size == 2 << 8

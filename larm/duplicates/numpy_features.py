@@ -1,0 +1,169 @@
+"""Features of texts, with numpy: for who has no compiler, and to hold ``quick_features.pyx`` against.
+
+What they are says `larm.duplicates.fingerprints`. A batch of texts is one row of bytes for numpy, because each of its calls
+gives Python's lock away: next to busy fetchers it comes back milliseconds later, so there must be few calls for many pages. For
+one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larm.duplicates.likeness import DRAWERS
+
+_WINDOW = 16
+_SHORT = 64  # features; a quarter of a text with fewer would say too little
+_BATCH = 200_000  # bytes of texts that go through numpy at a time: some 5 MB there
+_SPACE, _END = 32, 0
+_LETTERS = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("0"), ord("9") + 1))
+_FOLD = bytes(
+    each if each in _LETTERS or each >= 0x80 else each + 32 if 0x41 <= each <= 0x5A else _SPACE for each in range(256)
+)
+"""ASCII in lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
+_REST = np.uint64((1 << 57) - 1)  # of a hash, without the number of its drawer
+_EMPTY = np.uint64(1 << 63)
+_LOWEST = np.uint64(0x0101010101010101)
+_C1, _C2, _C3 = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD))
+
+Measured = tuple[int, int, bytes, tuple[int, int]]
+_Words = NDArray[np.uint64]
+_Numbers = NDArray[np.int64]
+
+
+class Memory:
+    """See `larm.duplicates.fingerprints.new_memory`."""
+
+    def __init__(self, slots: int) -> None:
+        # constant after construction
+        self._mask = np.uint64(slots - 1)
+        # only the writer thread
+        self._table: NDArray[np.uint16] = np.zeros(slots, np.uint16)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the table."""
+        return self._table.nbytes
+
+    def news(self, hashes: _Words, counts: Sequence[int]) -> list[tuple[int, int]]:
+        """Of each page how many features were looked at, and how many were not known; from now on they are.
+
+        ``hashes``: the features of all pages in their order, ``counts``: how many are of each.
+        """
+        slots = (hashes & self._mask).astype(np.int64)
+        marks = (hashes >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
+        table, found, end = self._table, [], 0
+        for count in counts:  # one by one: a page may repeat the one before it
+            begin, end = end, end + count
+            own, new = slots[begin:end], marks[begin:end]
+            found.append((count, int(np.count_nonzero(table.take(own) != new))))
+            table[own] = new
+        return found
+
+
+def measured(texts: Sequence[bytes], memory: Memory) -> list[Measured]:
+    """Of each text, UTF-8: the count of its features, their simhash and sketch, and its news."""
+    made: list[Measured] = []
+    part: list[bytes] = []
+    size = 0
+    for text in texts:
+        part.append(text.translate(_FOLD))
+        size += len(part[-1])
+        if size >= _BATCH:
+            made += _read(part, memory)
+            part, size = [], 0
+    return made + _read(part, memory) if part else made
+
+
+def _read(folded: Sequence[bytes], memory: Memory) -> list[Measured]:
+    joined = np.frombuffer(b"".join((b"\0 ", b"\0 ".join(folded), b"\0", bytes(_WINDOW))), np.uint8)
+    joined = _squeezed(joined)
+    places, counts = _places(joined, len(folded))
+    return _summed(_hashes(joined, places), counts, _news(joined, places, counts, memory))
+
+
+def _squeezed(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Runs of spaces become one."""
+    word = joined != _SPACE
+    keep = np.ones(len(joined), bool)
+    np.logical_or(word[1:], word[:-1], out=keep[1:])
+    return joined[keep]
+
+
+def _places(joined: NDArray[np.uint8], pages: int) -> tuple[_Numbers, list[int]]:
+    """Where features begin, in order, and how many are of each page."""
+    ends = np.flatnonzero(joined == _END)[1 : pages + 1]
+    blank = joined <= _SPACE
+    begins = blank[:-1] & ~blank[1:]
+    begins |= joined[1:] >= 0xE0
+    places = np.flatnonzero(begins) + 1
+    # page by page: to ask of each place where its page ends takes twice as long
+    first = [0, *np.searchsorted(places, ends[:-1]).tolist()]
+    stop = np.searchsorted(places, ends - (_WINDOW - 2)).tolist()  # the end itself may be the last byte
+    counts = [max(end - begin, 0) for begin, end in zip(first, stop, strict=True)]
+    return np.concatenate([places[begin : begin + count] for begin, count in zip(first, counts, strict=True)]), counts
+
+
+def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory) -> list[tuple[int, int]]:
+    """Of a quarter of the places, chosen by what stands there; of all of a short text."""
+    digit = joined - np.uint8(0x30)
+    digit *= digit < 10
+    blurred = joined - digit
+    # what stands there, twice the byte after it and half of the one after that
+    mixed = blurred[1:-1] + blurred[1:-1]
+    mixed ^= blurred[:-2]
+    mixed ^= blurred[2:] >> 1
+    mixed &= 3
+    chosen = mixed.take(places) == 0
+    chosen |= np.repeat(np.array(counts) < _SHORT, counts)
+    which = np.flatnonzero(chosen)
+    bounds = np.searchsorted(which, np.cumsum([0, *counts]))
+    return memory.news(_hashes(blurred, places.take(which)), np.diff(bounds).tolist())
+
+
+def _hashes(data: NDArray[np.uint8], places: _Numbers) -> _Words:
+    words: NDArray[Any] = np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))  # the eight bytes at each place
+    mixed = words[places]
+    mixed *= _C1
+    mixed ^= mixed >> np.uint64(32)
+    mixed += words[8:][places]
+    mixed *= _C2
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _C3
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _summed(hashes: _Words, counts: Sequence[int], news: list[tuple[int, int]]) -> list[Measured]:
+    """Sketches and simhashes of all pages."""
+    pages = len(counts)
+    drawers = (hashes >> np.uint64(57)).astype(np.int64)
+    drawers += np.repeat(np.arange(0, pages * DRAWERS, DRAWERS), counts)
+    low = np.full(pages * DRAWERS, _EMPTY)
+    np.minimum.at(low, drawers, hashes & _REST)
+    full = low != _EMPTY
+    sketches = low % np.uint64(255)
+    sketches += np.uint64(1)
+    sketches *= full
+    data = sketches.astype(np.uint8).tobytes()
+    simhashes = _simhashes(low.reshape(pages, DRAWERS), full.reshape(pages, DRAWERS))
+    made: list[Measured] = []
+    for number, count in enumerate(counts):
+        made.append((count, simhashes[number], data[number * DRAWERS : (number + 1) * DRAWERS], news[number]))
+    return made
+
+
+def _simhashes(smallest: _Words, full: NDArray[np.bool_]) -> list[int]:
+    """Of the smallest hash of each drawer: a fair sample of the features, and much faster than all of them."""
+    mixed = smallest * _C1
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _C3
+    mixed[~full] = 0
+    # one bit of all eight bytes at a time: their sums stay below 256, so that one word holds eight of them
+    sums = np.stack([np.add.reduce(mixed >> np.uint64(bit) & _LOWEST, axis=1) for bit in range(7, -1, -1)], axis=1)
+    ones = sums.astype(">u8").view(np.uint8).reshape(len(full), 8, 8).transpose(0, 2, 1)
+    most = ones > (full.sum(axis=1) // 2)[:, None, None]
+    return [int(each) for each in np.packbits(most.reshape(len(full), 64), axis=1).view(">u8").ravel().tolist()]

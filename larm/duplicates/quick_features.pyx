@@ -1,0 +1,194 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Features of texts, one text after the other; says what `larm.duplicates.numpy_features` says, to the bit.
+
+The GIL is held all the while, some 10 us a page: who gives it away next to busy threads gets it back milliseconds later. For one
+thread.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    WINDOW = 16
+    SPACE = 32
+    DRAWERS = 128
+    SHORT = 64  # features; of a text with fewer all are looked at for the memory
+
+cdef uint64_t C1 = 0x9E3779B97F4A7C15ULL, C2 = 0xC2B2AE3D27D4EB4FULL, C3 = 0xFF51AFD7ED558CCDULL
+cdef uint64_t REST = (<uint64_t> 1 << 57) - 1  # of a hash, without the number of its drawer
+cdef uint64_t EMPTY = <uint64_t> 1 << 63
+cdef uint64_t LOWEST = 0x0101010101010101ULL
+cdef uint8_t[256] FOLD
+
+
+def _learn():
+    """Lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
+    for each in range(256):
+        kept = each >= 0x80 or chr(each).isalnum()
+        FOLD[each] = (each | 32 if 0x41 <= each <= 0x5A else each) if kept else 32
+
+
+_learn()
+
+
+cdef inline uint64_t _hash(const uint8_t *text) noexcept nogil:
+    """Of the 16 bytes there."""
+    cdef uint64_t mixed, more
+    memcpy(&mixed, text, 8)
+    memcpy(&more, text + 8, 8)
+    mixed *= C1
+    mixed ^= mixed >> 32
+    mixed += more
+    mixed *= C2
+    mixed ^= mixed >> 29
+    mixed *= C3
+    return mixed ^ (mixed >> 32)
+
+
+cdef inline uint8_t _blurred(uint8_t byte) noexcept nogil:
+    """All digits are the same."""
+    return c"0" if c"0" <= byte <= c"9" else byte
+
+
+cdef class Memory:
+    """See `larm.duplicates.fingerprints.new_memory`."""
+
+    cdef uint16_t *table
+    cdef uint64_t mask
+    # of the text that is being read
+    cdef uint8_t *text
+    cdef uint8_t *blurred
+    cdef uint64_t *slots
+    cdef Py_ssize_t *places
+    cdef Py_ssize_t used, room
+
+    def __cinit__(self, Py_ssize_t slots):
+        self.mask = slots - 1
+        self.table = <uint16_t *> calloc(slots, sizeof(uint16_t))
+        if self.table == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.table)
+        free(self.text)
+        free(self.blurred)
+        free(self.slots)
+        free(self.places)
+
+    @property
+    def size(self):
+        """Bytes of the table."""
+        return (self.mask + 1) * sizeof(uint16_t)
+
+    cdef int make_room(self, Py_ssize_t size) except -1:
+        """For a text of so many bytes."""
+        cdef Py_ssize_t room = 2 * size + 4096
+        if size + 2 * WINDOW <= self.room:
+            return 0
+        self.room = 0
+        self.text = <uint8_t *> _grown(self.text, room)
+        self.blurred = <uint8_t *> _grown(self.blurred, room)
+        self.slots = <uint64_t *> _grown(self.slots, room * sizeof(uint64_t))
+        self.places = <Py_ssize_t *> _grown(self.places, room * sizeof(Py_ssize_t))
+        self.room = room
+        return 0
+
+    cdef tuple measured(self, bytes written):
+        cdef Py_ssize_t count = self.read(written), n
+        cdef uint64_t[DRAWERS] low
+        cdef uint64_t mixed, rest
+        for n in range(DRAWERS):
+            low[n] = EMPTY
+        for n in range(count):
+            mixed = _hash(self.text + self.places[n])
+            rest = mixed & REST
+            if rest < low[mixed >> 57]:
+                low[mixed >> 57] = rest
+        return count, _simhash(low), _sketch(low), self.news(count)
+
+    cdef Py_ssize_t read(self, bytes written) except -1:
+        """Fold the text, runs of spaces to one, and note where features begin of which all bytes are there; how many."""
+        cdef const uint8_t *raw = <const uint8_t *> PyBytes_AS_STRING(written)
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(written), n, used = 0, count = 0
+        cdef uint8_t *text
+        cdef Py_ssize_t *places
+        cdef uint8_t byte, before = SPACE
+        self.make_room(size)
+        text, places = self.text, self.places
+        for n in range(size):  # without branches: each would be a guess
+            byte = FOLD[raw[n]]
+            text[used] = byte
+            places[count] = used
+            count += ((byte != SPACE) & (before == SPACE)) | (byte >= 0xE0)
+            used += (byte != SPACE) | (before != SPACE)
+            before = byte
+        text[used] = 0  # is the last byte of the last feature
+        self.used = used + 1
+        while count and places[count - 1] + WINDOW > self.used:
+            count -= 1
+        return count
+
+    cdef tuple news(self, Py_ssize_t count):
+        """(features looked at, those that were not known): of a quarter of the places, chosen by what stands there."""
+        cdef Py_ssize_t n, place, looked = 0, new = 0
+        cdef uint8_t *blurred = self.blurred
+        cdef uint64_t mixed
+        cdef uint16_t mark
+        for n in range(self.used):
+            blurred[n] = _blurred(self.text[n])
+        for n in range(count):
+            place = self.places[n]
+            if count < SHORT or not (2 * blurred[place + 1] ^ blurred[place] ^ blurred[place + 2] >> 1) & 3:
+                self.slots[looked] = _hash(blurred + place)
+                looked += 1
+        for n in range(looked):
+            mixed = self.slots[n]
+            new += self.table[mixed & self.mask] != (<uint16_t> (mixed >> 48) | 1)
+        for n in range(looked):  # afterwards: a text may repeat itself
+            mixed = self.slots[n]
+            self.table[mixed & self.mask] = <uint16_t> (mixed >> 48) | 1
+        return looked, new
+
+
+cdef void *_grown(void *data, size_t size) except NULL:
+    cdef void *grown = realloc(data, size)
+    if grown == NULL:
+        raise MemoryError
+    return grown
+
+
+cdef bytes _sketch(const uint64_t *low):
+    """A byte of the smallest hash of each drawer; 0 for an empty one."""
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, DRAWERS)
+    cdef char *data = PyBytes_AS_STRING(made)
+    cdef int n
+    for n in range(DRAWERS):
+        data[n] = 0 if low[n] == EMPTY else <char> (low[n] % 255 + 1)
+    return made
+
+
+cdef uint64_t _simhash(const uint64_t *low) noexcept:
+    """Of the smallest hash of each drawer: a fair sample of the features. For each bit, what most of them say."""
+    cdef uint64_t[8] sums  # in each byte the count of one bit: there are 128 drawers
+    cdef int n, bit, full = 0
+    cdef uint64_t mixed, found = 0
+    memset(sums, 0, sizeof(sums))
+    for n in range(DRAWERS):
+        if low[n] == EMPTY:
+            continue
+        full += 1
+        mixed = low[n] * C1
+        mixed ^= mixed >> 29
+        mixed *= C3
+        for bit in range(8):
+            sums[bit] += mixed >> bit & LOWEST
+    for bit in range(64):
+        found |= <uint64_t> ((sums[bit & 7] >> (bit & ~7) & 0xFF) > <uint64_t> (full // 2)) << bit
+    return found
+
+
+def measured(list texts, Memory memory not None):
+    """Of each text, UTF-8: the count of its features, their simhash and sketch, and its news."""
+    return [memory.measured(text) for text in texts]

@@ -1,0 +1,47 @@
+"""The compiled features of a text are those of numpy, to the bit: they are kept from one run to the next."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from larm.duplicates import fingerprints, numpy_features
+
+needs_it = pytest.mark.skipif(find_spec("larm.duplicates.quick_features") is None, reason="there was no C compiler")
+
+words = st.sampled_from(["alpha", "Beta", "of", "2024", "x,", "  ", "\n", "Zürich", "東京都", "é", "."])
+texts = st.one_of(
+    st.binary(max_size=60),
+    st.lists(words, max_size=80).map(lambda found: " ".join(found).encode()),
+    st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9000), max_size=100).map(str.encode),
+)
+
+
+@needs_it
+@given(st.lists(texts, max_size=6), st.sampled_from([1, 16, 1 << 12]))
+def test_both_say_the_same(found: list[bytes], slots: int) -> None:
+    quick = import_module("larm.duplicates.quick_features")
+    one, other = quick.Memory(slots), numpy_features.Memory(slots)
+    for each in (found, found[::-1]):  # the second time much is known
+        assert quick.measured(each, one) == numpy_features.measured(each, other)
+
+
+@needs_it
+def test_it_is_used_and_is_what_its_source_says() -> None:
+    quick = import_module("larm.duplicates.quick_features")
+    assert fingerprints._measured is quick.measured
+    source = Path(fingerprints.__file__).with_name("quick_features.pyx")
+    if Path(__file__).parents[2] in source.parents:  # built in place
+        assert Path(quick.__file__ or "").stat().st_mtime >= source.stat().st_mtime, "pip install -e ."
+
+
+def test_numpy_counts_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprints, "_features", numpy_features)
+    monkeypatch.setattr(fingerprints, "_measured", numpy_features.measured)
+    [found] = fingerprints.fingerprints(["the same words again " * 20], fingerprints.new_memory())
+    assert found.features == 78
