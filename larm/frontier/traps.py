@@ -13,7 +13,7 @@ from typing import Any
 
 from larm.config import TrapsFilter as Settings
 from larm.frontier.choices import Choices
-from larm.frontier.trap_records import ENOUGH, PathRecord, PatternRecord, SavedTraps, decode_traps, encode_traps
+from larm.frontier.trap_records import ENOUGH, PathRecord, PatternRecord, SavedPattern, SavedTraps, decode_traps, encode_traps
 from larm.model.told import Told
 from larm.model.url_shape import BREADTHS, Parts, Pattern, difference, form_without, number_of, parts_of, patterns_of
 
@@ -108,7 +108,7 @@ class HostTraps:
         self._row = None
         record.dropped += 1
         due = record.dropped >= _FIRST_PROBE and record.dropped.bit_count() == 1
-        narrower = takewhile(lambda each: each.key != record.key, self._patterns(parts))
+        narrower = takewhile(lambda each: each.text != record.text, self._patterns(parts))
         for place, pattern in enumerate(each for each in narrower if each.breadth):
             if due or self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
                 continue
@@ -233,7 +233,7 @@ class HostTraps:
         if self._row is None:
             saved = SavedTraps(
                 self.urls,
-                dict(self.patterns),
+                {key: record.saved() for key, record in self.patterns.items()},
                 dict(self.paths),
                 dict(self.parameters),
                 dict(self.forms),
@@ -241,7 +241,7 @@ class HostTraps:
                 self.probes,
                 self.newcomers,
                 dict(self.choices.values),
-                dict(self.views),
+                {key: record.saved() for key, record in self.views.items()},
             )
             self._row = encode_traps(saved)
         return self._row
@@ -253,15 +253,19 @@ class HostTraps:
         if row:
             saved = decode_traps(row)
             made.urls = saved.urls
-            made.patterns, made.paths = saved.patterns, saved.paths
+            made.patterns, made.paths = _records(saved.patterns), saved.paths
             made.parameters, made.forms = saved.parameters, saved.forms
             made.claims, made.probes = saved.claims, saved.probes
             made.newcomers = saved.newcomers
-            made.choices, made.views = Choices(saved.choices), saved.views
+            made.choices, made.views = Choices(saved.choices), _records(saved.views)
             closed = any(record.closed for record in (*made.patterns.values(), *made.views.values()))
             made.active = closed or any(_means_nothing(*each) for each in made.parameters.values())
             made._row = row
         return made
+
+
+def _records(saved: dict[int, SavedPattern]) -> dict[int, PatternRecord]:
+    return {key: PatternRecord.of(each) for key, each in saved.items()}
 
 
 def _means_nothing(same: int, other: int) -> bool:

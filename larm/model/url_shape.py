@@ -29,11 +29,8 @@ class Pattern(NamedTuple):
     """For people: ``/calendar/0/0``, ``/list?page&sort=up``, ``/list?page&sort``, ``*?sid``, ``/list?*``, ``/shop/**``."""
     breadth: int
     """How much it takes in: an index of `BREADTHS`."""
-
-    @property
-    def key(self) -> int:
-        """63 bits."""
-        return _key_of(self.text)
+    key: int
+    """63 bits of its text."""
 
 
 BREADTHS = ("one view", "one shape", "one set of parameters", "one path or folder", "the whole host")
@@ -71,16 +68,16 @@ def patterns_of(parts: Parts) -> list[Pattern]:
     shape = generalised(parts.path)
     if parts.parameters:
         names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
-        found = [Pattern(shape + names, 1), Pattern(shape + "?*", 3), Pattern("*" + names, 2)]
+        found = [_pattern(shape + names, 1), _pattern(shape + "?*", 3), _pattern("*" + names, 2)]
     elif _NUMBER.search(parts.path):
-        found = [Pattern(shape, 1)]
+        found = [_pattern(shape, 1)]
     return [*found, *_folder_patterns(shape.rpartition("/")[0])]
 
 
 def chosen_pattern(parts: Parts, words: Mapping[str, str]) -> Pattern:
     """The first of `patterns_of`, narrower still: with the values of some of the parameters, as in ``/list?page&sort=up``."""
     written = {generalised(name) + (f"={words[name]}" if name in words else "") for name in parts.parameters}
-    return Pattern(generalised(parts.path) + "?" + "&".join(sorted(written)), 0)
+    return _pattern(generalised(parts.path) + "?" + "&".join(sorted(written)), 0)
 
 
 def generalised(text: str) -> str:
@@ -101,8 +98,8 @@ _generalised_folder = lru_cache(1_000)(_generalised)
 @lru_cache(1_000)
 def _folder_patterns(folder: str) -> tuple[Pattern, ...]:
     folders = folder.split("/")[1:]
-    found = [Pattern("/" + "/".join(folders[:depth]) + "/**", 3) for depth in range(min(len(folders), _DEPTH), 0, -1)]
-    return (*found, Pattern("/**", 4))
+    found = [_pattern("/" + "/".join(folders[:depth]) + "/**", 3) for depth in range(min(len(folders), _DEPTH), 0, -1)]
+    return (*found, _pattern("/**", 4))
 
 
 def form_without(parts: Parts, names: Iterable[str]) -> int:
@@ -142,7 +139,9 @@ def number_of(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
 
 
-_key_of = lru_cache(5_000)(number_of)
+@lru_cache(5_000)
+def _pattern(text: str, breadth: int) -> Pattern:
+    return Pattern(text, breadth, number_of(text))
 
 
 def _add(parameters: dict[str, str], written: Iterable[str]) -> None:

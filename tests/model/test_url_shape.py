@@ -36,7 +36,7 @@ def test_patterns(path: str, patterns: list[str]) -> None:
 
 def test_a_view_is_narrower_than_its_shape() -> None:
     parts = parts_of("http://a.test/list7?sort=up&page=3&part2=all")
-    assert chosen_pattern(parts, {"sort": "up", "part2": "all"}) == ("/list0?page&part0=all&sort=up", 0)
+    assert chosen_pattern(parts, {"sort": "up", "part2": "all"})[:2] == ("/list0?page&part0=all&sort=up", 0)
     assert chosen_pattern(parts, {}).text == patterns_of(parts)[0].text
 
 
