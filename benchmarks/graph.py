@@ -18,7 +18,8 @@ from time import process_time
 
 from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
-from larm.model.document import Document, Link, Visit
+from larm.model.document import Document, Visit
+from larm.model.links import Link, Links
 from larm.model.url import URLNormalizer
 from larm.storage.graph import GraphStorage
 
@@ -88,7 +89,7 @@ def visits(pages: int, links: int) -> Iterator[Visit]:
                     known[goal] = url
             found.append(Link(url, 0, f"about number {word}"))
         url = parse(_address(number))
-        yield Visit(url.access, tuple(found), url, status=200, document=Document("text/html"))
+        yield Visit(url.access, Links.of(found), url, status=200, document=Document("text/html"))
 
 
 def _address(number: int) -> str:

@@ -121,7 +121,7 @@ def _stages(material: Material, normalizer: URLNormalizer) -> dict[str, Stage]:
         "handler: filter chain": lambda folder: _filter(material, folder),
         "handler: visited set": lambda folder: _visited(material, folder),
         "queue: put, and take": lambda folder: _queue(material, folder),
-        "log: lines of links.log": lambda _: [format_links(visit.page, visit.links).encode() for visit in visits],
+        "log: lines of links.log": lambda _: [format_links(visit.page, visit.links) for visit in visits],
         **{f"storage: {name}": _storing(name, visits) for name in ("log", "index", "graph")},
     }
 

@@ -27,13 +27,14 @@ from larm.frontier.host_budget import ROWS as DOMAINS
 from larm.frontier.host_budget import HostBudgetOrder
 from larm.frontier.opic import ROWS, OpicOrder
 from larm.frontier.page_rank import PageRankOrder
-from larm.graph.ranks import Links, change, start, sweep
+from larm.graph.ranks import LinkRows, change, start, sweep
 from larm.graph.reader import open_graph
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.kit.number_table import NumberTable
-from larm.model.document import Document, Link, Visit
+from larm.model.document import Document, Visit
 from larm.model.domain import site_of
+from larm.model.links import Link, Links
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.url import Url, URLNormalizer
 from larm.seams import CrawlOrder
@@ -101,7 +102,7 @@ def page_rank(links: Sequence[Sequence[int]]) -> list[float]:
     pages = [page for page, out in enumerate(links) if out]
     counts = [len(links[page]) for page in pages]
     targets = [target for page in pages for target in links[page]]
-    part = Links(np.array(pages, np.uint32), np.array(counts, np.uint32), np.array(targets, np.uint32))
+    part = LinkRows(np.array(pages, np.uint32), np.array(counts, np.uint32), np.array(targets, np.uint32))
     rank, moved = start(len(links)), 1.0
     while moved > 1e-12:
         after = next(found for found in sweep(rank, [part]) if found is not None)
@@ -209,7 +210,7 @@ class _Player:
             self._graph.close()
 
     def _note(self, graph: GraphStorage, url: Url, links: Sequence[URLMessage], pages: int) -> None:
-        found = tuple([Link(link.url, 0, "") for link in links])
+        found = Links.of(Link(link.url, 0, "") for link in links)
         graph.store([Visit(url.access, found, url, document=Document("text/html", links=found))])
         if pages % int(SPEED * 5) == 0:
             self._clock.advance(5.0)

@@ -16,8 +16,9 @@ from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
 from larm.model.credentials import without_credentials
 from larm.model.digest import digest
-from larm.model.document import Document, Link, Visit
+from larm.model.document import Document, Visit
 from larm.model.lease import Lease
+from larm.model.links import Link, Links
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
@@ -44,8 +45,8 @@ class Landed(NamedTuple):
     visit: Visit | None = None
     messages: Sequence[URLMessage] = ()
     """For the message handler."""
-    known: Sequence[str] = ()
-    """Links to pages that were visited, which therefore never became messages: their access forms."""
+    known: str = ""
+    """Links to pages that were visited, which therefore never became messages: their access forms, a line each."""
     again: URLMessage | None = None
     """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
     warnings: Sequence[str] = ()
@@ -141,7 +142,7 @@ class Lander:
             error=bool(outcome.truncated or outcome.flaw),
         )
 
-    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Sequence[str]]:
+    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], str]:
         """What goes on, and what would not get far.
 
         Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
@@ -149,17 +150,19 @@ class Lander:
         """
         depth = message.depth + 1
         if self._max_depth is not None and depth > self._max_depth:
-            return (), ()
+            return (), ""
         page = message.url.access
-        links = [link for link in document.links if link.follow]
-        known: list[str] = []
-        if self._recall is not None and self._order is None and links:
-            seen = self._recall([link.url.fingerprint for link in links])
-            known = [link.url.access for link in links if link.url.fingerprint in seen]
-            if known:
-                links = [link for link in links if link.url.fingerprint not in seen]
-        messages = [URLMessage(link.url, page, link.link_type, depth) for link in links]
-        return (messages if self._order is None else self._order.found(message, messages)), known
+        links = document.links
+        if self._recall is None or self._order is not None:
+            found = [URLMessage(link.url, page, link.link_type, depth) for link in links if link.follow]
+            return (found if self._order is None else self._order.found(message, found)), ""
+        targets = links.followed()
+        seen = self._recall(targets)
+        fresh = links.among(set(targets) - seen)
+        known = links.accesses
+        if fresh:
+            known = "\n".join([access for access, target in zip(known.split("\n"), targets, strict=True) if target in seen])
+        return [URLMessage(link.url, page, link.link_type, depth) for link in fresh], known
 
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""
@@ -169,7 +172,9 @@ class Lander:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:
             return landed._replace(error=True, log_line=f"{landed.log_line}: {error}")
-        visit = Visit(page=message.url.access, links=(Link(target, REDIRECT, ""),), url=message.url, status=outcome.status)
+        visit = Visit(
+            page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
+        )
         if message.redirects >= self._settings.redirects:
             landed.counts["redirect/too_many"] = 1
             return landed._replace(
@@ -229,4 +234,4 @@ def _without_validators(headers: dict[str, str]) -> dict[str, str]:
 
 def start_visit(messages: Sequence[URLMessage]) -> Visit:
     """The links.log lines of the start URLs (LARM-89)."""
-    return Visit(page="<start>", links=tuple(Link(message.url, ORDINARY, "") for message in messages))
+    return Visit(page="<start>", links=Links.of(Link(message.url, ORDINARY, "") for message in messages))

@@ -39,7 +39,7 @@ class Unloader:
         *,
         settings: Settings,
         lander: Lander,
-        known: Callable[[Sequence[str]], object],
+        known: Callable[[str], object],
         lines: Sequence[StorageLine],
         handler: MessageHandler,
         queues: HostQueues,
@@ -126,9 +126,9 @@ class Unloader:
             cost = cost_of(visits)
             for line in self._lines:
                 line.put(visits, cost)
-        known = [url for each in landed for url in each.known]
+        known = [each.known for each in landed if each.known]
         if known:
-            self._known(known)
+            self._known("\n".join(known))
         messages = [message for each in landed for message in each.messages]
         if messages:
             self._handler.put(messages)

@@ -24,6 +24,10 @@ class FilterLog(Protocol):
         """Append lines; buffered."""
         ...
 
+    def text(self, lines: str, /) -> None:
+        """Append the lines of a text without a line end at its end."""
+        ...
+
 
 @runtime_checkable
 class Recalling(Protocol):
@@ -71,10 +75,13 @@ class FilterChain:
         """Whether the filter of this name is one of them."""
         return name in self._logs
 
-    def note(self, name: str, urls: Sequence[str]) -> None:
-        """Access forms that somebody dropped before the filter ``name`` would have; counted and logged the same. Any thread."""
-        self._count(f"{name}/filtered", len(urls))
-        self._logs[name].lines(urls)
+    def note(self, name: str, urls: str) -> None:
+        """Access forms that somebody dropped before the filter ``name`` would have, a line each; counted and logged the same.
+
+        Any thread.
+        """
+        self._count(f"{name}/filtered", urls.count("\n") + 1)
+        self._logs[name].text(urls)
 
     def _one_by_one(self, part: Filter, drop: Drop, batch: Sequence[URLMessage], error: Exception) -> list[URLMessage]:
         """A batch for which a filter raised: find the messages to blame, if the filter keeps no state; else drop them all."""

@@ -11,7 +11,6 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -19,7 +18,8 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
-from larm.model.document import Link, Visit
+from larm.model.document import Visit
+from larm.model.links import NONE, Links
 from larm.model.message import REDIRECT
 from larm.model.url import Url
 
@@ -98,20 +98,21 @@ class BlockBuilder:
         if url is None:
             return
         if visit.document is not None:
-            self._row(PAGE, url, [link for link in visit.links if link.follow])
+            self._row(PAGE, url, visit.links)
         elif visit.gone:
-            self._row(GONE, url, ())
+            self._row(GONE, url, NONE)
         elif visit.links and visit.links[0].link_type == REDIRECT:
-            self._row(MOVED, url, visit.links[:1])
+            self._row(MOVED, url, visit.links)
 
-    def _row(self, kind: int, url: Url, links: Sequence[Link]) -> None:
+    def _row(self, kind: int, url: Url, links: Links) -> None:
         nodes, texts = self._nodes, self._texts
-        self._targets.fromlist([nodes[link.url.fingerprint] for link in links])
-        self._anchors.fromlist([texts[link.anchor] for link in links])
+        targets = links.followed()
+        self._targets.fromlist([nodes[target] for target in targets])
+        self._anchors.fromlist([texts[anchor] for anchor in links.anchors.split("\n")] if targets else [])
         self._kinds.append(kind)
         self._pages.append(url.fingerprint)
         self._urls.append(url.access)
-        self._counts.append(len(links))
+        self._counts.append(len(targets))
 
     @property
     def size(self) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from larm.graph.files import DAMPING
 
 
-class Links(NamedTuple):
+class LinkRows(NamedTuple):
     """Some of the links: those of some pages."""
 
     pages: NDArray[np.uint32]
@@ -31,7 +31,7 @@ def start(nodes: int) -> NDArray[np.float64]:
     return np.full(nodes, 1 / max(nodes, 1))
 
 
-def sweep(rank: NDArray[np.float64], links: Sequence[Links]) -> Iterator[NDArray[np.float64] | None]:
+def sweep(rank: NDArray[np.float64], links: Sequence[LinkRows]) -> Iterator[NDArray[np.float64] | None]:
     """One step of the iteration, in parts: None after each part, at last the new rank. 5 ms for a million links."""
     nodes = len(rank)
     gathered = np.zeros(nodes)

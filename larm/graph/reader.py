@@ -18,6 +18,8 @@ from larm.graph.block import read_block
 from larm.graph.files import JOURNAL, LOCATION_BITS, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 
+_KNOWN = 100_000
+"""Texts that are remembered: some 10 MB."""
 _MANY = 5_000
 """Links that are looked at for one page: the home page of a large site has one from each of its pages."""
 
@@ -42,6 +44,18 @@ def open_graph(directory: Path) -> GraphReader | None:
         return GraphReader(directory)
     except FileNotFoundError:
         return None
+
+
+class _Texts(dict[int, str]):
+    """Texts by their numbers: a page's are most often those of others, too."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__()
+        self._line, self._places = snapshot.line, snapshot.array("text_offsets", "Q")
+
+    def __missing__(self, number: int) -> str:
+        text = self[number] = self._line("texts", self._places[number])
+        return text
 
 
 class GraphReader:
@@ -85,20 +99,24 @@ class GraphReader:
         return [] if node is None else self._anchors(node, limit)
 
     def all_texts(self, limit: int = 20) -> Iterator[tuple[int, list[str]]]:
-        """(fingerprint, texts of `anchors`) of every page that was fetched and is linked to with words, by fingerprint.
+        """(fingerprint, texts of `anchors`, in any order) of every page that was fetched and is linked to with words.
 
-        What all pages need is looked up once, which takes half the time of asking for the anchors of each.
+        By fingerprint. What all pages need is looked up once, which takes half the time of asking for the anchors of each.
         """
-        snapshot = self._snapshot
-        array, line = snapshot.array, snapshot.line
-        fetched, offsets, places = array("locations", "Q"), array("backlink_offsets", "Q"), array("text_offsets", "Q")
+        array = self._snapshot.array
+        fetched, offsets, known = array("locations", "Q"), array("backlink_offsets", "Q"), _Texts(self._snapshot)
         links = array("backlinks", "I")
         for node, fingerprint in enumerate(array("nodes", "Q")):
             if fetched[node]:
                 first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
-                found = Counter(links[2 * first : 2 * end].tolist()[1::2]).most_common(limit + 1)
-                if texts := [text for number, _ in found if (text := line("texts", places[number]))][:limit]:
+                numbers = links[2 * first : 2 * end].tolist()[1::2]
+                found = set(numbers)
+                if len(found) > limit:
+                    found = {number for number, _ in Counter(numbers).most_common(limit + 1)}
+                if texts := [text for number in found if (text := known[number])][:limit]:
                     yield fingerprint, texts
+                if len(known) > _KNOWN:
+                    known.clear()
 
     def in_links(self, fingerprint: int, limit: int = 100) -> list[str]:
         """Access URLs of other pages that link to it, the most important first."""

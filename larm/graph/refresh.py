@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from larm.errors import StorageError
 from larm.graph.block import MOVED, PAGE, Stored, read_block
 from larm.graph.files import LOCATION_BITS
-from larm.graph.ranks import Links, change, start, sweep
+from larm.graph.ranks import LinkRows, change, start, sweep
 from larm.graph.snapshot import Snapshot, SnapshotWriter
 from larm.graph.tables import Anchors, Backlinks, Unique, distinct, places_of
 
@@ -47,7 +47,7 @@ class Refresh:
         self._alive: NDArray[np.bool_] = np.zeros(0, bool)
         self._aliases: tuple[Fingerprints, Fingerprints] = (np.zeros(0, np.uint64),) * 2
         self._nodes: Fingerprints = np.zeros(0, np.uint64)
-        self._links: list[Links] = []
+        self._links: list[LinkRows] = []
         self._met = 0
 
     def steps(self) -> Generator[None, None, None]:
@@ -120,7 +120,7 @@ class Refresh:
         addresses = np.zeros(len(self._nodes), np.uint64)
         locations = np.zeros(len(self._nodes), np.uint64)
         written, waiting = 1, 0
-        gathered: list[Links] = []
+        gathered: list[LinkRows] = []
         writer.begin("texts")
         for place, (stored, alive) in enumerate(self._living(file)):
             block, texts = stored.block, anchors.numbers(place)
@@ -152,7 +152,7 @@ class Refresh:
 
     def _numbered(
         self, stored: Stored, alive: NDArray[np.bool_], texts: NDArray[np.uint32], backlinks: Backlinks
-    ) -> tuple[Links, NDArray[np.int64], NDArray[np.uint32]]:
+    ) -> tuple[LinkRows, NDArray[np.int64], NDArray[np.uint32]]:
         """A block's links as numbers of nodes; its rows that count, and their numbers."""
         block = stored.block
         counts = np.frombuffer(block.counts, "<u4")
@@ -170,7 +170,7 @@ class Refresh:
         each = np.bincount((links >> np.uint64(32)).astype(np.int64), minlength=len(rows)).astype(np.uint32)
         some = each > 0
         goals = (links & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-        return Links(numbers[some], each[some], goals), rows, numbers
+        return LinkRows(numbers[some], each[some], goals), rows, numbers
 
     def _ranks(self) -> Generator[None, None, NDArray[np.float64]]:
         """Power iteration, from where the last snapshot ended."""
@@ -249,10 +249,10 @@ def _joined(parts: list[NDArray[Any]], kind: Any) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, kind), *parts])
 
 
-def _together(parts: list[Links]) -> Links:
+def _together(parts: list[LinkRows]) -> LinkRows:
     empty = np.zeros(0, np.uint32)
     columns = zip(*parts, strict=True) if parts else ((), (), ())
-    return Links(*(np.concatenate([empty, *column]) for column in columns))
+    return LinkRows(*(np.concatenate([empty, *column]) for column in columns))
 
 
 def _resolved(moved: Fingerprints, goals: Fingerprints) -> tuple[Fingerprints, Fingerprints]:

@@ -125,8 +125,13 @@ class DiskSeenSet:
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """Those that are in memory, and so were seen; of the others nothing is said. Any thread."""
         asked = set(fingerprints)
+        found: set[int] = set()
         with self._lock:
-            return (asked & self._young) | (asked & self._fresh) | (asked & self._frozen) | (asked & self._old)
+            for known in (self._fresh, self._young, self._frozen, self._old):
+                found |= asked & known
+                if len(found) == len(asked):
+                    break
+        return found
 
     def __contains__(self, fingerprint: int) -> bool:
         with self._lock:

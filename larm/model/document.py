@@ -1,4 +1,4 @@
-"""Document, Link and Visit: what a fetched page is made into, and what the storages get.
+"""Document and Visit: what a fetched page is made into, and what the storages get.
 
 Made by ``larm.processing`` (on a fetcher thread), handed on by ``larm.crawl``, read by the storages (each on its own thread).
 All immutable.
@@ -10,19 +10,8 @@ import msgspec
 
 from larm.kit.squeeze import squeeze
 from larm.model.crawl_hash import page_hash
+from larm.model.links import Links
 from larm.model.url import Url
-
-
-class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One link of a page, resolved (LARM-89)."""
-
-    url: Url
-    link_type: int
-    """ORDINARY, FRAME or REDIRECT of `larm.model.message`."""
-    anchor: str
-    """Text of the link or ALT, spaces squeezed, at most 200 characters (LARM-91, LARM-101)."""
-    follow: bool = True
-    """False: recorded in links.log, but not put into the river (images, style sheets, rel=nofollow)."""
 
 
 class Alternate(msgspec.Struct, frozen=True, gc=False):
@@ -43,7 +32,7 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """The main text without markup, with its white space as it came; empty where larm has no processor for the type.
 
     Measured: to squeeze it takes an eighth of the time that a page takes in all, and an index has no use for that."""
-    links: tuple[Link, ...] = ()
+    links: Links = Links()
     charset: str = ""
     index: bool = True
     """False: the page asks not to be indexed."""
@@ -90,7 +79,7 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
 
     page: str
     """Access URL of the page that the links stand on; ``<start>`` for start URLs."""
-    links: tuple[Link, ...] = ()
+    links: Links = Links()
     url: Url | None = None
     """The page's own URL; None for start URLs."""
     referrer: str = ""

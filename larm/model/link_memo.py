@@ -24,17 +24,31 @@ Found = Url | str | None
 """What an href comes to; None: nowhere, a text: why it is malformed."""
 
 
+class Hrefs(dict[str, Found]):
+    """What the hrefs in one directory of a site come to."""
+
+    __slots__ = ("quick",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.quick: object = None
+        """The same in another form, for the compiled search for links."""
+
+
 class LinkMemo:
     """The Urls that pages lead to and, for each directory of a site, what the hrefs in it come to; bounded."""
 
     def __init__(self, normalizer: URLNormalizer, size: int = 50_000) -> None:
-        """``size`` bounds each table; a full one starts anew. A Url takes about 400 bytes, an href 150."""
+        """``size`` bounds each table; a full one starts anew.
+
+        A Url takes about 400 bytes, an href 150, and 250 more where `Hrefs.quick` has it.
+        """
         # constant after construction
         self.normalizer = normalizer
         self._size = size
         # written by any thread, see above
         self._urls: dict[str, Url] = {}  # by access form
-        self._hrefs: dict[str, dict[str, Found]] = {}  # by directory of the page
+        self._hrefs: dict[str, Hrefs] = {}  # by directory of the page
         self._held = 0  # hrefs
 
     def at(self, base: str) -> PageLinks:
@@ -53,13 +67,13 @@ class LinkMemo:
             self._urls = {}
         return self._urls.setdefault(url.access, url)
 
-    def hrefs(self, directory: str) -> dict[str, Found]:
+    def hrefs(self, directory: str) -> Hrefs:
         """What the hrefs of its pages come to."""
         if len(directory) > _LONG:
-            return {}
+            return Hrefs()
         if len(self._hrefs) >= self._size:
             self._hrefs, self._held = {}, 0
-        return self._hrefs.get(directory) or self._hrefs.setdefault(directory, {})
+        return self._hrefs.get(directory) or self._hrefs.setdefault(directory, Hrefs())
 
     def note(self, hrefs: dict[str, Found], href: str, found: Found) -> None:
         """Remember an href in one of `hrefs`."""

@@ -15,6 +15,7 @@ from larm.kit.clock import SystemClock
 from larm.model.document import Document
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
+from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.apart.protocol import KINDS
@@ -115,7 +116,10 @@ class ByMime:
         if processor is None:
             return Document(mime)
         try:
-            return processor.process(message, fetched, mime)
+            document = processor.process(message, fetched, mime)
+            if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
+                document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
+            return document
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
             what = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -15,6 +15,7 @@ import msgspec
 
 from larm.config import Processing
 from larm.model.document import Document
+from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
@@ -135,7 +136,7 @@ class WithEmbedded:
             return document
         base = _BASE.search(text)
         found = self._assembler.links(message.url.access, elements, follow=document.follow, base=base[1] if base else "")
-        links = tuple(dict.fromkeys((*document.links, *found.links)))
+        links = Links.of(dict.fromkeys((*document.links, *found.links)))
         return msgspec.structs.replace(document, links=links, warnings=(*document.warnings, *found.warnings))
 
 

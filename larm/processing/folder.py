@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from larm.model.document import Document, Link
+from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
+from larm.model.links import Link, Links
 from larm.model.message import ORDINARY, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl, Url
@@ -30,7 +31,7 @@ class FolderProcessor:
                 continue
             if url is not None:
                 links.append(Link(url, ORDINARY, name_of(url)))
-        return Document(mime, title=unquote(message.url.path_query), links=tuple(links), index=False)
+        return Document(mime, title=unquote(message.url.path_query), links=Links.of(links), index=False)
 
 
 def name_of(url: Url) -> str:

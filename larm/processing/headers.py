@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from larm.config import Processing
-from larm.model.document import Document, Link
+from larm.model.document import Document
+from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.processing.assembly import Assembler
 from larm.processing.directives import Robots, of_header
@@ -42,7 +43,7 @@ class HeaderReader:
         follow = both.follow or not self._nofollow
         links = document.links
         if not follow:
-            links = tuple(Link(link.url, link.link_type, link.anchor, follow=False) for link in links)
+            links = links.unfollowed()
         return msgspec.structs.replace(
             document,
             index=both.indexed,
@@ -57,7 +58,7 @@ class HeaderReader:
         found = self._assembler.links(message.url.access, elements, follow=document.follow)
         return msgspec.structs.replace(
             document,
-            links=tuple(dict.fromkeys((*found.links, *document.links))),
+            links=Links.of(dict.fromkeys((*found.links, *document.links))),
             canonical=canonical(found.related, message.url) or document.canonical,
             alternates=tuple(dict.fromkeys((*alternates(found.related), *document.alternates))),
             warnings=(*document.warnings, *found.warnings),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from larm.kit.columns import clean
+
 
 def names(text: str) -> frozenset[str]:
     """A set of words, written as people write one."""
@@ -36,5 +38,5 @@ def squeeze_line(text: str) -> str:
 
 
 def anchor(text: str) -> str:
-    """The text of a link, as links.log has it (LARM-91, LARM-101)."""
-    return " ".join(text.split())[:MAX_ANCHOR]
+    """The text of a link, as links.log has it (LARM-91, LARM-93, LARM-101)."""
+    return clean(" ".join(text.split())[:MAX_ANCHOR])

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from larm.errors import StorageError, UsageError
+from larm.kit.columns import clean
 from larm.kit.disk_failure import disk_failure
 from larm.storage.log import STORE_LOG
 from larm.storage.page_file import page_file
-from larm.storage.store_log import StoreEntry, clean, parse_entry
+from larm.storage.store_log import StoreEntry, parse_entry
 
 _BLOCK = 8_000_000  # bytes searched at a time
 

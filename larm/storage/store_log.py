@@ -5,26 +5,13 @@ Pure. Tab-separated columns, a line each, UTF-8. Written by `larm.storage.log`, 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from larm.model.document import Link
+from larm.kit.columns import clean
+from larm.model.links import Links
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SEED_COLUMNS = (8, 10)
 _JAVA_COLUMNS = (10, 12)
-
-
-class _Columns(dict[int, str]):
-    """The column of a link's type, with its tabs: to format a number takes as long as two texts."""
-
-    def __missing__(self, link_type: int) -> str:
-        column = self[link_type] = f"\t{link_type}\t"
-        return column
-
-
-_TYPES = _Columns()
 
 
 class StoreEntry(NamedTuple):
@@ -44,11 +31,6 @@ class StoreEntry(NamedTuple):
     file: int = 0
     """Number of its page file; 0 where no bytes were stored."""
     offset: int = 0
-
-
-def clean(text: str) -> str:
-    """The text with a space for every control character, so that it fits into a column (LARM-93)."""
-    return text if text.isprintable() else _CONTROL.sub(" ", text)
 
 
 def format_entry(entry: StoreEntry) -> str:
@@ -79,19 +61,7 @@ def parse_entry(line: str) -> StoreEntry:
     return StoreEntry(from_page, url, normalised, int(link_type), int(status), mime, int(size), title, file, offset)
 
 
-def format_links(page: str, links: Sequence[Link]) -> bytes:
-    """The lines of links.log for the links of one page (LARM-89). 0.25 us a link: there are 100 on a page."""
-    start = clean(page) + "\t"
-    data = "".join(
-        [
-            f"{start}{(url := link.url).access}\t{url.normalised}{_TYPES[link.link_type]}"
-            f"{anchor if (anchor := link.anchor).isprintable() else clean(anchor)}\n"
-            for link in links
-        ]
-    ).encode("utf-8", "replace")
-    if len(data.translate(None, b"\t\n")) + 5 * len(links) != len(data):  # only if some URL is not what it should be
-        return "".join(
-            f"{start}{clean(link.url.access)}\t{clean(link.url.normalised)}{_TYPES[link.link_type]}{clean(link.anchor)}\n"
-            for link in links
-        ).encode("utf-8", "replace")
-    return data
+def format_links(page: str, links: Links) -> bytes:
+    """The lines of links.log for the links of one page (LARM-89)."""
+    first = clean(page).encode("utf-8", "replace") + b"\t"
+    return (first + links.lines.replace(b"\n", b"\n" + first))[: -len(first)]

@@ -28,6 +28,9 @@ class Log:
     def lines(self, lines: Sequence[str]) -> None:
         self.kept += lines
 
+    def text(self, lines: str) -> None:
+        self.kept += lines.split("\n")
+
 
 class Without:
     """Drops what has a text in its address, a batch at a time."""

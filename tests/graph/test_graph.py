@@ -15,6 +15,7 @@ from larm.graph.reader import GraphReader, open_graph
 from larm.index.anchors import ANCHORS, open_anchors
 from larm.index.integrity import check_files
 from larm.model.document import Visit
+from larm.model.links import Links
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
 from larm.testing.faults import FaultyDisk
@@ -61,7 +62,7 @@ def test_ranks_are_those_of_the_textbook(tmp_path: Path) -> None:
 
 def test_several_links_to_a_page_count_once_but_all_their_words_are_kept(tmp_path: Path) -> None:
     index = page("a", {"b": "append"})
-    twice = (*index.links, *page("a", {"b": "extend"}).links)
+    twice = Links.of([*index.links, *page("a", {"b": "extend"}).links])
     stored(tmp_path, Visit(index.page, twice, index.url, status=200, document=index.document))
     found = graph(tmp_path)
     assert found.links == found.in_degree(fingerprint("b")) == 1
@@ -222,7 +223,7 @@ def test_odd_texts_survive(tmp_path: Path) -> None:
     odd = {"b": "two\nlines", "c": "\ud800 half a pair", "d": "日本語" * 60, "e": "x" * 3000}
     stored(tmp_path, page("a", odd))
     texts = [graph(tmp_path).anchors(fingerprint(name))[0].text for name in odd]
-    assert texts == ["two lines", "? half a pair", "日本語" * 60, "x" * 3000]
+    assert texts == ["two lines", "  half a pair", "日本語" * 60, "x" * 3000]
 
 
 def test_an_empty_crawl_has_no_graph(tmp_path: Path) -> None:

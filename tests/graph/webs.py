@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.model.document import Document, Link, Visit
+from larm.model.document import Document, Visit
+from larm.model.links import Link, Links
 from larm.model.message import REDIRECT
 from larm.model.url import URLNormalizer
 from larm.storage.graph import GraphStorage
@@ -31,7 +32,7 @@ def address(name: str) -> str:
 def page(name: str, links: Mapping[str, str] | Sequence[str] = (), *, follow: bool = True) -> Visit:
     """A page that links to others; a mapping has the texts of the links."""
     texts = links if isinstance(links, Mapping) else dict.fromkeys(links, "")
-    found = tuple(Link(parse(address(to)), 0, text, follow) for to, text in texts.items())
+    found = Links.of(Link(parse(address(to)), 0, text, follow) for to, text in texts.items())
     url = parse(address(name))
     return Visit(url.access, found, url, status=200, document=Document("text/html", links=found))
 
@@ -39,7 +40,7 @@ def page(name: str, links: Mapping[str, str] | Sequence[str] = (), *, follow: bo
 def moved(name: str, to: str) -> Visit:
     """A redirect."""
     url = parse(address(name))
-    return Visit(url.access, (Link(parse(address(to)), REDIRECT, ""),), url, status=301)
+    return Visit(url.access, Links.of([Link(parse(address(to)), REDIRECT, "")]), url, status=301)
 
 
 def gone(name: str) -> Visit:
@@ -80,5 +81,5 @@ def graph_visits(starts: Sequence[int], targets: Sequence[int]) -> Iterator[Visi
     urls = [parse(f"http://web.test/{number}") for number in range(len(starts) - 1)]
     document = Document("text/html")
     for number, url in enumerate(urls):
-        links = tuple([Link(urls[to], 0, "", True) for to in targets[starts[number] : starts[number + 1]]])
+        links = Links.of(Link(urls[to], 0, "", True) for to in targets[starts[number] : starts[number + 1]])
         yield Visit(url.access, links, url, status=200, document=document)

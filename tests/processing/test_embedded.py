@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larm.model.links import Links
 from larm.processing.embedded import in_css, in_page
 from tests.processing.pages import document, links
 
@@ -54,7 +55,7 @@ def test_followed_only_where_wanted() -> None:
 
 def test_a_style_sheet_has_links() -> None:
     css = "a { b: url(x.png) } @import url('http://[');"
-    assert document(css, content_type="text/css").links == ()
+    assert document(css, content_type="text/css").links == Links()
     sheet = document(css, content_type="text/css", follow_embedded=True)
     assert [(link.url.path_query, link.follow) for link in sheet.links] == [("/dir/x.png", True)]
     assert (sheet.index, len(sheet.warnings), sheet.text) == (False, 1, "")

@@ -183,7 +183,7 @@ def test_without_the_text() -> None:
     assert with_text is not None
     assert without is not None
     assert (without.marked, without.boxes, without.headings) == ("", [], [])
-    assert (without.elements, without.about) == (with_text.elements, with_text.about)
+    assert (list(without.elements), without.about) == (list(with_text.elements), with_text.about)
 
 
 @pytest.mark.timeout(10)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.kit.gunzip import unpack
+from larm.model.links import Links
 from larm.processing.gzipped import MAX_SIZE
 from larm.processing.sitemap import MAX_ENTRIES, is_text_sitemap, read_text, read_xml, speaks_for
 from tests.processing.pages import PAGE, document, links
@@ -103,7 +104,7 @@ def test_lastmod_and_other_namespaces() -> None:
 def test_a_malformed_sitemap_is_refused_and_one_cut_off_is_not() -> None:
     broken = SITEMAP.replace("</url>", "</url></url>", 1)
     found = document(broken, content_type="text/xml")
-    assert found.links == ()
+    assert found.links == Links()
     assert found.warnings == (f"{PAGE}: sitemap: not well-formed: </url> without a beginning",)
     assert len(read_xml(broken, partial=True).entries) == 2
     found = document(SITEMAP[:-30], content_type="text/xml")

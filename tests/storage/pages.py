@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from larm.model.document import Document, Link, Visit
+from larm.model.document import Document, Visit
+from larm.model.links import Link, Links
 from larm.model.url import Url
 
 
@@ -22,8 +23,8 @@ def page(
     index: bool = True,
 ) -> Visit:
     """A visit of a page that was found on http://a.org/ and fetched with status 200."""
-    document = Document(mime, title, text, links, index=index)
-    return Visit(access, links, url(access), "http://a.org/", status=200, body=body, document=document)
+    document = Document(mime, title, text, Links.of(links), index=index)
+    return Visit(access, document.links, url(access), "http://a.org/", status=200, body=body, document=document)
 
 
 def link(access: str, anchor: str = "", link_type: int = 0, normalised: str = "") -> Link:

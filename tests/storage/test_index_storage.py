@@ -12,6 +12,7 @@ from larm.index import fields, schema
 from larm.index.reader import IndexReader
 from larm.kit.units import ByteSize
 from larm.model.document import Visit
+from larm.model.links import Links
 from larm.model.message import START
 from larm.seams import Storage
 from larm.storage.index import IndexStorage, asked_of_robots, cut
@@ -22,7 +23,7 @@ from tests.storage.pages import link, page, url
 
 SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
 VISITS = [
-    Visit(START, (link("http://a.org/"),)),
+    Visit(START, Links.of([link("http://a.org/")])),
     page("http://a.org/", "Home", "welcome here"),
     page("http://a.org/logo.png", mime="image/png", body=b"PNG"),
     Visit("http://a.org/old", url=url("http://a.org/old"), status=302),

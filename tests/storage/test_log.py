@@ -13,6 +13,7 @@ from larm import config
 from larm.errors import StorageError
 from larm.kit.units import ByteSize
 from larm.model.document import Visit
+from larm.model.links import Links
 from larm.model.message import REDIRECT, START
 from larm.seams import Storage
 from larm.storage.log import LogStorage
@@ -34,10 +35,10 @@ def stored(directory: Path) -> dict[str, bytes]:
 def test_a_crawl_in_its_logs(tmp_path: Path) -> None:
     """Start URLs, a redirect, a page with a frame, an empty page: all of LARM-89 to LARM-94 in one look."""
     storage: Storage = opened(tmp_path)
-    storage.store([Visit(START, (link("http://a.org/"),))])
+    storage.store([Visit(START, Links.of([link("http://a.org/")]))])
     storage.store(
         [
-            Visit("http://a.org/", (link("http://a.org/home", link_type=REDIRECT),), status=301),
+            Visit("http://a.org/", Links.of([link("http://a.org/home", link_type=REDIRECT)]), status=301),
             page(
                 "http://a.org/home",
                 "My\thome\r\n",

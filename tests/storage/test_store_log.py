@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.storage.store_log import StoreEntry, clean, format_entry, format_links, parse_entry
+from larm.kit.columns import clean
+from larm.model.links import Links
+from larm.storage.store_log import StoreEntry, format_entry, format_links, parse_entry
 from tests.storage.pages import link
 
 PLACES = ("http://www.example.com/", "http://WWW.Example.com/Dir/Index.html", "http://example.com/dir/")
@@ -37,7 +39,7 @@ def test_sample_lines_of_store_log() -> None:
 def test_sample_line_of_links_log() -> None:
     """LARM-89's sample."""
     home = link("http://WWW.Example.com/Dir/Index.html", "Home page", normalised="http://example.com/dir/")
-    assert format_links("http://www.example.com/", (home,)) == (
+    assert format_links("http://www.example.com/", Links.of([home])) == (
         b"http://www.example.com/\thttp://WWW.Example.com/Dir/Index.html\thttp://example.com/dir/\t0\tHome page\n"
     )
 
@@ -76,7 +78,7 @@ def test_other_lines_are_refused(line: str) -> None:
 def test_links_are_always_whole_lines(page: str, links: list[tuple[str, str, str]]) -> None:
     """Whatever stands in a page: a line for each link, five columns in each, encodable."""
     made = tuple(link(f"http://a/{access}", anchor, 0, f"n{normalised}") for access, normalised, anchor in links)
-    lines = format_links(page, made).decode().split("\n")
+    lines = format_links(page, Links.of(made)).decode().split("\n")
     assert lines.pop() == ""
     assert len(lines) == len(links)
     for line, (_, _, anchor) in zip(lines, links, strict=True):

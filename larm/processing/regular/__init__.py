@@ -12,9 +12,10 @@ from typing import Final
 from larm.processing.page import Reading
 
 try:
-    _read = import_module("larm.processing.regular.page").read
+    _page = import_module("larm.processing.regular.page")
+    _read, find_links = _page.read, _page.find
 except ImportError:  # not compiled, or for another machine
-    _read = None
+    _read = find_links = None  # the latter is `larm.processing.links.find`
 
 COMPILED: Final = _read is not None
 

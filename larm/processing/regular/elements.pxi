@@ -91,12 +91,33 @@ cdef class Elements(Anchored):
 
     cdef object _box(self, int code):
         """What the names of a box say."""
-        cdef Attribute *only = &self.attributes[0]
-        if not self.attribute_count:
-            return BOXES_OF[code][None]
-        if self.attribute_count == 1 and only.name_size == 5 and memcmp(self.page + only.name, b"class", 5) == 0:
-            return BOXES_OF[code][self._value(only)]
-        return weigh(NAMES[code], self._all())
+        cdef Attribute *each
+        cdef Attribute *kind = NULL
+        cdef PyObject *known
+        cdef int i
+        for i in range(self.attribute_count):
+            each = &self.attributes[i]
+            if each.name_size == 5 and memcmp(self.page + each.name, b"class", 5) == 0:
+                if kind == NULL:
+                    kind = each
+            elif self._speaks(code, each):
+                return weigh(NAMES[code], self._all())
+        name = None if kind == NULL else self._value(kind)
+        known = PyDict_GetItem(BOXES_OF[code], name)
+        return <object> known if known != NULL else BOXES_OF[code][name]
+
+    cdef inline bint _speaks(self, int code, Attribute *each) noexcept:
+        """Whether that may be an attribute that `weigh` looks at: id, role, class, style, hidden or itemprop."""
+        cdef unsigned char first = self.page[each.name] | 32
+        cdef Py_ssize_t size = each.name_size
+        if size == 2:
+            return first == c'i' and flags_of[code] & NAMED
+        return (
+            (size == 4 and first == c'r')
+            or (size == 5 and (first == c'c' or first == c's'))
+            or (size == 6 and first == c'h')
+            or (size == 8 and first == c'i')
+        )
 
     cdef inline int _separate(self) except -1:
         """What follows is no block: the block before it has ended."""

@@ -6,7 +6,12 @@ cdef enum:
     MOST_REFERENCES = 1_000  # of one value
 
 cdef dict LEGACY = {name: sign for name, sign in html5.items() if not name.endswith(";")}
+cdef dict SIGNS = {name.encode(): sign.encode() for name, sign in html5.items()}
 cdef frozenset OF_ANCHOR = frozenset(("href", "rel", "xlink:href"))  # what anybody asks an anchor for
+cdef dict COMMON = {  # names of attributes
+    name.encode(): name
+    for name in "alt as class content href http-equiv id name property rel role sizes src style title type value".split()
+}
 
 cdef struct Attribute:
     Py_ssize_t name, name_size, value, value_size
@@ -20,6 +25,14 @@ cdef inline bint _is_space(unsigned char c) noexcept nogil:
 
 cdef inline bint _is_alnum(unsigned char c) noexcept nogil:
     return c'0' <= c <= c'9' or c'a' <= (c | 32) <= c'z'
+
+
+cdef bint _is_ascii(Bytes text, Py_ssize_t size) noexcept:
+    cdef Py_ssize_t n
+    cdef unsigned char all = 0
+    for n in range(size):
+        all |= text[n]
+    return all < 128
 
 
 cdef bint _is_plain(long code):
@@ -100,10 +113,9 @@ cdef class Markup:
             self._emit(b"&", 1)
             return i
         if i < end and self.page[i] == c';':
-            found = html5.get(self.page[at + 1 : i + 1].decode("ascii"))
-            if found is None:
+            sign = SIGNS.get(self.page[at + 1 : i + 1])
+            if sign is None:
                 raise _Irregular
-            sign = found.encode()
             self._emit(sign, len(sign))
             return i + 1
         word = self.page[at + 1 : i].decode("ascii")
@@ -210,7 +222,9 @@ cdef class Markup:
         return _unescaped(text) if attribute.coded else text
 
     cdef str _name(self, Attribute *attribute):
-        return self.page[attribute.name : attribute.name + attribute.name_size].decode("ascii").lower()
+        cdef bytes written = self.page[attribute.name : attribute.name + attribute.name_size]
+        cdef object known = COMMON.get(written)
+        return known if known is not None else written.decode("ascii").lower()
 
     cdef dict _all(self):
         """The attributes of the tag; of two with one name the first counts."""
@@ -222,6 +236,23 @@ cdef class Markup:
                 found[name] = self._value(&self.attributes[i])
         return found
 
+    cdef bint _is_plain_link(self, Attribute *href) noexcept:
+        """Whether nobody asks for more than its address, if it has one, and that stands there as it is. Fills in ``href``."""
+        cdef int i
+        cdef Attribute *each
+        cdef unsigned char first
+        href.valued, href.value_size = False, 0
+        for i in range(self.attribute_count):
+            each = &self.attributes[i]
+            first = self.page[each.name] | 32
+            if each.name_size == 4 and first == c'h':
+                if href.valued or each.coded or not each.valued or memcmp(self.page + each.name, b"href", 4) != 0:
+                    return False
+                href[0] = each[0]
+            elif (each.name_size == 3 and first == c'r') or (each.name_size == 10 and first == c'x'):
+                return False
+        return _is_ascii(self.page + href.value, href.value_size)
+
     cdef dict _of_anchor(self):
         """Those of its attributes that somebody asks for."""
         cdef dict found = {}
@@ -230,6 +261,10 @@ cdef class Markup:
         cdef unsigned char first
         for i in range(self.attribute_count):
             each = &self.attributes[i]
+            if each.name_size == 4 and memcmp(self.page + each.name, b"href", 4) == 0:
+                if "href" not in found:
+                    found["href"] = self._value(each)
+                continue
             first = self.page[each.name] | 32
             if each.name_size == 10 or (each.name_size == 4 and first == c'h') or (each.name_size == 3 and first == c'r'):
                 name = self._name(each)

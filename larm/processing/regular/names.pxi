@@ -19,6 +19,7 @@ cdef enum Flag:
     DRAWN = 16384  # may be within a drawing
     IN_TABLE = 32768  # a part of tables
     STOPS = 65536  # an item of a list around it does not end within it
+    NAMED = 131072  # its id says something of it
 
 # Names that the rules below speak of; all others have a number of their own, or none.
 cdef enum:
@@ -53,6 +54,7 @@ _FLAGS = (
     (OUT_OF_P, _OUT_OF_P),
     (ODD, _ODD),
     (BOX_, BOXES),
+    (NAMED, WITH_ID),
     (SCOPE, frozenset("button caption table td th".split())),
     (IMPLIED, frozenset("dd dt li p".split())),
     (OF_TABLE, frozenset("colgroup table tbody tfoot thead tr".split())),

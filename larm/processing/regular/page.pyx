@@ -11,22 +11,31 @@ The page goes through four classes, each of which adds something: `Markup` (``ma
 `Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their names.
 """
 
-from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
 import re
 from html.entities import html5
 
-from larm.processing.boxes import BOXES, BoxesOf, weigh
+from larm.model.links import NONE, Links
+from larm.model.message import ORDINARY
+from larm.processing.boxes import BOXES, WITH_ID, BoxesOf, weigh
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING
 from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, LIGHT_BOX, LIGHT_BOX_END, mark
 from larm.processing.parts import BLOCK as BLOCK_MARK
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 from larm.processing.tree import ANCHOR_DEPTH, ANCHOR_WORK, FEW, FRAME
 
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
+
 ctypedef const unsigned char *Bytes
+cdef int ORDINARY_LINK = ORDINARY
 
 include "names.pxi"
 include "markup.pxi"
@@ -74,13 +83,24 @@ cdef class RegularPage(Elements):
             self.title or "",
             self._text(0, self.used) if self.wants_text else "",
             self.boxes,
-            self.elements,
+            self._leading(),
             self.about,
             self.sizes,
             self.headings,
             self.language,
             self.linked_data,
         )
+
+    cdef Leading _leading(self):
+        """The elements, which from now on keep this page, and not the other way round."""
+        cdef Leading found = self.elements
+        self.elements = None
+        found.page, found.marked, found.owner = self.page, self.out, self
+        return found
+
+    cdef dict _last(self):
+        """The attributes of the element that was kept last."""
+        return self.elements.items[len(self.elements.items) - 1][1]
 
     cdef int _run(self, Py_ssize_t begin, Py_ssize_t end) except -1:
         """The text between two tags."""
@@ -118,7 +138,7 @@ cdef class RegularPage(Elements):
             if self.in_anchor:
                 self.careful = True
                 self.within += 1
-                self.words += (self._text(self.anchor_from, start), " ")
+                self._add_words(start, " ")
                 self.anchor_from = start + 2
         return 0
 
@@ -209,7 +229,7 @@ cdef class RegularPage(Elements):
         if flags & (LINKS | ABOUT):
             self._count()
             found = self._all()
-            (self.elements if flags & LINKS else self.about).append((NAMES[code], found, ""))
+            (self.elements.items if flags & LINKS else self.about).append((NAMES[code], found, ""))
             if code == IMG and self.in_anchor:
                 if self.top - self.anchor_top > IMAGE_DEPTH:
                     raise _Irregular
@@ -288,7 +308,7 @@ cdef class RegularPage(Elements):
             self._decoded(begin, end)
             self.title = self._text(used, self.used)
             self.used = used
-        elif code == SCRIPT and self.wants_text and self.elements[len(self.elements) - 1][1].get("type") == LINKED_DATA:
+        elif code == SCRIPT and self.wants_text and self._last().get("type") == LINKED_DATA:
             self.linked_data.append(PyUnicode_DecodeUTF8(<char *> self.page + begin, end - begin, NULL))
         return 0
 
@@ -320,6 +340,9 @@ cdef class RegularPage(Elements):
         elif said[:4] != b"?xml":
             raise _Irregular
         return 0
+
+
+include "links.pxi"
 
 
 def read(bytes body, bint text):

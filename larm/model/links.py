@@ -1,0 +1,132 @@
+"""Links: where a page leads, in columns; Link: one of them.
+
+A page has a hundred links, and a crawl no time for a hundred objects a page: most are only written down. So whoever reads a
+page writes them as links.log has them, with what else there is to know beside, and they go on as bytes: to the storages, and
+from one process to another. Who wants objects gets them one by one. Immutable; any thread.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import compress
+
+import msgspec
+
+from larm.kit.columns import clean
+from larm.model.url import Url
+
+
+class _Types(dict[int, str]):
+    """The column of a link's type, with its tabs: to format a number takes as long as two texts."""
+
+    def __missing__(self, link_type: int) -> str:
+        column = self[link_type] = f"\t{link_type}\t"
+        return column
+
+
+_TYPES = _Types()
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One link of a page, resolved (LARM-89)."""
+
+    url: Url
+    link_type: int
+    """ORDINARY, FRAME or REDIRECT of `larm.model.message`."""
+    anchor: str
+    """Text of the link or ALT, spaces squeezed, at most 200 characters (LARM-91, LARM-101), no control characters."""
+    follow: bool = True
+    """False: recorded in links.log, but not put into the river (images, style sheets, rel=nofollow)."""
+
+
+class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All links of a page, in their order. A sequence of `Link`; each is made when it is asked for.
+
+    In texts there is a line break between one link and the next. What is said twice is what most pages are asked for: to take
+    it out of the lines would cost five times as much.
+    """
+
+    lines: bytes = b""
+    """A line each, of four columns: access form, normalised form, type, text (LARM-89). UTF-8."""
+    targets: bytes = b""
+    """The fingerprints of the Urls: 64 bits each, in this machine's order of bytes."""
+    hosts: str = ""
+    """The keys of the hosts."""
+    follow: bytes = b""
+    """1 for each that is followed, else 0."""
+    accesses: str = ""
+    """The access forms of those that are followed."""
+    anchors: str = ""
+    """The texts of those that are followed."""
+
+    @classmethod
+    def of(cls, links: Iterable[Link]) -> Links:
+        """Of these."""
+        found = tuple(links)
+        texts = [(clean(link.url.access), link.link_type, clean(link.anchor)) for link in found]
+        return cls.made(texts, [_clean(link.url) for link in found], bytes([link.follow for link in found]))
+
+    @classmethod
+    def made(cls, texts: Collection[tuple[str, int, str]], urls: Sequence[Url], follow: bytes) -> Links:
+        """``texts``: access form, type and text of each, all of them `clean`."""
+        if not urls:
+            return NONE
+        types = _TYPES
+        lines = [f"{text[0]}\t{url.normalised}{types[text[1]]}{text[2]}\n" for text, url in zip(texts, urls, strict=True)]
+        followed = list(compress(texts, follow))
+        return cls(
+            "".join(lines).encode("utf-8", "replace"),
+            array("Q", [url.fingerprint for url in urls]).tobytes(),
+            "\n".join([url.host for url in urls]),
+            follow,
+            "\n".join([text[0] for text in followed]),
+            "\n".join([text[2] for text in followed]),
+        )
+
+    def followed(self) -> list[int]:
+        """The fingerprints of those that are followed."""
+        return list(compress(array("Q", self.targets), self.follow))
+
+    def among(self, targets: AbstractSet[int]) -> list[Link]:
+        """Those that are followed and lead to one of these."""
+        if not targets:
+            return []
+        return self.at([n for n, target in enumerate(array("Q", self.targets)) if target in targets and self.follow[n]])
+
+    def at(self, places: Iterable[int]) -> list[Link]:
+        """Those in these places."""
+        lines, targets, hosts, follow = (
+            self.lines.decode().split("\n"),
+            array("Q", self.targets),
+            self.hosts.split("\n"),
+            self.follow,
+        )
+        found = []
+        for place in places:
+            access, normalised, link_type, anchor = lines[place].split("\t")
+            url = Url(access, normalised, hosts[place], targets[place])
+            found.append(Link(url, int(link_type), anchor, follow[place] == 1))
+        return found
+
+    def unfollowed(self) -> Links:
+        """The same, but that none of them is followed."""
+        return msgspec.structs.replace(self, follow=bytes(len(self.follow)), accesses="", anchors="")
+
+    def __len__(self) -> int:
+        return len(self.follow)
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self.at(range(len(self.follow))))
+
+    def __getitem__(self, place: int) -> Link:
+        return self.at([range(len(self.follow))[place]])[0]
+
+
+NONE = Links()
+
+
+def _clean(url: Url) -> Url:
+    """Those that the normaliser makes are."""
+    return msgspec.structs.replace(url, normalised=clean(url.normalised), host=clean(url.host))

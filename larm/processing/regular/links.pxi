@@ -1,0 +1,398 @@
+# Where elements lead, as `larm.processing.links.find` has it, in a fifth of the time: what is known of a link is found by its
+# bytes, and goes as bytes into the columns. Included by ``page.pyx``.
+
+cdef enum:
+    MAX_TEXT = 200  # characters (LARM-101)
+    STEPS = 128  # in a table that is half empty; more of them take a page that was made for it
+    SEED = 0x811C9DC5
+
+
+class _Flooded(Exception):
+    """Too many links look alike."""
+
+
+cdef inline uint64_t _hashed(const char *text, Py_ssize_t size, uint64_t seed) noexcept nogil:
+    """Fast, and no protection against who wants many texts to have the same: that is what `STEPS` is for."""
+    cdef uint64_t mixed = seed ^ <uint64_t> size, word
+    while size >= 8:
+        memcpy(&word, text, 8)
+        mixed = (mixed ^ word) * <uint64_t> 0x9E3779B97F4A7C15
+        mixed ^= mixed >> 32
+        text += 8
+        size -= 8
+    word = 0
+    memcpy(&word, text, size)
+    mixed = (mixed ^ word) * <uint64_t> 0x9E3779B97F4A7C15
+    return mixed ^ (mixed >> 29)
+
+
+cdef class Target:
+    """A Url, as the columns want it."""
+
+    cdef object url
+    cdef const char *access
+    cdef const char *normalised
+    cdef const char *host
+    cdef Py_ssize_t access_size, normalised_size, host_size
+    cdef uint64_t fingerprint, hash
+
+    def __cinit__(self, url):
+        self.url = url  # keeps the bytes
+        self.access = PyUnicode_AsUTF8AndSize(url.access, &self.access_size)
+        self.normalised = PyUnicode_AsUTF8AndSize(url.normalised, &self.normalised_size)
+        self.host = PyUnicode_AsUTF8AndSize(url.host, &self.host_size)
+        self.fingerprint = url.fingerprint
+        self.hash = _hashed(self.access, self.access_size, SEED)
+
+
+cdef struct Known:
+    uint64_t hash
+    const char *href
+    Py_ssize_t size
+    PyObject *target  # None: it leads nowhere
+
+
+cdef class Targets:
+    """What the hrefs of one directory lead to: as much of `larm.model.link_memo.LinkMemo.hrefs` as was asked for here."""
+
+    cdef Known *slots
+    cdef Py_ssize_t mask, used
+    cdef list kept  # hrefs and targets
+
+    def __cinit__(self):
+        self.kept = []
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    cdef PyObject *find(self, const char *href, Py_ssize_t size, uint64_t hash) noexcept:
+        cdef Py_ssize_t at = hash & self.mask
+        cdef int step
+        if self.slots == NULL:
+            return NULL
+        for step in range(STEPS):
+            if self.slots[at].target == NULL:
+                break
+            if self.slots[at].hash == hash and self.slots[at].size == size and memcmp(self.slots[at].href, href, size) == 0:
+                return self.slots[at].target
+            at = (at + 1) & self.mask
+        return NULL
+
+    cdef bint add(self, bytes href, uint64_t hash, object target) except -1:
+        """One that is not there; False: there is no place for it."""
+        if 2 * self.used >= self.mask:
+            self.grow()
+        if not self.put(href, len(href), hash, <PyObject *> target):
+            return False
+        self.kept += (href, target)
+        self.used += 1
+        return True
+
+    cdef bint put(self, const char *href, Py_ssize_t size, uint64_t hash, PyObject *target) noexcept:
+        cdef Py_ssize_t at = hash & self.mask
+        cdef int step
+        for step in range(STEPS):
+            if self.slots[at].target == NULL:
+                self.slots[at].href, self.slots[at].size, self.slots[at].hash, self.slots[at].target = href, size, hash, target
+                return True
+            at = (at + 1) & self.mask
+        return False
+
+    cdef int grow(self) except -1:
+        cdef Known *old = self.slots
+        cdef Py_ssize_t n, size = self.mask + 1 if old != NULL else 0, room = 4 * size if size else 64
+        cdef Known *fresh = <Known *> calloc(room, sizeof(Known))
+        if fresh == NULL:
+            raise MemoryError
+        self.slots, self.mask = fresh, room - 1
+        for n in range(size):
+            if old[n].target != NULL:
+                self.put(old[n].href, old[n].size, old[n].hash, old[n].target)
+        free(old)
+        return 0
+
+
+cdef class Column:
+    """Bytes, one piece behind the other."""
+
+    cdef char *data
+    cdef Py_ssize_t used, room
+
+    def __dealloc__(self):
+        free(self.data)
+
+    cdef int more(self, Py_ssize_t size) except -1:
+        """Room for so many more."""
+        cdef void *grown
+        if self.used + size > self.room:
+            grown = realloc(self.data, 2 * self.room + size + 1000)
+            if grown == NULL:
+                raise MemoryError
+            self.data, self.room = <char *> grown, 2 * self.room + size + 1000
+        return 0
+
+    cdef inline int add(self, const char *piece, Py_ssize_t size, char end) except -1:
+        """A piece, and one byte behind it."""
+        if self.used + size >= self.room:
+            self.more(size + 1)
+        memcpy(self.data + self.used, piece, size)
+        self.used += size
+        self.data[self.used] = end
+        self.used += 1
+        return 0
+
+    cdef bytes all(self):
+        return PyBytes_FromStringAndSize(self.data, self.used)
+
+    cdef str lines(self):
+        """As text, without the end of the last line."""
+        return PyUnicode_DecodeUTF8(self.data, self.used - 1, NULL) if self.used else ""
+
+
+cdef struct Entry:
+    PyObject *target
+    uint64_t hash
+    Py_ssize_t words, words_size  # its text, in the column of all texts
+    int kind
+    bint follow
+
+
+cdef class Finder:
+    """The links of one page, each once."""
+
+    cdef object page  # a `larm.processing.links.PageFinder`
+    cdef Targets targets
+    cdef list kept  # targets that were learned
+    cdef Column texts, found  # of `Entry`
+    cdef Py_ssize_t count
+    cdef bint follow
+    cdef int *places  # a table of them, by what they say; 0: none, else the place and one more
+    cdef Py_ssize_t mask
+
+    def __cinit__(self, page):
+        hrefs = page.hrefs
+        if hrefs.quick is None:
+            hrefs.quick = Targets()
+        self.page, self.targets, self.follow = page, hrefs.quick, page.follow
+        self.kept, self.texts, self.found = [], Column(), Column()
+
+    def __dealloc__(self):
+        free(self.places)
+
+    cdef int take(self, PyObject *target, int kind, bint follow, Py_ssize_t words) except -1:
+        """One link; its text begins at ``words`` and goes to the end of all texts."""
+        cdef Py_ssize_t size = self.texts.used - words, at
+        cdef const char *text = self.texts.data + words
+        cdef uint64_t hash = _hashed(text, size, (<Target> target).hash + kind)
+        cdef Entry *entries
+        cdef Entry *each
+        cdef int step = 0
+        if 2 * self.count >= self.mask:
+            self.grow()
+        entries = <Entry *> self.found.data
+        at = hash & self.mask
+        while self.places[at]:
+            each = &entries[self.places[at] - 1]
+            if (
+                each.hash == hash
+                and each.kind == kind
+                and each.words_size == size
+                and memcmp(self.texts.data + each.words, text, size) == 0
+                and _is_same(<Target> each.target, <Target> target)
+            ):
+                each.follow = each.follow or follow  # an image that is linked to as well
+                self.texts.used = words
+                return 0
+            at = (at + 1) & self.mask
+            step += 1
+            if step > STEPS:
+                raise _Flooded
+        self.found.more(sizeof(Entry))
+        each = &(<Entry *> self.found.data)[self.count]
+        each.target, each.hash, each.kind, each.follow, each.words, each.words_size = target, hash, kind, follow, words, size
+        self.found.used += sizeof(Entry)
+        self.count += 1
+        self.places[at] = self.count
+        return 0
+
+    cdef int grow(self) except -1:
+        cdef Py_ssize_t room = 4 * (self.mask + 1) if self.mask else 256, n, at
+        cdef int *fresh = <int *> calloc(room, sizeof(int))
+        cdef Entry *entries = <Entry *> self.found.data
+        if fresh == NULL:
+            raise MemoryError
+        free(self.places)
+        self.places, self.mask = fresh, room - 1
+        for n in range(self.count):
+            at = entries[n].hash & self.mask
+            while fresh[at]:
+                at = (at + 1) & self.mask
+            fresh[at] = n + 1
+        return 0
+
+    cdef int add_plain(self, const char *href, Py_ssize_t size, const char *text, Py_ssize_t text_size) except -1:
+        """A link that is an address and a text."""
+        cdef PyObject *target = self.target_of(href, size)
+        cdef Py_ssize_t words = self.texts.used
+        if target == <PyObject *> None:
+            return 0
+        if not self.squeeze(text, text_size):
+            self.add_text(self.words_of(PyUnicode_DecodeASCII(text, text_size, NULL)))
+        return self.take(target, ORDINARY_LINK, self.follow, words)
+
+    cdef PyObject *target_of(self, const char *href, Py_ssize_t size) except NULL:
+        """What an address leads to; None: nowhere. It is ASCII. Lives as long as the page is looked at."""
+        cdef const char *mark = <const char *> memchr(href, c"#", size)
+        cdef PyObject *target
+        cdef uint64_t hash
+        if mark != NULL:
+            size = mark - href
+        hash = _hashed(href, size, SEED)
+        target = self.targets.find(href, size, hash)
+        return target if target != NULL else self.learn(href[:size], hash)
+
+    cdef PyObject *learn(self, bytes href, uint64_t hash) except NULL:
+        """What nobody has asked for here before. What is kept elsewhere is kept here, too."""
+        cdef str written = href.decode("ascii")
+        cdef object target = self.made(self.page.resolve(written)) if written else None
+        known = self.page.hrefs.get(written, "")
+        if not isinstance(known, str):
+            self.targets.add(href, hash, target)
+        return <PyObject *> target
+
+    cdef object made(self, object url):
+        target = None if url is None else Target(url)
+        self.kept.append(target)
+        return target
+
+    cdef bint squeeze(self, const char *text, Py_ssize_t size) except -1:
+        """Write a text as `larm.processing.readable.anchor` makes it; False where that is not so simple."""
+        cdef Py_ssize_t n, begin = self.texts.used
+        cdef char *out
+        cdef unsigned char c
+        cdef bint spaced = False
+        self.texts.more(size + 1)
+        out = self.texts.data + begin
+        for n in range(size):
+            c = text[n]
+            if c == c" " or 9 <= c <= 13 or 28 <= c <= 31:
+                spaced = out != self.texts.data + begin
+                continue
+            if c < 32 or c > 126:
+                return False
+            if spaced:
+                out[0] = c" "
+                out += 1
+                spaced = False
+            out[0] = c
+            out += 1
+        size = out - self.texts.data - begin
+        self.texts.used = begin + (size if size < MAX_TEXT else MAX_TEXT)
+        return True
+
+    cdef str words_of(self, str text):
+        cdef PyObject *known = PyDict_GetItem(self.page.squeezed, text)
+        return <str> known if known != NULL else self.page.squeeze(text)
+
+    cdef int add_text(self, str words) except -1:
+        cdef Py_ssize_t size
+        cdef const char *text = PyUnicode_AsUTF8AndSize(words, &size)
+        self.texts.add(text, size, 0)
+        self.texts.used -= 1
+        return 0
+
+    cdef object add(self, str tag, object attributes, str text):
+        """Any other link; returns its Url."""
+        cdef Py_ssize_t begin = self.texts.used, size
+        cdef str href, words
+        cdef int kind = ORDINARY_LINK
+        cdef bint goes
+        cdef PyObject *target
+        cdef const char *text_of_href
+        page = self.page
+        if tag == "a":
+            href = attributes.get("href") or attributes.get("xlink:href")
+            goes = page.follows(attributes) if attributes.get("rel") else self.follow
+            words = self.words_of(text)
+        else:
+            href, words, kind, goes = page.other(tag, attributes)
+        if not href:
+            return None
+        if "#" in href:
+            href = href[: href.index("#")]
+        if page.charset and not href.isascii():
+            href = page.coded(href)
+        if href.isascii():
+            text_of_href = PyUnicode_AsUTF8AndSize(href, &size)
+            target = self.target_of(text_of_href, size)
+        else:
+            made = self.made(page.resolve(href))
+            target = <PyObject *> made
+        if target == <PyObject *> None:
+            return None
+        self.add_text(words)
+        self.take(target, kind, goes, begin)
+        return (<Target> target).url
+
+    cdef object links(self):
+        """In columns."""
+        cdef Column lines = Column(), targets = Column(), hosts = Column(), accesses = Column(), anchors = Column()
+        cdef Column follow = Column()
+        cdef Entry *each
+        cdef Target target
+        cdef const char *words
+        cdef char kind
+        cdef Py_ssize_t n
+        if not self.count:
+            return NONE
+        for n in range(self.count):
+            each = &(<Entry *> self.found.data)[n]
+            target, words = <Target> each.target, self.texts.data + each.words
+            lines.add(target.access, target.access_size, c"\t")
+            lines.add(target.normalised, target.normalised_size, c"\t")
+            kind = c"0" + each.kind
+            lines.add(&kind, 1, c"\t")
+            lines.add(words, each.words_size, c"\n")
+            targets.add(<char *> &target.fingerprint, 8, 0)
+            targets.used -= 1
+            hosts.add(target.host, target.host_size, c"\n")
+            follow.add(NULL, 0, each.follow)
+            if each.follow:
+                accesses.add(target.access, target.access_size, c"\n")
+                anchors.add(words, each.words_size, c"\n")
+        return Links(lines.all(), targets.all(), hosts.lines(), follow.all(), accesses.lines(), anchors.lines())
+
+
+cdef inline bint _is_same(Target one, Target other) noexcept:
+    return one is other or (one.access_size == other.access_size and memcmp(one.access, other.access, one.access_size) == 0)
+
+
+def find(elements, page):
+    """See `larm.processing.links.find`; None where only that can do it."""
+    try:
+        return _found(elements, Finder(page))
+    except (UnicodeEncodeError, _Flooded):  # a text that is no Unicode, or a page that means ill
+        return None
+
+
+cdef tuple _found(object elements, Finder finder):
+    cdef list related = []
+    cdef Leading leading = elements if isinstance(elements, Leading) else None
+    cdef Py_ssize_t number = 0
+    cdef Anchor *anchor
+    for item in elements if leading is None else leading.items:
+        if item is None:
+            anchor = &leading.anchors[number]
+            number += 1
+            finder.add_plain(
+                <const char *> leading.page + anchor.href,
+                anchor.href_size,
+                <const char *> leading.marked + anchor.text,
+                anchor.text_size,
+            )
+            continue
+        tag, attributes, text = item
+        url = finder.add(tag, attributes, text)
+        if url is not None and tag == "link":
+            related.append((attributes, url))
+    return finder.links(), related
