@@ -24,7 +24,7 @@ _ASKED = 8  # start hosts that are looked up at most; each may take a dead resol
 
 def _look_up(hostname: str) -> list[str]:
     try:
-        return [str(entry[4][0]) for entry in socket.getaddrinfo(hostname, None, type=socket.SOCK_STREAM)]
+        return [str(entry[4][0]) for entry in socket.getaddrinfo(hostname.encode("ascii"), None, type=socket.SOCK_STREAM)]
     except (OSError, UnicodeError):
         return []
 

@@ -87,6 +87,8 @@ def generalised(text: str) -> str:
 
 
 def _generalised(text: str) -> str:
+    if "*" in text:  # in a pattern that stands for anything
+        text = text.replace("*", "%*")
     return _NUMBER.sub("0", _ID.sub("ID", text)) if _NUMBER.search(text) else text
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from larm.model.url_shape import (
@@ -58,6 +58,8 @@ def test_repeated_segments(path: str, count: int) -> None:
 
 @settings(max_examples=100)
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=60))
+@example("?*")
+@example("1/**")
 def test_any_address_has_patterns(tail: str) -> None:
     parts = parts_of("http://a.test/" + tail)
     texts = [each.text for each in patterns_of(parts)]
