@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
@@ -45,8 +45,10 @@ class Landed(NamedTuple):
     visit: Visit | None = None
     messages: Sequence[URLMessage] = ()
     """For the message handler."""
-    known: str = ""
-    """Links to pages that were visited, which therefore never became messages: their access forms, a line each."""
+    known: Mapping[str, str] = {}
+    """Links that a filter would drop, mostly as visited, and which therefore never became messages.
+
+    By the name of the filter their access forms, a line each."""
     again: URLMessage | None = None
     """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
     warnings: Sequence[str] = ()
@@ -68,9 +70,9 @@ class Lander:
         max_depth: int | None,
         order: CrawlOrder | None = None,
         *,
-        recall: Callable[[Sequence[int]], AbstractSet[int]] | None = None,
+        recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
     ) -> None:
-        """``recall``: of some fingerprints those of which it is known at once that the filters will call them visited."""
+        """``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name."""
         # constant after construction
         self._process = process
         self._join = join
@@ -142,7 +144,7 @@ class Lander:
             error=bool(outcome.truncated or outcome.flaw),
         )
 
-    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], str]:
+    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
         """What goes on, and what would not get far.
 
         Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
@@ -150,19 +152,21 @@ class Lander:
         """
         depth = message.depth + 1
         if self._max_depth is not None and depth > self._max_depth:
-            return (), ""
+            return (), {}
         page = message.url.access
         links = document.links
         if self._recall is None or self._order is not None:
             found = [URLMessage(link.url, page, link.link_type, depth) for link in links if link.follow]
-            return (found if self._order is None else self._order.found(message, found)), ""
+            return (found if self._order is None else self._order.found(message, found)), {}
         targets = links.followed()
-        seen = self._recall(targets)
-        fresh = links.among(set(targets) - seen)
-        known = links.accesses
-        if fresh:
-            known = "\n".join([access for access, target in zip(known.split("\n"), targets, strict=True) if target in seen])
-        return [URLMessage(link.url, page, link.link_type, depth) for link in fresh], known
+        dropped = self._recall(targets)
+        fresh = set(targets).difference(*dropped.values())
+        accesses = links.accesses.split("\n") if dropped else []
+        known = {
+            name: "\n".join([access for access, target in zip(accesses, targets, strict=True) if target in gone])
+            for name, gone in dropped.items()
+        }
+        return [URLMessage(link.url, page, link.link_type, depth) for link in links.among(fresh)], known
 
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""

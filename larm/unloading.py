@@ -39,7 +39,7 @@ class Unloader:
         *,
         settings: Settings,
         lander: Lander,
-        known: Callable[[str], object],
+        known: Callable[[str, str], object],
         lines: Sequence[StorageLine],
         handler: MessageHandler,
         queues: HostQueues,
@@ -126,9 +126,12 @@ class Unloader:
             cost = cost_of(visits)
             for line in self._lines:
                 line.put(visits, cost)
-        known = [each.known for each in landed if each.known]
-        if known:
-            self._known("\n".join(known))
+        known: dict[str, list[str]] = {}
+        for each in landed:
+            for name, urls in each.known.items():
+                known.setdefault(name, []).append(urls)
+        for name, texts in known.items():
+            self._known(name, "\n".join(texts))
         messages = [message for each in landed for message in each.messages]
         if messages:
             self._handler.put(messages)

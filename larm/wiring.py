@@ -24,7 +24,6 @@ from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter, StartHostsFilter
 from larm.filters.traps import TrapsFilter
-from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
@@ -215,9 +214,9 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
             settings.frontier,
             settings.crawl.max_depth,
             order,
-            recall=state.seen.recall if chain.has(VisitedFilter.name) else None,
+            recall=chain.recall,
         ),
-        known=lambda urls: chain.note(VisitedFilter.name, urls),
+        known=chain.note,
         lines=lines,
         handler=handler,
         queues=queues,

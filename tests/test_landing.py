@@ -290,12 +290,12 @@ def test_links_to_visited_pages_never_become_messages() -> None:
     known = LINKS[0].url
     asked: list[list[int]] = []
 
-    def recall(fingerprints: Sequence[int]) -> set[int]:
+    def recall(fingerprints: Sequence[int]) -> dict[str, set[int]]:
         asked.append(list(fingerprints))
-        return {known.fingerprint}
+        return {"visited": {known.fingerprint}}
 
     landed = land(fetched(), by=Lander(Process(DOCUMENT), URLNormalizer().join, Frontier(), None, recall=recall))
     assert asked == [[link.url.fingerprint for link in LINKS if link.follow]]
-    assert landed.known == known.access
+    assert landed.known == {"visited": known.access}
     assert [message.url for message in landed.messages] == [LINKS[1].url]
     assert tuple(visit_of(landed).links) == LINKS, "the storages get them all"

@@ -2,7 +2,7 @@
 
 The chain is a list. Each filter takes a batch and returns what goes on; what it drops is counted and logged here. A filter
 that raises drops what it was given: the chain fails closed. Runs on the handler thread only, but for
-`FilterChain.note`.
+`FilterChain.recall` and `FilterChain.note`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ class FilterLog(Protocol):
 
 @runtime_checkable
 class Recalling(Protocol):
+    """A filter that knows at once of some URLs that it will drop them, whatever else is in the message."""
+
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those of them. Any thread."""
+        ...
+
+
+@runtime_checkable
+class SiftingKnown(Protocol):
     """A filter that can drop, at once and at any place of the chain, what it let pass before."""
 
     def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
@@ -50,7 +59,8 @@ class FilterChain:
         logs = [open_log(part.log_name) for part in filters]
         self._stages = [(part, self._drop_of(part, log, count)) for part, log in zip(filters, logs, strict=True)]
         self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}
-        self._recalling = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, Recalling)]
+        self._sifting = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, SiftingKnown)]
+        self._recalling = [(part.name, part.recall) for part in filters if isinstance(part, Recalling)]
         self._errors = open_log("filter_errors")
         self._count = count
 
@@ -58,7 +68,7 @@ class FilterChain:
         """The messages that passed all filters; from the filter named ``start`` on, where it is given."""
         passing = list(batch)
         if start is None:
-            for sift_known, drop in self._recalling:
+            for sift_known, drop in self._sifting:
                 passing = sift_known(passing, drop)
         for part, drop in self._from(start):
             if not passing:
@@ -71,9 +81,9 @@ class FilterChain:
                 passing = self._one_by_one(part, drop, passing, error)
         return passing
 
-    def has(self, name: str) -> bool:
-        """Whether the filter of this name is one of them."""
-        return name in self._logs
+    def recall(self, fingerprints: Sequence[int]) -> dict[str, set[int]]:
+        """Of some links those that would be dropped, as far as that is known at once, by the name of the filter. Any thread."""
+        return {name: gone for name, recall in self._recalling if (gone := recall(fingerprints))}
 
     def note(self, name: str, urls: str) -> None:
         """Access forms that somebody dropped before the filter ``name`` would have, a line each; counted and logged the same.

@@ -31,8 +31,12 @@ class VisitedFilter:
         drop(list(compress(batch, [not each for each in passes])), "visited")
         return list(compress(batch, passes))
 
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """See `larm.filters.chain.Recalling`. Any thread."""
+        return self._seen.recall(fingerprints)
+
     def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.filters.chain.Recalling`. Asks the memory only."""
+        """See `larm.filters.chain.SiftingKnown`. Asks the memory only."""
         seen = self._seen.recall([message.url.fingerprint for message in batch])
         if not seen:
             return list(batch)

@@ -142,6 +142,32 @@ def test_where_any_other_page_redirects_to_is_not() -> None:
     assert part.hosts == {"a.org"}
 
 
+@pytest.mark.parametrize("part", [ScopeFilter(r"http://a\.org/.*"), StartHostsFilter({"a.org"})])
+def test_what_was_outside_is_known_at_once(part: ScopeFilter | StartHostsFilter) -> None:
+    inside, outside, new = message("http://a.org/"), message("http://b.org/"), message("http://b.org/x")
+    asked = [each.url.fingerprint for each in (inside, outside, new)]
+    assert part.recall(asked) == set()
+    part.sift([inside, outside], Drops())
+    assert part.recall(asked) == {outside.url.fingerprint}
+
+
+def test_what_was_outside_may_come_inside() -> None:
+    part = StartHostsFilter({"a.org"})
+    early = message("https://www.a.org/early")
+    part.sift([early], Drops())
+    part.sift([message("https://www.a.org/", "http://a.org/", REDIRECT)], Drops())
+    assert part.recall([early.url.fingerprint]) == set()
+
+
+def test_what_is_known_to_be_outside_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.filters.scope._KEPT", 10)
+    part = StartHostsFilter({"a.org"})
+    urls = [message(f"http://b.org/{number}") for number in range(25)]
+    for each in urls:
+        part.sift([each], Drops())
+    assert part.recall([each.url.fingerprint for each in urls]) == {each.url.fingerprint for each in urls[20:]}
+
+
 def test_explain_adds_no_host() -> None:
     part = StartHostsFilter({"a.org"})
     assert "not the host of a start URL" in str(part.explain(message("http://b.org/", "http://a.org/", REDIRECT)))
