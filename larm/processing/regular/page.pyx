@@ -11,7 +11,7 @@ The page goes through four classes, each of which adds something: `Markup` (``ma
 `Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their names.
 """
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8
@@ -22,6 +22,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove
 import re
 from html.entities import html5
 
+from larm.model.crawl_hash import NO_LETTERS
 from larm.model.links import NONE, Links
 from larm.model.message import ORDINARY
 from larm.processing.boxes import BOXES, WITH_ID, BoxesOf, weigh
@@ -36,6 +37,9 @@ cdef extern from "Python.h":
 
 ctypedef const unsigned char *Bytes
 cdef int ORDINARY_LINK = ORDINARY
+cdef unsigned char[256] COUNTS
+for _byte in range(256):
+    COUNTS[_byte] = _byte not in NO_LETTERS
 
 include "names.pxi"
 include "markup.pxi"
@@ -89,7 +93,18 @@ cdef class RegularPage(Elements):
             self.headings,
             self.language,
             self.linked_data,
+            self._letters() if self.wants_text else None,
         )
+
+    cdef bytes _letters(self):
+        """What `larm.model.crawl_hash.page_hash` looks at of the text."""
+        cdef bytes found = PyBytes_FromStringAndSize(NULL, self.used)
+        cdef unsigned char *out = <unsigned char *> PyBytes_AS_STRING(found)
+        cdef Py_ssize_t n, size = 0
+        for n in range(self.used):  # without branches: each would be a guess
+            out[size] = self.out[n]
+            size += COUNTS[self.out[n]]
+        return found[:size]
 
     cdef Leading _leading(self):
         """The elements, which from now on keep this page, and not the other way round."""
