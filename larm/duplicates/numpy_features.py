@@ -64,13 +64,13 @@ class Memory:
         return found
 
 
-def measured(texts: Sequence[bytes], memory: Memory) -> list[Measured]:
-    """Of each text, UTF-8: the count of its features, their simhash and sketch, and its news."""
+def measured(texts: Sequence[str], memory: Memory) -> list[Measured]:
+    """Of each text: the count of its features, their simhash and sketch, and its news."""
     made: list[Measured] = []
     part: list[bytes] = []
     size = 0
     for text in texts:
-        part.append(text.translate(_FOLD))
+        part.append(text.encode("utf-8", "surrogatepass").translate(_FOLD))
         size += len(part[-1])
         if size >= _BATCH:
             made += _read(part, memory)

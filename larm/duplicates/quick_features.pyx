@@ -5,10 +5,13 @@ The GIL is held all the while, some 10 us a page: who gives it away next to busy
 thread.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 cdef enum:
     WINDOW = 16
@@ -95,8 +98,8 @@ cdef class Memory:
         self.room = room
         return 0
 
-    cdef tuple measured(self, bytes written):
-        cdef Py_ssize_t count = self.read(written), n
+    cdef tuple measured(self, const uint8_t *raw, Py_ssize_t size):
+        cdef Py_ssize_t count = self.read(raw, size), n
         cdef uint64_t[DRAWERS] low
         cdef uint64_t mixed, rest
         for n in range(DRAWERS):
@@ -108,10 +111,9 @@ cdef class Memory:
                 low[mixed >> 57] = rest
         return count, _simhash(low), _sketch(low), self.news(count)
 
-    cdef Py_ssize_t read(self, bytes written) except -1:
+    cdef Py_ssize_t read(self, const uint8_t *raw, Py_ssize_t size) except -1:
         """Fold the text, runs of spaces to one, and note where features begin of which all bytes are there; how many."""
-        cdef const uint8_t *raw = <const uint8_t *> PyBytes_AS_STRING(written)
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(written), n, used = 0, count = 0
+        cdef Py_ssize_t n, used = 0, count = 0
         cdef uint8_t *text
         cdef Py_ssize_t *places
         cdef uint8_t byte, before = SPACE
@@ -190,5 +192,18 @@ cdef uint64_t _simhash(const uint64_t *low) noexcept:
 
 
 def measured(list texts, Memory memory not None):
-    """Of each text, UTF-8: the count of its features, their simhash and sketch, and its news."""
-    return [memory.measured(text) for text in texts]
+    """Of each text: the count of its features, their simhash and sketch, and its news."""
+    return [_measured(text, memory) for text in texts]
+
+
+cdef tuple _measured(str text, Memory memory):
+    """Python keeps the UTF-8 that it makes here with the text, for the index, which wants it next."""
+    cdef Py_ssize_t size
+    cdef const char *raw
+    cdef bytes written
+    try:
+        raw = PyUnicode_AsUTF8AndSize(text, &size)
+    except UnicodeEncodeError:  # lone surrogates
+        written = text.encode("utf-8", "surrogatepass")
+        raw, size = PyBytes_AS_STRING(written), len(written)
+    return memory.measured(<const uint8_t *> raw, size)

@@ -1,153 +1,8 @@
-# Where elements lead, as `larm.processing.links.find` has it, in a fifth of the time: what is known of a link is found by its
-# bytes, and goes as bytes into the columns. Included by ``page.pyx``.
+# Where elements lead, as `larm.processing.links.find` has it, in a fifth of the time: of most links only bytes are looked up and
+# copied. Included by ``page.pyx``.
 
 cdef enum:
     MAX_TEXT = 200  # characters (LARM-101)
-    STEPS = 128  # in a table that is half empty; more of them take a page that was made for it
-    SEED = 0x811C9DC5
-
-
-class _Flooded(Exception):
-    """Too many links look alike."""
-
-
-cdef inline uint64_t _hashed(const char *text, Py_ssize_t size, uint64_t seed) noexcept nogil:
-    """Fast, and no protection against who wants many texts to have the same: that is what `STEPS` is for."""
-    cdef uint64_t mixed = seed ^ <uint64_t> size, word
-    while size >= 8:
-        memcpy(&word, text, 8)
-        mixed = (mixed ^ word) * <uint64_t> 0x9E3779B97F4A7C15
-        mixed ^= mixed >> 32
-        text += 8
-        size -= 8
-    word = 0
-    memcpy(&word, text, size)
-    mixed = (mixed ^ word) * <uint64_t> 0x9E3779B97F4A7C15
-    return mixed ^ (mixed >> 29)
-
-
-cdef class Target:
-    """A Url, as the columns want it."""
-
-    cdef object url
-    cdef const char *access
-    cdef const char *normalised
-    cdef const char *host
-    cdef Py_ssize_t access_size, normalised_size, host_size
-    cdef uint64_t fingerprint, hash
-
-    def __cinit__(self, url):
-        self.url = url  # keeps the bytes
-        self.access = PyUnicode_AsUTF8AndSize(url.access, &self.access_size)
-        self.normalised = PyUnicode_AsUTF8AndSize(url.normalised, &self.normalised_size)
-        self.host = PyUnicode_AsUTF8AndSize(url.host, &self.host_size)
-        self.fingerprint = url.fingerprint
-        self.hash = _hashed(self.access, self.access_size, SEED)
-
-
-cdef struct Known:
-    uint64_t hash
-    const char *href
-    Py_ssize_t size
-    PyObject *target  # None: it leads nowhere
-
-
-cdef class Targets:
-    """What the hrefs of one directory lead to: as much of `larm.model.link_memo.LinkMemo.hrefs` as was asked for here."""
-
-    cdef Known *slots
-    cdef Py_ssize_t mask, used
-    cdef list kept  # hrefs and targets
-
-    def __cinit__(self):
-        self.kept = []
-
-    def __dealloc__(self):
-        free(self.slots)
-
-    cdef PyObject *find(self, const char *href, Py_ssize_t size, uint64_t hash) noexcept:
-        cdef Py_ssize_t at = hash & self.mask
-        cdef int step
-        if self.slots == NULL:
-            return NULL
-        for step in range(STEPS):
-            if self.slots[at].target == NULL:
-                break
-            if self.slots[at].hash == hash and self.slots[at].size == size and memcmp(self.slots[at].href, href, size) == 0:
-                return self.slots[at].target
-            at = (at + 1) & self.mask
-        return NULL
-
-    cdef bint add(self, bytes href, uint64_t hash, object target) except -1:
-        """One that is not there; False: there is no place for it."""
-        if 2 * self.used >= self.mask:
-            self.grow()
-        if not self.put(href, len(href), hash, <PyObject *> target):
-            return False
-        self.kept += (href, target)
-        self.used += 1
-        return True
-
-    cdef bint put(self, const char *href, Py_ssize_t size, uint64_t hash, PyObject *target) noexcept:
-        cdef Py_ssize_t at = hash & self.mask
-        cdef int step
-        for step in range(STEPS):
-            if self.slots[at].target == NULL:
-                self.slots[at].href, self.slots[at].size, self.slots[at].hash, self.slots[at].target = href, size, hash, target
-                return True
-            at = (at + 1) & self.mask
-        return False
-
-    cdef int grow(self) except -1:
-        cdef Known *old = self.slots
-        cdef Py_ssize_t n, size = self.mask + 1 if old != NULL else 0, room = 4 * size if size else 64
-        cdef Known *fresh = <Known *> calloc(room, sizeof(Known))
-        if fresh == NULL:
-            raise MemoryError
-        self.slots, self.mask = fresh, room - 1
-        for n in range(size):
-            if old[n].target != NULL:
-                self.put(old[n].href, old[n].size, old[n].hash, old[n].target)
-        free(old)
-        return 0
-
-
-cdef class Column:
-    """Bytes, one piece behind the other."""
-
-    cdef char *data
-    cdef Py_ssize_t used, room
-
-    def __dealloc__(self):
-        free(self.data)
-
-    cdef int more(self, Py_ssize_t size) except -1:
-        """Room for so many more."""
-        cdef void *grown
-        if self.used + size > self.room:
-            grown = realloc(self.data, 2 * self.room + size + 1000)
-            if grown == NULL:
-                raise MemoryError
-            self.data, self.room = <char *> grown, 2 * self.room + size + 1000
-        return 0
-
-    cdef inline int add(self, const char *piece, Py_ssize_t size, char end) except -1:
-        """A piece, and one byte behind it."""
-        if self.used + size >= self.room:
-            self.more(size + 1)
-        memcpy(self.data + self.used, piece, size)
-        self.used += size
-        self.data[self.used] = end
-        self.used += 1
-        return 0
-
-    cdef bytes all(self):
-        return PyBytes_FromStringAndSize(self.data, self.used)
-
-    cdef str lines(self):
-        """As text, without the end of the last line."""
-        return PyUnicode_DecodeUTF8(self.data, self.used - 1, NULL) if self.used else ""
-
 
 cdef struct Entry:
     PyObject *target
@@ -356,7 +211,7 @@ cdef class Finder:
             targets.add(<char *> &target.fingerprint, 8, 0)
             targets.used -= 1
             hosts.add(target.host, target.host_size, c"\n")
-            follow.add(NULL, 0, each.follow)
+            follow.add(words, 0, each.follow)
             if each.follow:
                 accesses.add(target.access, target.access_size, c"\n")
                 anchors.add(words, each.words_size, c"\n")

@@ -2,13 +2,14 @@
 """Regular pages, read in one pass and without a tree: those in which each element begins and ends where one expects it.
 
 `read` says of a page what the walk through lexbor's tree says (``tests/processing/test_regular.py`` holds one against the
-other), in a quarter of the time; for that it is compiled. It knows the common part of the standard's tree construction (WHATWG
+other), in a sixth of the time; for that it is compiled. It knows the common part of the standard's tree construction (WHATWG
 HTML 13.2.6): end tags that may be left out, tables, what a paragraph can't contain. All else is irregular and left to lexbor:
 elements that overlap, end tags of what isn't open, templates, formulas. What `larm.processing.hostile` would cut off needs no
-cut here, as the time is linear. The GIL is held all the while, some 0.2 ms. Pure; any thread.
+cut here, as the time is linear. The GIL is held all the while, some 0.1 ms. Pure; any thread.
 
 The page goes through four classes, each of which adds something: `Markup` (``markup.pxi``), `Anchored` (``anchor.pxi``),
-`Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their names.
+`Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their names. Where its links lead
+is found later (``links.pxi``), by a table of what their addresses lead to (``targets.pxi``).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -357,6 +358,7 @@ cdef class RegularPage(Elements):
         return 0
 
 
+include "targets.pxi"
 include "links.pxi"
 
 
