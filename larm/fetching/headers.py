@@ -5,13 +5,17 @@ from __future__ import annotations
 import email.utils
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 # No server needs more. libcurl itself gives up at 300 KB of headers, but what is kept travels with the page.
 _MAX_FIELDS = 200
 _MAX_CHARACTERS = 64_000
 _FURTHEST = 1e9  # seconds; a Retry-After beyond it (30 years) is as good as infinite, and infinity breaks arithmetic
 
+_FEW, _LONG = 50, 200  # lines, and bytes of one, of an ordinary answer
+
 _SEPARATORS = {"x-robots-tag": "\n"}
+_PLAIN_LINE = re.compile(rb"[\x20-\x7e]*\r\n")
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -29,6 +33,10 @@ def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
     ", ", of X-Robots-Tag by a line end (a name in it holds for one header). Decoded as UTF-8, or as Latin-1 where they are not;
     control characters, C1 included, become spaces.
     """
+    if 1 < len(lines) < _FEW and lines[-1] == b"\r\n" and lines[0].startswith(b"HTTP/"):
+        found = dict(filter(None, map(_plain_field, lines[1:-1])))
+        if len(found) == len(lines) - 2:  # nothing odd, nothing twice
+            return found, True
     text = _decode(b"".join(lines)).replace("\r\n", "\n")
     text = text[text.rfind("\nHTTP/") + 1 :]
     block, blank, _ = text.partition("\n\n")
@@ -57,6 +65,15 @@ def parse_retry_after(value: str, wall: float) -> float | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(date - wall, 0.0), _FURTHEST)
+
+
+@lru_cache(4_096)
+def _plain_field(line: bytes) -> tuple[str, str] | None:
+    """(name, value) of an ordinary line; None for any other. Most lines of a server are those of its answer before."""
+    name, colon, value = line.partition(b":")
+    if not colon or len(line) > _LONG or line.startswith(b"HTTP/") or not _PLAIN_LINE.fullmatch(line):
+        return None
+    return name.strip().lower().decode("ascii"), value.strip().decode("ascii")
 
 
 def _first_digit(status_line: bytes) -> bytes:

@@ -109,3 +109,15 @@ def test_retry_after_takes_any_text(value: str) -> None:
 def test_any_bytes_become_clean_headers(lines: list[bytes]) -> None:
     headers, _ = parse_headers(lines)
     assert all(not (char < " " or "\x7f" <= char <= "\x9f") for item in headers.items() for text in item for char in text)
+
+
+_FIELDS = "A: b|a : c |B:|X-Robots-Tag: none|x-robots-tag: all|no field|: x| : folded|C: ä|E: \x1b\t|HTTP/1.1 200 a: b|"
+_LINES = st.sampled_from([OK, b"D: \xff\r\n", b"F: a\n", *(f"{field}\r\n".encode() for field in _FIELDS.split("|"))])
+_LINES |= st.just(b"G: " + b"x" * 300 + b"\r\n")
+
+
+@given(st.lists(_LINES, max_size=8), st.sampled_from([[], [END]]))
+def test_ordinary_answers_are_read_line_by_line(lines: list[bytes], end: list[bytes]) -> None:
+    """They say what they say when they are read as one text."""
+    lines = [OK, *lines, *end]
+    assert parse_headers(lines) == parse_headers([b"".join(lines)])
