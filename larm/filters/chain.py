@@ -30,7 +30,7 @@ class FilterLog(Protocol):
 
 
 @runtime_checkable
-class Recalling(Protocol):
+class Recalling(Filter, Protocol):
     """A filter that knows at once of some URLs that it will drop them, whatever else is in the message."""
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
@@ -60,7 +60,9 @@ class FilterChain:
         self._stages = [(part, self._drop_of(part, log, count)) for part, log in zip(filters, logs, strict=True)]
         self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}
         self._sifting = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, SiftingKnown)]
-        self._recalling = [(part.name, part.recall) for part in filters if isinstance(part, Recalling)]
+        recalling = [part for part in filters if isinstance(part, Recalling)]
+        recalling.sort(key=lambda part: not isinstance(part, SiftingKnown))  # as in `run`
+        self._recalling = [(part.name, part.recall) for part in recalling]
         self._errors = open_log("filter_errors")
         self._count = count
 
@@ -83,7 +85,20 @@ class FilterChain:
 
     def recall(self, fingerprints: Sequence[int]) -> dict[str, set[int]]:
         """Of some links those that would be dropped, as far as that is known at once, by the name of the filter. Any thread."""
-        return {name: gone for name, recall in self._recalling if (gone := recall(fingerprints))}
+        dropped: dict[str, set[int]] = {}
+        left = fingerprints
+        for name, recall in self._recalling:
+            try:
+                gone = recall(left)
+            except StorageError:
+                raise
+            except Exception:  # noqa: BLE001  whatever a filter of the user's raises, `run` asks it again
+                self._count(f"{name}/error", 1)
+                continue
+            if gone:
+                dropped[name] = gone
+                left = [each for each in left if each not in gone]
+        return dropped
 
     def note(self, name: str, urls: str) -> None:
         """Access forms that somebody dropped before the filter ``name`` would have, a line each; counted and logged the same.

@@ -103,4 +103,4 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
         """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
         text = len(self.document.raw_text) + len(self.document.other_text) if self.document else 0
         headers = sum(map(len, self.headers.values()))  # up to 64,000 characters, where a server wants that
-        return 500 + len(self.body) + text + headers + 200 * len(self.links)
+        return 500 + len(self.body) + text + headers + self.links.size

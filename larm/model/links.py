@@ -11,11 +11,15 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress
+from typing import Final, overload
 
 import msgspec
 
 from larm.kit.columns import clean
 from larm.model.url import Url
+
+MAX_BYTES: Final = 20_000_000
+"""Of the addresses that the links of a page lead to; a page with more of them is a trap or a mistake."""
 
 
 class _Types(dict[int, str]):
@@ -42,7 +46,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All links of a page, in their order. A sequence of `Link`; each is made when it is asked for.
+    """All links of a page, in their order. A sequence of `Link`, which are made when they are asked for.
 
     In texts there is a line break between one link and the next. What is said twice is what most pages are asked for: to take
     it out of the lines would cost five times as much.
@@ -85,6 +89,12 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
             "\n".join([text[2] for text in followed]),
         )
 
+    @property
+    def size(self) -> int:
+        """Bytes that they take, roughly."""
+        columns = len(self.lines) + len(self.accesses) + len(self.anchors) + len(self.hosts)
+        return columns + len(self.targets) + len(self.follow)
+
     def followed(self) -> list[int]:
         """The fingerprints of those that are followed."""
         return list(compress(array("Q", self.targets), self.follow))
@@ -120,8 +130,18 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def __iter__(self) -> Iterator[Link]:
         return iter(self.at(range(len(self.follow))))
 
-    def __getitem__(self, place: int) -> Link:
-        return self.at([range(len(self.follow))[place]])[0]
+    @overload
+    def __getitem__(self, place: int) -> Link: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Link]: ...
+
+    def __getitem__(self, place: int | slice) -> Link | list[Link]:
+        places = range(len(self.follow))[place]
+        return self.at([places])[0] if isinstance(places, int) else self.at(places)
+
+    def __reversed__(self) -> Iterator[Link]:
+        return reversed(list(self))
 
 
 NONE = Links()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from larm.config import Processing
 from larm.model.credentials import without_credentials
 from larm.model.link_memo import PageLinks
-from larm.model.links import Links
+from larm.model.links import MAX_BYTES, Links
 from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
 from larm.processing.page import Attributes, Element
@@ -91,9 +91,16 @@ class PageFinder:
             self.malformed[href] = f"malformed link {without_credentials(href)[:200]!r}: {error}"
             return None
 
-    def coded(self, href: str) -> str:
-        """An address that is not ASCII, as a browser writes it on such a page."""
-        return in_charset(href, self.charset)
+    def cut_off(self, kept: int) -> None:
+        """Only the first links are kept."""
+        most = MAX_BYTES // 1_000_000
+        self.malformed[""] = f"addresses of links of more than {most} MB; those after the first {kept} are ignored"
+
+    def bare(self, href: str) -> str:
+        """Without its fragment, as documentation leads to many places of a page; and as a browser writes it on such a page."""
+        if "#" in href:
+            href = href[: href.index("#")]
+        return in_charset(href, self.charset) if self.charset and not href.isascii() else href
 
     def squeeze(self, text: str) -> str:
         """The text of a link that was not on any page before."""
@@ -129,6 +136,7 @@ def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Rel
     urls: list[Url] = []
     follow = bytearray()
     related: list[Related] = []
+    room = MAX_BYTES
     for tag, attributes, text in elements:
         if tag == "a":
             href = attributes.get("href") or attributes.get("xlink:href")
@@ -140,10 +148,8 @@ def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Rel
             href, words, kind, goes = page.other(tag, attributes)
         if not href:
             continue
-        if "#" in href:  # before the look-up: documentation leads to many places of a page
-            href = href[: href.index("#")]
-        if page.charset and not href.isascii():
-            href = page.coded(href)
+        if "#" in href or page.charset:
+            href = page.bare(href)
         url = known.get(href)
         if url.__class__ is not Url:
             url = page.resolve(href)
@@ -153,6 +159,10 @@ def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Rel
             related.append((attributes, url))
         line = (url.access, kind, words)
         if (place := found.get(line)) is None:
+            room -= len(url.access) + len(url.normalised)
+            if room < 0:
+                page.cut_off(len(urls))
+                break
             found[line] = len(urls)
             urls.append(url)
             follow.append(goes)

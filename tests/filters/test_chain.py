@@ -216,3 +216,39 @@ def test_a_message_filter_drops_with_its_reasons() -> None:
 def test_a_message_filter_must_judge() -> None:
     with pytest.raises(NotImplementedError):
         MessageFilter().judge(message("http://a/"))
+
+
+class Knowing(Without):
+    """Knows what it has dropped."""
+
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        dropped = {message(f"http://a{path}").url.fingerprint for batch in self.batches for path in batch if self.text in path}
+        return dropped.intersection(fingerprints)
+
+
+class Sifting(Knowing):
+    """Is asked first."""
+
+    def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        return list(batch)
+
+
+class Raising(Without):
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        raise ValueError(fingerprints)
+
+
+def test_what_two_filters_know_is_dropped_by_one() -> None:
+    river = River(Knowing("x"), Sifting("y"))
+    xy, x, y, new = (message(f"http://a/{path}").url.fingerprint for path in ("xy", "x", "y", "new"))
+    for part in ("xy", "x", "y"):
+        river.run(part, start="without_y")
+        river.run(part)
+    assert river.chain.recall([xy, x, y, new]) == {"without_y": {xy, y}, "without_x": {x}}
+    assert river.chain.recall([new]) == {}
+
+
+def test_a_filter_that_raises_when_it_is_asked_early_is_asked_in_its_turn() -> None:
+    river = River(Raising("x"))
+    assert river.chain.recall([1, 2]) == {}
+    assert river.counts == {"without_x/error": 1}

@@ -23,6 +23,8 @@ def test_a_sequence_of_links(links: list[Link]) -> None:
     assert len(columns) == len(links)
     assert bool(columns) is bool(links)
     assert [columns[place] for place in range(-len(links), len(links))] == links + links
+    assert columns[1:-1] == links[1:-1]
+    assert list(reversed(columns)) == links[::-1]
     assert [link for link in columns.unfollowed() if link.follow] == []
     assert Links.of(columns) == columns
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count, islice
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from larm.config import Processing
 from larm.model.link_memo import LinkMemo
-from larm.model.url import URLNormalizer
+from larm.model.links import MAX_BYTES
+from larm.model.url import Url, URLNormalizer
 from larm.processing import links
 from larm.processing.links import LinkFinder, PageFinder, find
 from larm.processing.page import Element
@@ -35,11 +37,6 @@ elements = st.lists(
     st.tuples(st.sampled_from(["a", "a", "a", "img", "link", "area", "iframe", "object", "refresh"]), values, words)
 )
 settings = st.builds(Processing, follow_embedded=st.booleans(), nofollow=st.booleans())
-
-
-def _page(settings: Processing, charset: str, *, follow: bool) -> PageFinder:
-    memo = LinkMemo(URLNormalizer())
-    return PageFinder(LinkFinder(settings), memo.at("http://a.localhost/dir/page.html"), follow, charset)
 
 
 def _page(settings: Processing | None = None, charset: str = "", *, follow: bool = True) -> PageFinder:
@@ -74,11 +71,40 @@ def test_both_find_the_same_in_a_page_of_which_nobody_has_made_objects(found: li
 
 
 @needs_it
-def test_a_text_that_is_no_unicode_is_left_to_the_other() -> None:
+def test_an_address_that_is_no_unicode_is_left_to_the_other() -> None:
+    """The normaliser makes none."""
     assert find_links is not None
-    element: Element = ("a", {"href": "x"}, "\ud800 and ü")
-    assert len(find_links([element], _page())[0]) == 1  # cleaned
-    assert find_links([("a", {"href": "x"}, "ü" * 50), ("img", {"src": "y", "alt": "ü"}, "")], _page()) is not None
+    page = _page()
+    page.hrefs["x"] = Url("http://a.localhost/\ud800", "http://a.localhost/", "a.localhost", 1)
+    assert find_links([("a", {"href": "x"}, "X")], page) is None
+    assert len(find([("a", {"href": "x"}, "X")], page)[0]) == 1
+
+
+@pytest.mark.parametrize("search", [find, pytest.param(find_links, marks=needs_it)])
+def test_what_links_take_is_bounded(monkeypatch: pytest.MonkeyPatch, search: Any) -> None:
+    """A long ``<base>`` makes long addresses of short ones."""
+    page = PageFinder(LinkFinder(Processing()), LinkMemo(URLNormalizer()).at(f"http://a.localhost/{'x' * 90_000}/"), True, "")
+    found, _ = search([("a", {"href": f"{number}"}, "") for number in range(300)], page)
+    assert len(found) == MAX_BYTES // (2 * 90_020)
+    assert found.size < 2 * MAX_BYTES
+    assert list(page.malformed.values()) == [
+        f"addresses of links of more than 20 MB; those after the first {len(found)} are ignored"
+    ]
+
+
+@needs_it
+@pytest.mark.parametrize(
+    "written", ["p. {:04}", "chapter {:04}.12", "fn_{:04}", "{:07}", "function {:06}", "{:06}", "{}", "{:016}"]
+)
+def test_numbers_are_not_alike(written: str) -> None:
+    """No page of footnotes is taken for one that means ill."""
+    assert find_links is not None
+    texts: list[Element] = [("a", {"href": "x"}, written.format(number)) for number in range(5_000)]
+    hrefs: list[Element] = [("a", {"href": written.format(number)}, "") for number in range(5_000)]
+    for some in (texts, hrefs):
+        found = find_links(some, _page())
+        assert found is not None
+        assert len(found[0]) == 5_000
 
 
 def _hash(text: bytes, seed: int) -> int:
@@ -89,6 +115,7 @@ def _hash(text: bytes, seed: int) -> int:
         mixed ^= mixed >> 32
     rest = text[len(text) // 8 * 8 :]
     mixed = (mixed ^ int.from_bytes(rest, "little")) * 0x9E3779B97F4A7C15 & many
+    mixed = (mixed ^ mixed >> 32) * 0xC2B2AE3D27D4EB4F & many
     return mixed ^ mixed >> 29
 
 

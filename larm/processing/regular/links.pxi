@@ -19,7 +19,7 @@ cdef class Finder:
     cdef Targets targets
     cdef list kept  # targets that were learned
     cdef Column texts, found  # of `Entry`
-    cdef Py_ssize_t count
+    cdef Py_ssize_t count, bytes_left  # of `MAX_BYTES`
     cdef bint follow
     cdef int *places  # a table of them, by what they say; 0: none, else the place and one more
     cdef Py_ssize_t mask
@@ -29,13 +29,13 @@ cdef class Finder:
         if hrefs.quick is None:
             hrefs.quick = Targets()
         self.page, self.targets, self.follow = page, hrefs.quick, page.follow
-        self.kept, self.texts, self.found = [], Column(), Column()
+        self.kept, self.texts, self.found, self.bytes_left = [], Column(), Column(), MAX_BYTES
 
     def __dealloc__(self):
         free(self.places)
 
-    cdef int take(self, PyObject *target, int kind, bint follow, Py_ssize_t words) except -1:
-        """One link; its text begins at ``words`` and goes to the end of all texts."""
+    cdef bint take(self, PyObject *target, int kind, bint follow, Py_ssize_t words) except -1:
+        """One link; its text begins at ``words`` and goes to the end of all texts. False: there is no room for more."""
         cdef Py_ssize_t size = self.texts.used - words, at
         cdef const char *text = self.texts.data + words
         cdef uint64_t hash = _hashed(text, size, (<Target> target).hash + kind)
@@ -57,18 +57,22 @@ cdef class Finder:
             ):
                 each.follow = each.follow or follow  # an image that is linked to as well
                 self.texts.used = words
-                return 0
+                return True
             at = (at + 1) & self.mask
             step += 1
             if step > STEPS:
                 raise _Flooded
+        self.bytes_left -= (<Target> target).access_size + (<Target> target).normalised_size
+        if self.bytes_left < 0:
+            self.page.cut_off(self.count)
+            return False
         self.found.more(sizeof(Entry))
         each = &(<Entry *> self.found.data)[self.count]
         each.target, each.hash, each.kind, each.follow, each.words, each.words_size = target, hash, kind, follow, words, size
         self.found.used += sizeof(Entry)
         self.count += 1
         self.places[at] = self.count
-        return 0
+        return True
 
     cdef int grow(self) except -1:
         cdef Py_ssize_t room = 4 * (self.mask + 1) if self.mask else 256, n, at
@@ -85,12 +89,12 @@ cdef class Finder:
             fresh[at] = n + 1
         return 0
 
-    cdef int add_plain(self, const char *href, Py_ssize_t size, const char *text, Py_ssize_t text_size) except -1:
-        """A link that is an address and a text."""
+    cdef bint add_plain(self, const char *href, Py_ssize_t size, const char *text, Py_ssize_t text_size) except -1:
+        """A link that is an address and a text; False: there is no room for more."""
         cdef PyObject *target = self.target_of(href, size)
         cdef Py_ssize_t words = self.texts.used
         if target == <PyObject *> None:
-            return 0
+            return True
         if not self.squeeze(text, text_size):
             self.add_text(self.words_of(PyUnicode_DecodeASCII(text, text_size, NULL)))
         return self.take(target, ORDINARY_LINK, self.follow, words)
@@ -152,12 +156,10 @@ cdef class Finder:
     cdef int add_text(self, str words) except -1:
         cdef Py_ssize_t size
         cdef const char *text = PyUnicode_AsUTF8AndSize(words, &size)
-        self.texts.add(text, size, 0)
-        self.texts.used -= 1
-        return 0
+        return self.texts.append(text, size)
 
-    cdef object add(self, str tag, object attributes, str text):
-        """Any other link; returns its Url."""
+    cdef bint add(self, str tag, object attributes, str text, list related) except -1:
+        """Any other element; False: there is no room for more."""
         cdef Py_ssize_t begin = self.texts.used, size
         cdef str href, words
         cdef int kind = ORDINARY_LINK
@@ -172,11 +174,9 @@ cdef class Finder:
         else:
             href, words, kind, goes = page.other(tag, attributes)
         if not href:
-            return None
-        if "#" in href:
-            href = href[: href.index("#")]
-        if page.charset and not href.isascii():
-            href = page.coded(href)
+            return True
+        if not href.isascii():
+            href = page.bare(href)
         if href.isascii():
             text_of_href = PyUnicode_AsUTF8AndSize(href, &size)
             target = self.target_of(text_of_href, size)
@@ -184,10 +184,11 @@ cdef class Finder:
             made = self.made(page.resolve(href))
             target = <PyObject *> made
         if target == <PyObject *> None:
-            return None
+            return True
+        if tag == "link":
+            related.append((attributes, (<Target> target).url))
         self.add_text(words)
-        self.take(target, kind, goes, begin)
-        return (<Target> target).url
+        return self.take(target, kind, goes, begin)
 
     cdef object links(self):
         """In columns."""
@@ -196,7 +197,6 @@ cdef class Finder:
         cdef Entry *each
         cdef Target target
         cdef const char *words
-        cdef char kind
         cdef Py_ssize_t n
         if not self.count:
             return NONE
@@ -205,13 +205,12 @@ cdef class Finder:
             target, words = <Target> each.target, self.texts.data + each.words
             lines.add(target.access, target.access_size, c"\t")
             lines.add(target.normalised, target.normalised_size, c"\t")
-            kind = c"0" + each.kind
-            lines.add(&kind, 1, c"\t")
+            lines.put(c"0" + each.kind)
+            lines.put(c"\t")
             lines.add(words, each.words_size, c"\n")
-            targets.add(<char *> &target.fingerprint, 8, 0)
-            targets.used -= 1
+            targets.append(<char *> &target.fingerprint, 8)
             hosts.add(target.host, target.host_size, c"\n")
-            follow.add(words, 0, each.follow)
+            follow.put(each.follow)
             if each.follow:
                 accesses.add(target.access, target.access_size, c"\n")
                 anchors.add(words, each.words_size, c"\n")
@@ -235,19 +234,20 @@ cdef tuple _found(object elements, Finder finder):
     cdef Leading leading = elements if isinstance(elements, Leading) else None
     cdef Py_ssize_t number = 0
     cdef Anchor *anchor
+    cdef bint room
     for item in elements if leading is None else leading.items:
         if item is None:
             anchor = &leading.anchors[number]
             number += 1
-            finder.add_plain(
+            room = finder.add_plain(
                 <const char *> leading.page + anchor.href,
                 anchor.href_size,
                 <const char *> leading.marked + anchor.text,
                 anchor.text_size,
             )
-            continue
-        tag, attributes, text = item
-        url = finder.add(tag, attributes, text)
-        if url is not None and tag == "link":
-            related.append((attributes, url))
+        else:
+            tag, attributes, text = item
+            room = finder.add(tag, attributes, text, related)
+        if not room:
+            break
     return finder.links(), related

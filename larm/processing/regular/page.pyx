@@ -24,6 +24,7 @@ import re
 from html.entities import html5
 
 from larm.model.crawl_hash import NO_LETTERS
+from larm.model.links import MAX_BYTES as MOST_OF_LINKS
 from larm.model.links import NONE, Links
 from larm.model.message import ORDINARY
 from larm.processing.boxes import BOXES, WITH_ID, BoxesOf, weigh
@@ -38,6 +39,7 @@ cdef extern from "Python.h":
 
 ctypedef const unsigned char *Bytes
 cdef int ORDINARY_LINK = ORDINARY
+cdef Py_ssize_t MAX_BYTES = MOST_OF_LINKS
 cdef unsigned char[256] COUNTS
 for _byte in range(256):
     COUNTS[_byte] = _byte not in NO_LETTERS

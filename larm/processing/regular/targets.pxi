@@ -22,7 +22,8 @@ cdef inline uint64_t _hashed(const char *text, Py_ssize_t size, uint64_t seed) n
     word = 0
     memcpy(&word, text, size)
     mixed = (mixed ^ word) * <uint64_t> 0x9E3779B97F4A7C15
-    return mixed ^ (mixed >> 29)
+    mixed = (mixed ^ mixed >> 32) * <uint64_t> 0xC2B2AE3D27D4EB4F  # or the last characters would reach the high bits only
+    return mixed ^ mixed >> 29
 
 
 cdef class Target:
@@ -77,15 +78,14 @@ cdef class Targets:
             at = (at + 1) & self.mask
         return NULL
 
-    cdef bint add(self, bytes href, uint64_t hash, object target) except -1:
-        """One that is not there; False: there is no place for it."""
+    cdef int add(self, bytes href, uint64_t hash, object target) except -1:
+        """One that is not there, if there is a place for it."""
         if 2 * self.used >= self.mask:
             self.grow()
-        if not self.put(href, len(href), hash, <PyObject *> target):
-            return False
-        self.kept += (href, target)
-        self.used += 1
-        return True
+        if self.put(href, len(href), hash, <PyObject *> target):
+            self.kept += (href, target)
+            self.used += 1
+        return 0
 
     cdef bint put(self, const char *href, Py_ssize_t size, uint64_t hash, PyObject *target) noexcept:
         cdef Py_ssize_t at = hash & self.mask
@@ -130,15 +130,26 @@ cdef class Column:
             self.data, self.room = <char *> grown, 2 * self.room + size + 1000
         return 0
 
-    cdef inline int add(self, const char *piece, Py_ssize_t size, char end) except -1:
-        """A piece, and one byte behind it."""
-        if self.used + size >= self.room:
+    cdef inline int append(self, const char *piece, Py_ssize_t size) except -1:
+        """A piece."""
+        if self.used + size > self.room or self.data == NULL:
             self.more(size + 1)
         memcpy(self.data + self.used, piece, size)
         self.used += size
-        self.data[self.used] = end
+        return 0
+
+    cdef inline int put(self, char byte) except -1:
+        """One byte."""
+        if self.used == self.room:
+            self.more(1)
+        self.data[self.used] = byte
         self.used += 1
         return 0
+
+    cdef inline int add(self, const char *piece, Py_ssize_t size, char end) except -1:
+        """A piece, and one byte behind it."""
+        self.append(piece, size)
+        return self.put(end)
 
     cdef bytes all(self):
         return PyBytes_FromStringAndSize(self.data, self.used)
