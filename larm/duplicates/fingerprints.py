@@ -23,7 +23,7 @@ from typing import Any
 
 import xxhash
 
-from larm.duplicates.likeness import Fingerprint
+from larm.duplicates.likeness import Fingerprint, Measured
 
 LEAST = 24
 """Features; a text with fewer is too short to be nearly the same as another: two error messages, say."""
@@ -32,9 +32,6 @@ BANDS, ROWS = 6, 6
 _TEXT = 20_000  # characters of a text that count
 _SLOTS = 1 << 22
 _NOTHING = bytes(ROWS)
-
-Measured = tuple[int, int, bytes, tuple[int, int]]
-"""Features of a text, their simhash and sketch, and the news (see `Fingerprint`)."""
 
 _features: Any
 try:

@@ -24,6 +24,10 @@ class Fingerprint(NamedTuple):
     """Features that were looked at for `Memory`, and how many of them it did not know; digits are all the same to it."""
 
 
+Measured = tuple[int, int, bytes, tuple[int, int]]
+"""What a `Fingerprint` is made of: features, simhash, sketch and news of a text."""
+
+
 def likeness(one: bytes, other: bytes) -> float:
     """The share of their features that two texts have in common, estimated from their sketches; 0 for empty ones."""
     # as numbers: equal bytes of the two, and bytes that are 0 in both, become 0

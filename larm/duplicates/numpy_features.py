@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from larm.duplicates.likeness import DRAWERS
+from larm.duplicates.likeness import DRAWERS, Measured
 
 _WINDOW = 16
 _SHORT = 64  # features; a quarter of a text with fewer would say too little
@@ -29,7 +29,6 @@ _EMPTY = np.uint64(1 << 63)
 _LOWEST = np.uint64(0x0101010101010101)
 _C1, _C2, _C3 = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD))
 
-Measured = tuple[int, int, bytes, tuple[int, int]]
 _Words = NDArray[np.uint64]
 _Numbers = NDArray[np.int64]
 
