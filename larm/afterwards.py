@@ -23,8 +23,7 @@ from larm.kit.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.url import BadUrl
 from larm.named_parts import FilterParts, filters
-from larm.processing.apart.reader import DocumentReader
-from larm.reading import normalizer_of, page_processors
+from larm.reading import Processors, normalizer_of
 from larm.reindex import Reindexed, reindex
 from larm.seams import Filter
 from larm.start_folders import file_rules
@@ -41,9 +40,8 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
         noted = header.storages if header else {}
         position, generation = noted.get("log", {}).get("store"), noted.get("index", {}).get("generation")
         normalizer = normalizer_of(settings, directory, header.start_urls if header else settings.crawl.start)
-        documents = DocumentReader(settings.processing.documents)
-        undo.append(documents.close)
-        process = page_processors(settings, normalizer, Counters(), SystemClock(), documents, True)
+        process = Processors(settings, normalizer, Counters(), SystemClock(), text=True)
+        undo.append(process.close)
         log = StoreLog(directory, position)
         return reindex(directory, log, settings.storage.index, process, normalizer.parse, generation=generation)
     finally:

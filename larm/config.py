@@ -177,7 +177,7 @@ class Processing(_Section, frozen=True):
     nofollow: bool = True  # obey rel=nofollow and meta robots
     strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
     documents: Documents = Documents()
-    processes: Count | None = None  # that read pages while the CPU is the limit; None: one for each core but one, at most 3
+    processes: Count | None = None  # that read pages beside the crawl; None: one for each core but one, at most 3
     by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own
 
 

@@ -281,7 +281,7 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            quick = self._relief.divert(ended, keep=not fetcher.in_flight)
+            quick = self._relief.divert(ended)
             rest = self._slow.divert(quick, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
             if rest:
                 self._relief.spent(self._unloader.unload(number, rest))
@@ -307,7 +307,7 @@ class Crawl:
         reader = self._readers[number]
         if self._relief.wait_for_need(number):
             reader.start()
-            self._relief.open()
+            self._relief.open(number)
         while (pages := self._relief.take(wait=not reader.out)) or reader.out:
             if pages:
                 reader.hand(pages)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
-from larm.processing.by_mime import LARGE
+from larm.processing.triage import LARGE
 
 Ended = tuple[Lease, Outcome]
 

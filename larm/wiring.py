@@ -36,6 +36,7 @@ from larm.kit.caching_queue import CachingQueue
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.gate import Gate
+from larm.kit.helper_process import HelperProcess
 from larm.kit.lock import DirectoryLock
 from larm.kit.log_book import LogBook
 from larm.kit.tally import Tally
@@ -58,8 +59,8 @@ from larm.named_parts import (
     wants_text,
 )
 from larm.probe import Probe
-from larm.processing.apart.reader import DocumentReader
-from larm.reading import normalizer_of, page_processors, page_readers
+from larm.processing.triage import Triage
+from larm.reading import Processors, normalizer_of, page_readers
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.reindex import put_back
@@ -86,14 +87,22 @@ from larm.unloading import Unloader
 __all__ = ["build_crawl", "check"]
 
 
-def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock: Clock | None = None) -> Crawl:
+def build_crawl(
+    settings: Config,
+    directory: Path,
+    *,
+    fresh: bool = False,
+    clock: Clock | None = None,
+    ahead: HelperProcess | None = None,
+) -> Crawl:
     """All parts of a crawl, ready to `Crawl.run`; an earlier crawl of the directory is continued unless ``fresh``.
 
-    Raises ConfigError and UsageError before anything is touched, UsageError if the directory is in use, StorageError.
+    ``ahead``: a process that reads pages, of `larm.relief.ahead`; it is ours from now on. Raises ConfigError and UsageError
+    before anything is touched, UsageError if the directory is in use, StorageError.
     """
-    check(settings, directory)
-    undo: Undo = []
+    undo: Undo = [] if ahead is None else [ahead.close]
     try:
+        check(settings, directory)
         undo.append(DirectoryLock(directory).close)
         if fresh:
             forget(directory)
@@ -101,13 +110,15 @@ def build_crawl(settings: Config, directory: Path, *, fresh: bool = False, clock
         check_databases(directory)
         state = open_state(settings, directory, undo)
         recover(state, directory)
-        return _assemble(settings, directory, state, clock or SystemClock(), undo)
+        return _assemble(settings, directory, state, clock or SystemClock(), ahead, undo)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(settings: Config, directory: Path, state: State, clock: Clock, undo: Undo) -> Crawl:
+def _assemble(  # noqa: PLR0917
+    settings: Config, directory: Path, state: State, clock: Clock, ahead: HelperProcess | None, undo: Undo
+) -> Crawl:
     """From the source of the river to its mouth."""
     header = state.header
     logs = LogBook(directory / LOGS)
@@ -156,9 +167,9 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
     if waiting:
         tally.rise(waiting)
 
-    documents = DocumentReader(settings.processing.documents)
-    undo.append(documents.close)
-    process = page_processors(settings, normalizer, counters, clock, documents, wants_text(settings))
+    process = Processors(settings, normalizer, counters, clock, text=wants_text(settings))
+    undo.append(process.close)
+    triage = Triage(settings.processing)
     lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
     shelf = shelf_of(header, [line.name for line in lines])
     notes = [*notes_of(settings, header, mission, scoped=scope is not None), *shelf.notes(again=mission.again)]
@@ -184,7 +195,7 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         cycle=cycle,
         clock=clock,
     )
-    readers = page_readers(settings, directory, start_urls, counters)
+    readers = page_readers(settings, directory, start_urls, counters, ahead)
     undo += [reader.close for reader in readers]
     records = _records(settings, logs, len(readers), clock)
     suspects = Suspects(directory / QUEUES, len(records))
@@ -239,8 +250,8 @@ def _assemble(settings: Config, directory: Path, state: State, clock: Clock, und
         bell=bell,
         ticker=ticker,
         unloader=unloader,
-        slow=SlowLane(process.is_slow, settings.storage.queue),
-        relief=ReliefLane(clock, queues.answered, queues.enough, process.is_page),
+        slow=SlowLane(triage.is_slow, settings.storage.queue),
+        relief=ReliefLane(clock, queues.answered, queues.enough, triage.is_page),
         readers=readers,
         lines=lines,
         checkpointer=checkpointer,

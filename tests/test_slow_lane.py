@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from larm.model.outcome import Failed, FailReason, Fetched, Timing
-from larm.processing.by_mime import LARGE
+from larm.processing.triage import LARGE
 from larm.slow_lane import SlowLane
 from larm.testing.fakes import lease, page
 

@@ -149,11 +149,14 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
 
 
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
+    from larm.relief.ahead import reader_ahead
+
+    ahead = reader_ahead(config.processing)  # before all else is loaded
     from larm.kit.clock import SystemClock
     from larm.kit.garbage import collect_rarely
     from larm.wiring import build_crawl
 
-    river = build_crawl(config, directory, fresh=fresh)
+    river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
     collect_rarely()
     clock = SystemClock()
     display = None

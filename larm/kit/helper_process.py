@@ -121,12 +121,12 @@ class HelperProcess:
     def fork(self) -> bool:
         """Have the process at once, as a copy of this one; False where that is not possible, and `start` will make it.
 
-        2 ms, in place of 100 ms of work. On the main thread, before there are others.
+        A few ms, in place of 100 ms of work; what the module needs and we have not loaded, the copy loads, beside us. On the
+        main thread, before there are others.
         """
         if self._process is None:
-            main = importlib.import_module(self._module).main
             memory = self._memory + address_space()  # of which the copy has all that we have
-            self._process = fork(lambda: main(memory))
+            self._process = fork(lambda: importlib.import_module(self._module).main(memory))
             if self._process is not None:
                 _widen(self._process)
                 self.starts += 1

@@ -10,28 +10,30 @@ import resource
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
+T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 GRACE: Final = 1.0
 """Seconds from the end of a request's time to the alarm in the process."""
 
 
-def serve(answer: Callable[[bytes], bytes], seconds: Callable[[bytes], float], memory: int) -> None:
+def serve(read: Callable[[bytes], T], seconds: Callable[[T], float], answer: Callable[[T], bytes], memory: int) -> None:
     """Answer requests until the pipe closes; then the process ends.
 
-    ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later. ``memory``: bytes of address space. What
-    ``answer`` prints goes nowhere.
+    ``read``: a request of its frame. ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later.
+    ``memory``: bytes of address space. What ``answer`` prints goes nowhere.
     """
     _limit(memory)
     pipe = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     while (head := _read(LENGTH)) is not None:
-        request = _read(int.from_bytes(head, "big"))
-        if request is None:
+        frame = _read(int.from_bytes(head, "big"))
+        if frame is None:
             break
+        request = read(frame)
         signal.setitimer(signal.ITIMER_REAL, seconds(request) + GRACE)  # nobody handles the alarm, so it ends the process
         found = answer(request)
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -35,10 +35,6 @@ from larm.seams import Processor
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
-HTML = ("text/html", "application/xhtml+xml")
-LARGE = 1_000_000
-"""Bytes of a body that a fetcher thread leaves to the reading threads: one page in ten thousand, a sitemap, a trap."""
-
 Count = Callable[[str, int], None]
 
 
@@ -93,22 +89,6 @@ class ByMime:
         if message.url.host == FILES and not document.title:
             document = msgspec.structs.replace(document, title=name_of(message.url))
         return document
-
-    def is_page(self, fetched: Fetched) -> bool:
-        """Whether this is HTML, says so, and takes a few seconds at most: html5lib takes 3 s for a megabyte."""
-        kind = fetched.headers.get("content-type", "")
-        if len(fetched.body) > LARGE and not isinstance(self._processors.get(HTML[0]), HtmlProcessor):
-            return False
-        return "html" in kind and (fetched.body.startswith(b"<") or mime_of(kind, fetched.body) in HTML)
-
-    def is_slow(self, fetched: Fetched) -> bool:
-        """Whether it takes a process, or a good part of a second, to read this."""
-        if len(fetched.body) > LARGE:
-            return True
-        if fetched.body.startswith(b"<"):  # nearly always: a quick answer
-            return False
-        mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
-        return mime in KINDS and isinstance(self._processors.get(mime), DocumentProcessor)
 
     def _document(self, message: URLMessage, fetched: Fetched) -> Document:
         mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)

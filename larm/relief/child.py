@@ -13,8 +13,9 @@ from larm.kit.helper_serve import serve
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import HTML, LARGE, ByMime, processors
-from larm.relief.protocol import Reply, Terms, allowance, decode_request, encode_reply, settings_of, sizes_of
+from larm.processing.by_mime import ByMime, processors
+from larm.processing.triage import HTML, LARGE
+from larm.relief.protocol import Reply, Request, Terms, allowance, decode_request, encode_reply, settings_of, sizes_of
 
 
 class Child:
@@ -24,9 +25,8 @@ class Child:
         self._counts: Counter[str] = Counter()
         self._process: ByMime | None = None
 
-    def answer(self, frame: bytes) -> bytes:
-        """Of a request's frame."""
-        request = decode_request(frame)
+    def answer(self, request: Request) -> bytes:
+        """The frame of the reply."""
         if request.terms is not None:
             self._process = self._build(request.terms)
         if self._process is None:
@@ -49,15 +49,15 @@ class Child:
         self._counts[name] += n
 
 
-def seconds(frame: bytes) -> float:
-    """What a request may take."""
-    return allowance(sizes_of(decode_request(frame).pages))
+def seconds(request: Request) -> float:
+    """What it may take."""
+    return allowance(sizes_of(request.pages))
 
 
 def main(memory: int) -> None:
     """The whole process; ``memory``: bytes that it may have."""
     collect_rarely()
-    serve(Child().answer, seconds, memory)
+    serve(decode_request, seconds, Child().answer, memory)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """ReliefLane: where pages wait for processes that read them while the crawl itself has its hands full.
 
-Python runs one thread at a time: a crawl that the CPU limits leaves all cores but one idle. When reading pages has taken much
-of a window of time, pages of HTML are offered to processes of their own (`PageReader`); what they have no room for, the
-fetcher reads itself, so nobody ever waits for them. A crawl that waits for its hosts never wakes one.
+Python runs one thread at a time: a crawl that the CPU limits leaves all cores but one idle. So pages of HTML are offered to
+processes of their own (`PageReader`); what they have no room for, the fetcher reads itself, so nobody ever waits for them. The
+first process is there from the start, if it could be made `larm.relief.ahead`; another one comes when what is read here has
+taken much of a window of time.
 
 `divert` is called by the fetcher threads, `spent` by all that read, `at_once`, `stop` and `rest` by the main thread, the
 others by the threads ``larm-relief-<n>``. The lease of a page that waits is still out: the tally counts it, and a checkpoint
@@ -18,24 +19,22 @@ from collections.abc import Callable, Sequence
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
-from larm.processing.by_mime import LARGE
+from larm.processing.triage import LARGE
 from larm.seams import Clock
 
 Ended = tuple[Lease, Outcome]
 
 WINDOW = 0.1
 """Seconds over which the need is judged: as long as the start of a process takes."""
-AT_ONCE = 0.005
-"""The same, for a process that is there already: to wake it costs nothing, and a crawl of 1,000 pages gains a tenth."""
 MUCH = 0.2
 """Share of a window, in processor time spent on reading pages, from which relief pays: some 500 pages a second."""
 LATER, SOME = 1.0, 0.1
 """The same, of what the fetchers still read themselves, for each further process: a crawl of a second needs no second one."""
 BATCH = 16
 """Pages handed over at a time, at most: some ten milliseconds of work."""
-WAITING = 256
-"""Pages that wait for each process, beside those that it was given: a tenth of a second of work. With a quarter as many the
-fetchers read more themselves while the process waits for us, and a crawl of 1,000 pages takes a tenth longer."""
+WAITING = 512
+"""Pages that wait for each process, beside those that it was given: an eighth of a second of work. With half as many a crawl of
+1,000 pages reads some itself, for which it has to load what reads them, and takes a fiftieth longer."""
 BATCH_BYTES, WAITING_BYTES = 1_000_000, 16_000_000
 """Bytes of them, and one page more. So much room that a few of the largest pages find some too: one of 6 MB takes 100 MB while
 it is read, which the crawl's own process need not have."""
@@ -67,7 +66,6 @@ class ReliefLane:
         self._queue: deque[tuple[Lease, Fetched]] = deque()
         self._room = self._space = 0  # for so many more pages, and bytes of them
         self._stopped = False
-        self._first = WINDOW
         # guarded by self._lock: the need
         self._since = clock.monotonic()
         self._spent = 0.0
@@ -75,13 +73,14 @@ class ReliefLane:
 
     def at_once(self) -> None:
         """The first process is there already. Before anybody else comes here."""
-        self._first = AT_ONCE
+        self._wanted = 1
+        self.open(0)
 
     def spent(self, seconds: float) -> None:
         """One of our own threads has read pages, for so long."""
         if self._wanted > self._ready:  # one is on its way
             return
-        window, share = (LATER, SOME) if self._wanted else (self._first, MUCH)
+        window, share = (LATER, SOME) if self._wanted else (WINDOW, MUCH)
         with self._lock:
             self._spent += seconds
             passed = self._clock.monotonic() - self._since
@@ -97,23 +96,22 @@ class ReliefLane:
             self._needed.wait_for(lambda: self._wanted > number or self._stopped)
             return not self._stopped
 
-    def open(self) -> None:
-        """One more process is ready."""
+    def open(self, number: int) -> None:
+        """The process of this number is ready."""
         with self._lock:
+            if number < self._ready:
+                return
             self._ready += 1
             self._since, self._spent = self._clock.monotonic(), 0.0
             self._room += WAITING
             self._space += WAITING_BYTES
 
-    def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
-        """Queue pages while there is room; the rest, in its order. Never waits.
-
-        ``keep``: so many small pages stay, as the fetcher has nothing else to do.
-        """
+    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
+        """Queue pages while there is room; the rest, in its order. Never waits."""
         if self._space <= 0:  # a stale look costs nothing
             return ended
         pages = [(lease, outcome) for lease, outcome in ended if isinstance(outcome, Fetched) and not lease.robots]
-        pages = _without([each for each in pages if self._is_page(each[1])], keep)
+        pages = [page for page in pages if self._is_page(page[1])]
         if not pages:
             return ended
         with self._lock:
@@ -172,9 +170,3 @@ class ReliefLane:
 
     def __repr__(self) -> str:
         return f"<ReliefLane: {self._ready} of {self._wanted} processes, {len(self._queue)} pages, room for {self._room}>"
-
-
-def _without(pages: list[tuple[Lease, Fetched]], keep: int) -> list[tuple[Lease, Fetched]]:
-    """All but the first small ones."""
-    kept = [number for number, (_, fetched) in enumerate(pages) if len(fetched.body) <= LARGE][:keep]
-    return [page for number, page in enumerate(pages) if number not in kept]

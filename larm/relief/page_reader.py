@@ -17,12 +17,8 @@ from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched
-from larm.processing.by_mime import LARGE
+from larm.processing.triage import LARGE
 from larm.relief.protocol import Request, Terms, allowance, decode_reply, encode_request, sizes_of
-
-CHILD = "larm.relief.child"
-MEMORY = 4_000_000_000
-"""Bytes of address space: the largest pages need a quarter of it; it only bounds a mistake."""
 
 Page = tuple[Lease, Fetched]
 PIPELINED = 4
@@ -52,13 +48,13 @@ class PageReader:
     A process that has `PIPELINED` batches never waits for us: among busy threads each of our calls takes milliseconds.
     """
 
-    def __init__(self, terms: Terms, count: Callable[[str, int], None], child: str = CHILD) -> None:
-        """``count(name, n)`` adds to a statistic."""
+    def __init__(self, terms: Terms, count: Callable[[str, int], None], process: HelperProcess) -> None:
+        """``count(name, n)`` adds to a statistic; ``process`` (`larm.relief.ahead`) is ours from now on."""
         # constant after construction
         self._terms = terms
         self._count = count
         # only the thread that reads
-        self._process = HelperProcess(child, MEMORY)
+        self._process = process
         self._told = 0  # the process that knows the terms
         self._out: deque[_Batch] = deque()
         # written by the main thread

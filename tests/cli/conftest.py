@@ -12,6 +12,7 @@ import pytest
 
 from larm import cli
 from larm.config import Config
+from larm.kit.helper_process import HelperProcess
 from larm.monitor.snapshot import Snapshot
 
 
@@ -74,7 +75,9 @@ class FakeWiring(types.ModuleType):
         self.failure: Exception | None = None
         self.rows = [("filter scope", "passes"), ("robots.txt", "line 3: Disallow: /x\x1b[2J")]
 
-    def build_crawl(self, config: Config, directory: Path, *, fresh: bool = False) -> FakeCrawl:
+    def build_crawl(self, config: Config, directory: Path, *, fresh: bool, ahead: HelperProcess | None) -> FakeCrawl:
+        if ahead is not None:
+            ahead.close()
         if self.failure:
             raise self.failure
         self.config, self.directory, self.fresh = config, directory, fresh

@@ -43,7 +43,7 @@ def answer(request: bytes) -> bytes:
 
 def main(memory: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    serve(answer, lambda _: 0.3, memory)
+    serve(bytes, lambda _: 0.3, answer, memory)
     sys.exit("not reached")
 
 

@@ -8,7 +8,7 @@ from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.processing.by_mime import LARGE, processors
+from larm.processing.by_mime import processors
 from larm.testing.fakes import message, page
 from tests.processing.pages import PAGE, by_mime, document, normalizer
 
@@ -81,26 +81,3 @@ def test_repr_names_the_types() -> None:
     assert said.startswith("ByMime(*/*+xml, application/atom, ")
     for mime in ("application/gzip", "application/xhtml+xml", "inode/directory", "text/*", "text/html", "text/plain"):
         assert f" {mime}" in said
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "is_page"),
-    [
-        ("text/html", b"<p>x", True),
-        ("application/xhtml+xml; charset=utf-8", b"\n <p>x", True),
-        ("text/html", b"words", True),
-        ("text/html", b"", True),
-        ("text/html", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", False),  # a document: its reader takes seconds
-        ("text/plain", b"<!DOCTYPE html><p>x", False),  # for all others to decide
-        ("", b"<!DOCTYPE html><p>x", False),
-    ],
-)
-def test_pages_that_can_be_read_elsewhere(kind: str, body: bytes, is_page: bool) -> None:
-    assert by_mime().is_page(page(body, content_type=kind)) is is_page
-
-
-def test_large_pages_are_for_the_fast_parser() -> None:
-    large = page(b"<p>" * LARGE)
-    assert by_mime().is_page(large)
-    assert not by_mime(parser="html5lib").is_page(large)
-    assert by_mime(parser="html5lib").is_page(page(b"<p>"))

@@ -199,11 +199,3 @@ def test_without_processes_they_are_stored_and_not_read() -> None:
     none = Processing(documents=Documents(processes=0))
     process = processors(LinkMemo(normalizer), none, documents=DocumentReader(none.documents))
     assert read(process, docx()) == Document(MIMES["word"])
-    assert not process.is_slow(page(docx(), content_type=""))
-
-
-def test_what_is_slow(by_mime: ByMime) -> None:
-    assert by_mime.is_slow(page(docx(), content_type="application/octet-stream"))
-    assert by_mime.is_slow(page("", content_type="application/pdf"))
-    assert not by_mime.is_slow(page("<p>"))
-    assert by_mime.is_slow(page("<p>" * 1_000_000))

@@ -7,7 +7,7 @@ import sys
 
 from larm.kit.helper_serve import serve
 from larm.relief.child import Child, seconds
-from larm.relief.protocol import decode_request
+from larm.relief.protocol import Request, decode_request
 
 POISON = b"<!-- poison -->"
 ONCE = b"<!-- once:"
@@ -16,8 +16,8 @@ LONG = 3.0
 """Seconds until the alarm, for a page that hangs."""
 
 
-def poisoned(child: Child, frame: bytes) -> bytes:
-    for _, fetched in decode_request(frame).pages:
+def poisoned(child: Child, request: Request) -> bytes:
+    for _, fetched in request.pages:
         if POISON in fetched.body:
             os.abort()
         if ONCE in fetched.body:  # it ends the first process that sees it
@@ -29,12 +29,16 @@ def poisoned(child: Child, frame: bytes) -> bytes:
             os.close(os.open(fetched.body.partition(HANG)[2].partition(b"-->")[0].strip(), os.O_CREAT))
             while True:
                 pass
-    return child.answer(frame)
+    return child.answer(request)
+
+
+def allowed(request: Request) -> float:
+    return LONG if any(HANG in fetched.body for _, fetched in request.pages) else seconds(request)
 
 
 def main(memory: int) -> None:
     ours = Child()
-    serve(lambda frame: poisoned(ours, frame), lambda frame: LONG if HANG in frame else seconds(frame), memory)
+    serve(decode_request, allowed, lambda request: poisoned(ours, request), memory)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,8 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import LARGE
+from larm.processing.triage import LARGE
 from larm.relief.lane import (
-    AT_ONCE,
     BATCH,
     BATCH_BYTES,
     LATER,
@@ -61,7 +60,7 @@ def lane(*, processes: int = 1) -> ReliefLane:
     found.spent(WINDOW)
     for number in range(processes):
         assert found.wait_for_need(number)
-        found.open()
+        found.open(number)
     return found
 
 
@@ -80,16 +79,15 @@ def test_without_need_nobody_starts_a_process() -> None:
     assert needed == [False]
 
 
-def test_one_that_is_there_already_is_used_sooner() -> None:
-    clock = FakeClock()
-    found = ReliefLane(clock, lambda _: None, lambda: True, is_page)
+def test_one_that_is_there_already_gets_the_first_page() -> None:
+    found = ReliefLane(FakeClock(), lambda _: None, lambda: True, is_page)
     found.at_once()
-    clock.advance(AT_ONCE / 2)
-    found.spent(AT_ONCE / 2)
-    assert "0 of 0 processes" in repr(found)
-    clock.advance(AT_ONCE / 2)
-    found.spent(AT_ONCE * MUCH / 2)
-    assert "0 of 1 processes" in repr(found)
+    assert found.divert([ended(1)]) == []
+    assert found.wait_for_need(0)
+    found.open(0)
+    assert "1 of 1 processes" in repr(found), "it was open already"
+    assert found.take() == [ended(1)]
+    assert found.divert([ended(number) for number in range(WAITING + 1)]) == [ended(WAITING)]
 
 
 def test_for_a_few_pages_nobody_starts_a_process() -> None:
@@ -108,7 +106,7 @@ def test_another_one_comes_where_the_fetchers_still_read_much_themselves() -> No
     clock.advance(LATER)
     found.spent(LATER)
     assert "0 of 1 processes" in repr(found), "the first is on its way"
-    found.open()
+    found.open(0)
     clock.advance(LATER)
     found.spent(LATER * SOME * 0.9)
     assert "1 of 1 processes" in repr(found), "that little is no need"
@@ -163,17 +161,6 @@ def test_room_is_bounded_in_bytes_too() -> None:
     assert BATCH_BYTES < WAITING_BYTES // 2
 
 
-def test_a_fetcher_with_nothing_else_to_do_keeps_a_page() -> None:
-    found = lane()
-    pages = [ended(1), ended(2)]
-    assert found.divert(pages, keep=1) == pages[:1]
-    assert found.divert(pages[:1], keep=1) == pages[:1]
-    assert found.take() == pages[1:]
-    large = ended(3, size=LARGE + 1)
-    assert found.divert([large, pages[0]], keep=1) == pages[:1]
-    assert found.divert([large], keep=1) == []
-
-
 def test_a_stop_lets_go_of_who_waits_and_keeps_what_nobody_took() -> None:
     found = lane()
     pages = [ended(1), ended(2)]
@@ -197,7 +184,7 @@ def test_the_host_of_a_page_that_waits_is_told_before_somebody_may_take_it() -> 
     found = ReliefLane(clock, tell, lambda: True, is_page)
     clock.advance(WINDOW)
     found.spent(WINDOW)
-    found.open()
+    found.open(0)
     found.divert([ended(1), ended(7), ended(3, "application/pdf")])
     assert told == [1, 7]
     assert len(found.take(wait=False)) == 2
@@ -214,7 +201,7 @@ def test_pages_wake_who_takes_them_and_not_who_is_not_needed_yet() -> None:
 
     def busy() -> None:
         assert found.wait_for_need(0)
-        found.open()
+        found.open(0)
         while pages := found.take():
             taken.put(len(pages))
 

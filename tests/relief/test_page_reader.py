@@ -10,7 +10,7 @@ import pytest
 
 from larm.config import Fetch, Processing
 from larm.crawl import JOIN_DEADLINE
-from larm.kit.helper_process import MAX_ANSWER, Died, TookTooLong
+from larm.kit.helper_process import MAX_ANSWER, Died, HelperProcess, TookTooLong
 from larm.kit.helper_serve import GRACE, LENGTH
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
@@ -19,8 +19,10 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import LARGE, processors
+from larm.processing.by_mime import processors
+from larm.processing.triage import LARGE
 from larm.relief import page_reader
+from larm.relief.ahead import CHILD, MEMORY
 from larm.relief.lane import BATCH, BATCH_BYTES
 from larm.relief.page_reader import HURRY, Lost, Page, PageReader
 from larm.relief.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
@@ -65,11 +67,11 @@ def counts() -> Counter[str]:
     return Counter()
 
 
-def reader(counts: Counter[str], child: str = "larm.relief.child", *, text: bool = True) -> PageReader:
+def reader(counts: Counter[str], child: str = CHILD, *, text: bool = True) -> PageReader:
     def count(name: str, n: int) -> None:
         counts[name] += n
 
-    return PageReader(terms(text=text), count, child)
+    return PageReader(terms(text=text), count, HelperProcess(child, MEMORY))
 
 
 @pytest.fixture

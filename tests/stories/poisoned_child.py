@@ -8,18 +8,19 @@ import sys
 
 from larm.kit.helper_serve import serve
 from larm.processing.apart.child import answer, seconds
+from larm.processing.apart.protocol import Request, decode_request
 
 
-def poisoned(frame: bytes) -> bytes:
-    while b"HANG" in frame:
+def poisoned(request: Request) -> bytes:
+    while b"HANG" in request.body:
         pass
-    if b"CRASH" in frame:
+    if b"CRASH" in request.body:
         os.kill(os.getpid(), signal.SIGSEGV)
-    return answer(frame)
+    return answer(request)
 
 
 def main(memory: int) -> None:
-    serve(poisoned, seconds, memory)
+    serve(decode_request, seconds, poisoned, memory)
 
 
 if __name__ == "__main__":

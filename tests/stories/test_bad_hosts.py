@@ -138,7 +138,8 @@ def answered_well(web: SyntheticWeb) -> dict[str, int]:
 
 
 def errors_of(directory: Path) -> list[str]:
-    return lines(directory, "thread0_errors") + lines(directory, "thread1_errors")
+    """Of all threads."""
+    return [line for log in sorted((directory / "logs").glob("thread*_errors.log")) for line in lines(directory, log.stem)]
 
 
 def check_sizes(directory: Path) -> None:

@@ -73,7 +73,7 @@ def test_documents_are_found_and_their_links_followed(web: SyntheticWeb, tmp_pat
 
 def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.wiring.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
     site = site_of(web)
     names = ["hanging.pdf", "crashing.pdf", "good.pdf", "broken.pdf"]
     site.page("/", links=[f"/{name}" for name in names])
@@ -96,7 +96,7 @@ def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path,
 def test_one_that_hangs_holds_up_its_own_host_alone(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one fetcher thread, which must not be the one that waits."""
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.wiring.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
     slow, quick = site_of(web, "slow"), site_of(web, "quick")
     slow.page("/", links=["/1.pdf", "/2"])
     slow.add("/1.pdf", document(pdf("HANG", ["x"]), "application/pdf"))
@@ -150,7 +150,7 @@ def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
     site.add("/1.pdf", document(pdf("HANG", ["An aardvark digs."]), "application/pdf"))
     settings = {"processing.documents.timeout": "500ms", "crawl.max_time": "300ms"}
     with monkeypatch.context() as patch:
-        patch.setattr("larm.wiring.DocumentReader", poisoned)
+        patch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
         run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/", settings)
     assert run.reason == "closespider_timeout"
     run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/")

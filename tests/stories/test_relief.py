@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from larm import wiring
-from larm.relief import page_reader
+from larm.relief import ahead
 from larm.relief.lane import Ended, ReliefLane
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
@@ -29,13 +29,13 @@ class NeededLane(ReliefLane):
         self._wanted = 9
         self._opened = False
 
-    def open(self) -> None:
-        super().open()
+    def open(self, number: int) -> None:
+        super().open(number)
         with self._needed:
             self._opened = True
             self._needed.notify_all()
 
-    def divert(self, ended: Sequence[Ended], *, keep: int = 0) -> Sequence[Ended]:
+    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
         with self._needed:
             self._needed.wait_for(lambda: self._opened or self._stopped)
         return super().divert(ended)
@@ -63,7 +63,7 @@ def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_reader.PageReader.__init__, "__defaults__", ("tests.relief.poisoned_child",))
+    monkeypatch.setattr(ahead, "CHILD", "tests.relief.poisoned_child")
     monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
     site = web.host("a.localhost")
     site.page("/", links=PAGES)
@@ -88,7 +88,7 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     site.page("/bad", body=f"{HANG.decode()} {flag} -->")
     start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
     with monkeypatch.context() as patched:
-        patched.setattr(page_reader.PageReader.__init__, "__defaults__", ("tests.relief.poisoned_child",))
+        patched.setattr(ahead, "CHILD", "tests.relief.poisoned_child")
         patched.setattr(wiring, "ReliefLane", NeededLane)
         crawl = wiring.build_crawl(config_of(start, settings), tmp_path / "crawl")
         crawl.on_second = lambda: flag.exists() and crawl.stop()
@@ -121,3 +121,21 @@ def test_the_first_process_is_a_copy_of_the_crawl(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
     assert {(row.url, row.title, row.size) for row in rows(alone)} == {(row.url, row.title, row.size) for row in rows(helped)}
     assert relieved(helped) > 0
+
+
+LOADS_NO_PARSER = """
+import os, sys
+crawl = os.getpid()
+class Never:
+    def find_spec(self, name, *_):
+        assert name != "larm.processing.by_mime" or os.getpid() != crawl, "the crawl itself has read a page"
+sys.meta_path.insert(0, Never())
+"""
+
+
+def test_a_crawl_whose_pages_another_process_reads_loads_no_parser(tmp_path: Path) -> None:
+    with random_web(5, hosts=3, pages=50) as web:
+        settings = {"processing.processes": 1, "agent.contact": "mailto:tests@example.org"} | ALL_HOSTS
+        done = larm_says(*crawl_arguments(tmp_path, web.start_urls, settings, "-q"), before=LOADS_NO_PARSER)
+    assert (done.status, done.err) == (0, "")
+    assert len(rows(tmp_path)) == relieved(tmp_path) > 0

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import sys
 
-import msgspec
-
 from larm.kit.helper_serve import serve
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.protocol import PDF, Found, Request, decode_request, encode_found
 
 
-def answer(frame: bytes) -> bytes:
-    """Of a request's frame. Whatever a reader raises is an answer, too."""
+def answer(request: Request) -> bytes:
+    """The frame of what was found. Whatever a reader raises is an answer, too."""
     try:
-        return encode_found(read(decode_request(frame)))
+        return encode_found(read(request))
     except MemoryError:
         return encode_found(Found(warnings=("it needs too much memory",), failed=True))
     except Exception as error:  # noqa: BLE001  it was found in a document, and is said of it
@@ -37,17 +35,14 @@ def read(request: Request) -> Found:
     return read_office(request.body, request.kind, budget)
 
 
-def seconds(frame: bytes) -> float:
-    """What the request may take."""
-    try:
-        return decode_request(frame).seconds
-    except msgspec.DecodeError:
-        return 1.0
+def seconds(request: Request) -> float:
+    """What it may take."""
+    return request.seconds
 
 
 def main(memory: int) -> None:
     """The whole process; ``memory``: bytes that it may have."""
-    serve(answer, seconds, memory)
+    serve(decode_request, seconds, answer, memory)
 
 
 if __name__ == "__main__":
