@@ -7,7 +7,6 @@ Used at start, on the main thread.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -365,6 +364,8 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
     for key in list(tree):
         kind = fields.get(key)
         if kind is None:
+            import difflib  # for mistakes alone
+
             near = difflib.get_close_matches(str(key), fields, 1)
             hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
             raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")

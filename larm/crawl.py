@@ -325,3 +325,4 @@ class Crawl:
                 if document is Lost.DEADLY:
                     self._unloader.set_aside(slot, lease, outcome)
             self._records[slot].now("idle")
+        reader.dismiss()

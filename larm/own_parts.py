@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from larm.config import Search
 from larm.errors import ConfigError
 from larm.seams import Scorer
-from larm.search.own_score import OwnScore
+
+if TYPE_CHECKING:  # a crawl does not search
+    from larm.search.own_score import OwnScore
 
 
 def scorers(settings: Search) -> Sequence[OwnScore]:
     """Those of ``search.own``. Raises ConfigError."""
+    from larm.search.own_score import OwnScore
+
     return [OwnScore(name, weight, own_part(name, "search.own", Scorer, (), {})) for name, weight in settings.own.items()]
 
 

@@ -20,6 +20,7 @@ from larm.errors import UsageError
 from larm.index.kept import go_back
 from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
+from larm.index.swap import INDEX, OLD, STAGE, swap
 from larm.kit.disk_failure import disk_failure
 from larm.model.document import Document, Visit
 from larm.model.message import URLMessage
@@ -28,8 +29,6 @@ from larm.model.url import BadUrl, Url
 from larm.storage.index import IndexStorage
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
-
-_INDEX, _STAGE, _OLD = "index", "index.new", "index.old"
 
 
 class Reindexed(NamedTuple):
@@ -80,27 +79,27 @@ def reindex(
 
     ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again.
     """
-    old = next((path for path in (directory / _INDEX, directory / _OLD) if index_exists(path)), None)
+    old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
     if old is None:
         raise UsageError(f"no index in {directory}: run larm crawl first")
     if generation is not None:
         go_back(old, generation)
     previous = PreviousIndex(old)
     moment = _Moment()
-    storage = IndexStorage(directory / _STAGE, settings, moment)
+    storage = IndexStorage(directory / STAGE, settings, moment)
     try:
-        shutil.rmtree(directory / _STAGE, ignore_errors=True)
-        (directory / _STAGE).mkdir()
+        shutil.rmtree(directory / STAGE, ignore_errors=True)
+        (directory / STAGE).mkdir()
         storage.open(None)
         found = _fill(storage, moment, _Reader(log, process, parse), previous)
         storage.commit()
         storage.close()
-        _swap(directory)
+        swap(directory)
     except OSError as error:
-        raise disk_failure(directory / _STAGE, error) from error
+        raise disk_failure(directory / STAGE, error) from error
     finally:
         storage.close()
-        shutil.rmtree(directory / _STAGE, ignore_errors=True)
+        shutil.rmtree(directory / STAGE, ignore_errors=True)
     return found
 
 
@@ -152,26 +151,3 @@ def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: Pre
         pages += 1
         bodiless += bool(entry.size and not visit.body)
     return Reindexed(pages, bodiless, left_out)
-
-
-def put_back(directory: Path) -> None:
-    """Before a crawl goes on: where `reindex` was killed while it swapped the two, the old index is the index again.
-
-    Of a directory that nobody else uses. Raises StorageError.
-    """
-    index, old = directory / _INDEX, directory / _OLD
-    if index.exists() or not index_exists(old):
-        return
-    try:
-        old.rename(index)
-    except OSError as error:
-        raise disk_failure(index, error) from error
-
-
-def _swap(directory: Path) -> None:
-    index, old = directory / _INDEX, directory / _OLD
-    if index.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        index.rename(old)
-    (directory / _STAGE / _INDEX).rename(index)
-    shutil.rmtree(old, ignore_errors=True)

@@ -31,6 +31,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import RobotsDesk
 from larm.frontier.robots_errand import RobotsErrand
 from larm.frontier.trap_desk import TrapDesk
+from larm.index.swap import put_back
 from larm.kit.bell import Bell
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.clock import SystemClock
@@ -63,7 +64,6 @@ from larm.processing.triage import Triage
 from larm.reading import Processors, normalizer_of, page_readers
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
-from larm.reindex import put_back
 from larm.relief.lane import ReliefLane
 from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.slow_lane import SlowLane

@@ -82,17 +82,18 @@ def test_config_yaml_has_every_key_in_order_each_with_a_comment() -> None:
 
 
 def test_config_yaml_names_the_options_that_set_a_key() -> None:
-    from larm.cli.crawl import _KEYS
+    from larm.cli.crawl import _KEYS, crawl
 
     commented = {key: text("config.yaml").splitlines()[line] for key, line in written(yaml.compose(text("config.yaml")))}
-    options = {parameter.name: parameter.opts[0] for parameter in cli.crawl.params}
+    options = {parameter.name: parameter.opts[0] for parameter in crawl.params}
     assert [key for name, key in _KEYS.items() if not commented[key].endswith(options[name])] == []
 
 
 # -- README.rst: what it says of the command line
 
 
-COMMANDS = {name: command for name, command in cli.larm.commands.items() if not command.hidden}
+CONTEXT_OF_ALL = click.Context(cli.larm)
+COMMANDS = {name: cli.larm.get_command(CONTEXT_OF_ALL, name) for name in cli.larm.list_commands(CONTEXT_OF_ALL)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,9 +1,9 @@
 """The command line: options in, a call, an exit status. Thin; what the commands do is done elsewhere.
 
 `run` is the door: it finds the command, and turns every way in which one can end into an exit status and at most one line on
-stderr. Results go to stdout, everything else to stderr. Commands import what they need when they are called, so that
-``larm version`` starts fast. Exit statuses: 0 finished or a given limit reached, 1 failure, 2 usage or configuration, 3 disk or
-storage, 4 no start URL could be fetched, 130 interrupted.
+stderr. Results go to stdout, everything else to stderr. A command is imported when it is called, and what it needs as well, so
+that ``larm version`` starts fast. Exit statuses: 0 finished or a given limit reached, 1 failure, 2 usage or configuration, 3
+disk or storage, 4 no start URL could be fetched, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -16,15 +16,8 @@ from contextlib import suppress
 import click
 
 from larm import __version__
-from larm.cli.check import check, version
-from larm.cli.crawl import crawl
-from larm.cli.demo import demo
-from larm.cli.lookup import cat, why
 from larm.cli.options import CONTEXT, Call, LarmGroup
-from larm.cli.reindex import reindex
-from larm.cli.search import search
 from larm.cli.signals import INTERRUPTED
-from larm.cli.stats import stats
 from larm.cli.terminal import complain
 from larm.errors import LarmError
 
@@ -36,10 +29,6 @@ def larm() -> None:
 
     Begin with `larm demo`, then: larm crawl -start https://example.org/ and larm search some words.
     """
-
-
-for _command in (crawl, search, why, cat, stats, reindex, check, version, demo):
-    larm.add_command(_command)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -6,8 +6,8 @@ that ``-strat X`` would be ``-s trat``. `LarmCommand` looks first and names what
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,8 +44,37 @@ class LarmCommand(_Spelling):
     """A command with LARM's kind of options."""
 
 
+_MODULES = {
+    "cat": "lookup",
+    "check": "check",
+    "crawl": "crawl",
+    "demo": "demo",
+    "reindex": "reindex",
+    "search": "search",
+    "stats": "stats",
+    "version": "check",
+    "why": "lookup",
+}
+"""Of each command the module in ``larm.cli``."""
+
+
 class LarmGroup(_Spelling, click.Group):
-    """The program: ``larm -start ...`` without a command is told where the option belongs."""
+    """The program, which loads the one command that is called.
+
+    ``larm -start ...`` without a command is told where the option belongs.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return [*_MODULES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command; None where there is none of this name."""
+        module = _MODULES.get(cmd_name)
+        if module is None:
+            return None
+        found: click.Command = getattr(import_module(f"larm.cli.{module}"), cmd_name)
+        return found
 
 
 def _misspelt(parameters: Sequence[click.Parameter], arguments: Sequence[str], *, stop_at_word: bool) -> str:
@@ -93,6 +122,8 @@ def _no_such(command: click.Command, ctx: click.Context, option: str) -> str:
             below = command.get_command(ctx, name)
             if below and any(option in p.opts for p in below.params):
                 return f"No such option {option} here. Did you mean: larm {name} {option} ...?"
+    import difflib  # for mistakes alone
+
     near = difflib.get_close_matches(option, names, 1)
     return f"No such option {option}." + (f" Did you mean {near[0]}?" if near else "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from typing import TextIO
 
 import click
@@ -36,18 +37,10 @@ def has_colours(stream: TextIO | None) -> bool:
 def as_json(value: object) -> str:
     """JSON for people and programs: readable in any script, without a raw control character (C1 included)."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return text.translate(_ESCAPES)
+    return text.translate(_escapes())
 
 
-_ESCAPES = {
-    code: f"\\u{code:04x}"
-    for code in (
-        *range(0x7F, 0xA0),
-        0x061C,
-        0x200E,
-        0x200F,
-        *range(0x2028, 0x202F),
-        *range(0x2066, 0x206A),
-        *range(0xD800, 0xE000),
-    )
-}
+@cache
+def _escapes() -> dict[int, str]:
+    marks = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+    return {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *marks, *range(0xD800, 0xE000))}

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import msgspec
 import pycurl
 
-from larm.fetching.decoding import CantDecode, decode
 from larm.fetching.headers import parse_headers, parse_retry_after
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 
@@ -89,6 +88,8 @@ def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | 
     raw = b"".join(ending.chunks)
     if "content-encoding" not in headers:
         return Fetched(status, headers, raw, ending.timing, ending.stopped)
+    from larm.fetching.decoding import CantDecode, decode  # 3 ms of the start, for who needs it
+
     try:
         body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
     except CantDecode as error:

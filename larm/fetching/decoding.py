@@ -19,8 +19,6 @@ else:
 
 import brotli
 
-ACCEPTED: Final = "gzip, deflate, br, zstd"
-"""For the Accept-Encoding header."""
 _MOST_LAYERS = 5  # of encodings; nobody needs more than two
 _MOST_PARTS = 10_000  # of 20 bytes each, that may hold nothing
 _SLICE = 1 << 16

@@ -18,7 +18,6 @@ import pycurl
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.classify import Ending, classify, one_line
-from larm.fetching.decoding import ACCEPTED
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
 from larm.fetching.tls import ca_file
@@ -27,6 +26,7 @@ from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
 from larm.model.url import Url
 
+_ACCEPTED = "gzip, deflate, br, zstd"  # what `larm.fetching.decoding` undoes
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
 _IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
 _PIECE = 65_536  # bytes handed over at a time, at most: most pages in one piece. 16 KB, libcurl's own, costs 3 us more a page
@@ -209,7 +209,7 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
     handle.setopt(pycurl.PROXY, "")  # not the environment's either: behind a proxy the address rule sees nothing
     handle.setopt(pycurl.USERAGENT, user_agent)
-    handle.setopt(pycurl.ENCODING, ACCEPTED)
+    handle.setopt(pycurl.ENCODING, _ACCEPTED)
     handle.setopt(pycurl.TRANSFER_ENCODING, 1)  # take what some servers send without being asked ...
     handle.setopt(pycurl.HTTPHEADER, [_NO_TE])  # ... and don't ask
     handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)  # `larm.fetching.decoding` undoes them

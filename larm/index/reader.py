@@ -16,8 +16,9 @@ from larm.config import Search
 from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
-from larm.index.anchors import ANCHORS, Anchors, open_anchors
+from larm.index.anchors import ANCHORS
 from larm.index.failure import IndexFailure
+from larm.index.names import Anchors, open_anchors
 from larm.index.retrieval import NOTHING, Candidate, Retrieval, Retrieved
 from larm.index.statistics import Statistics
 from larm.index.terms import Clause

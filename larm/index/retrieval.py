@@ -14,8 +14,8 @@ import tantivy
 
 from larm.config import Search
 from larm.index import fields
-from larm.index.anchors import Anchors
 from larm.index.compile import Compiler
+from larm.index.names import Anchors
 from larm.index.schema import total
 from larm.index.tree import Node, split, wanted
 from larm.index.word_queries import Sought, WordQueries

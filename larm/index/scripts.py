@@ -7,6 +7,7 @@ by characters, and two neighbours are asked for as a phrase: that needs no dicti
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from larm.index.terms import composed
@@ -18,7 +19,6 @@ UNSPACED = (
     r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
     r"\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u109d\u1780-\u17d3"
 )
-_RUN = re.compile(rf"[{UNSPACED}\U00020000-\U0003ffff]+")
 _HEAVY = 0.1
 """From this share of such characters on, a text is one of these scripts."""
 _PERHAPS = bytes(range(256)).translate(None, b"\xe0\xe1\xe3\xe4\xe5\xe6\xe7\xe8\xe9\xea\xeb\xec\xed\xef\xf0")
@@ -28,6 +28,12 @@ _PERHAPS = bytes(range(256)).translate(None, b"\xe0\xe1\xe3\xe4\xe5\xe6\xe7\xe8\
 _CERTAIN = bytes([*range(0xCC), 0xD0, 0xD1, 0xE2])
 """Bytes of UTF-8 that begin no accent and nothing that could be written in another way, but for the following of 0xE2."""
 _UNCERTAIN = re.compile(rb"\xe2(?:\x80[\x80\x81]|\x84[\xa6\xaa\xab]|\x8c[\xa9\xaa]|[\x83\xab\xb3\xb5\xb7])")
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Of such characters. Made when it is wanted: a millisecond, and most crawls never see one."""
+    return re.compile(rf"[{UNSPACED}\U00020000-\U0003ffff]+")
 
 
 class Parts(NamedTuple):
@@ -63,7 +69,7 @@ def parted(text: str) -> Parts:
         return Parts(text, "")
     if not text.encode("utf-8", "replace").translate(None, _PERHAPS):
         return Parts(text, "")
-    runs = _RUN.findall(text)
+    runs = _runs().findall(text)
     count = sum(map(len, runs))
     if not count:
         return Parts(text, "")
@@ -72,4 +78,4 @@ def parted(text: str) -> Parts:
 
 def is_unspaced(character: str) -> bool:
     """Of such a script; also for a character with its marks."""
-    return _RUN.match(character) is not None
+    return _runs().match(character) is not None

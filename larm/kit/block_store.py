@@ -12,12 +12,15 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from diskcache import Timeout
 
 from larm.errors import StorageError
-from larm.kit.bytes_cache import BytesCache, ForeignEntryError
+from larm.kit.bytes_cache import BytesCache, BytesReader, ForeignEntryError
 from larm.kit.disk_failure import disk_failure
+
+Connection = TypeVar("Connection", BytesCache, BytesReader)
 
 
 class BlockStore:
@@ -41,7 +44,7 @@ class BlockStore:
             # guarded by self._lock
             self._cache = BytesCache(str(directory.absolute()))
             # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
-            self._reader = BytesCache(str(directory.absolute()))
+            self._reader = BytesReader(self._cache)
         except (sqlite3.Error, OSError, Timeout) as error:
             raise disk_failure(self._path if directory.is_dir() else directory, error) from error
         except ForeignEntryError as error:
@@ -115,11 +118,11 @@ class BlockStore:
     def _use(self) -> AbstractContextManager[BytesCache]:
         return self._guarded(self._lock, self._cache)
 
-    def _read(self) -> AbstractContextManager[BytesCache]:
+    def _read(self) -> AbstractContextManager[BytesReader]:
         return self._guarded(self._read_lock, self._reader)
 
     @contextmanager
-    def _guarded(self, lock: threading.Lock, cache: BytesCache) -> Iterator[BytesCache]:
+    def _guarded(self, lock: threading.Lock, cache: Connection) -> Iterator[Connection]:
         """A connection, for this thread alone, with its errors translated."""
         with lock:
             if self._closed:

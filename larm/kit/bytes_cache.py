@@ -134,11 +134,6 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
                 values += (self.disk.put(key)[0], self.disk.store(value, False, key)[3])
             self.connection.execute(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
 
-    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Those of the keys that are there."""
-        rows = self.connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
-        return {key: self.disk.fetch_checked(key, mode, filename, value) for key, mode, filename, value in rows}
-
     def forget(self, epoch: int, suffix: str) -> None:
         """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""
         self.connection.execute(_FORGET, (epoch, suffix))
@@ -163,9 +158,36 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
     def _con(self) -> sqlite3.Connection:
         """Where diskcache gets its connection from; its own is bound to the thread."""
         if self.connection is None:
-            path = os.path.join(self._directory, diskcache.core.DBNAME)
-            self.connection = sqlite3.connect(path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
-            for key, value in _SETTINGS.items():
-                if key.startswith("sqlite_"):
-                    self.connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
+            self.connection = _connected(self._directory)
         return self.connection  # type: ignore[no-any-return]
+
+
+class BytesReader:
+    """A second connection to the database of a BytesCache, for who only reads. Raises sqlite3.Error."""
+
+    def __init__(self, cache: BytesCache) -> None:
+        # constant after construction
+        self._disk: BytesDisk = cache.disk
+        self._connection = _connected(cache.directory)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Those of the keys that are there. Raises ForeignEntryError."""
+        rows = self._connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
+        return {key: self._disk.fetch_checked(key, mode, filename, value) for key, mode, filename, value in rows}
+
+    def roll_back(self) -> None:
+        """After an error there is nothing to be undone."""
+
+    def close(self) -> None:
+        """Close the connection, on any thread."""
+        self._connection.close()
+
+
+def _connected(directory: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        os.path.join(directory, diskcache.core.DBNAME), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    for key, value in _SETTINGS.items():
+        if key.startswith("sqlite_"):
+            connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
+    return connection

@@ -105,6 +105,11 @@ class HelperProcess:
             self._process = self._started()
             self.starts += 1
 
+    def dismiss(self) -> None:
+        """Let the process end, if there is one; `close` will not have to wait for it then. After the last answer."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process, if there is one."""
         process, self._process = self._process, None

@@ -108,6 +108,10 @@ class PageReader:
             return [self._alone(page) for page in batch.pages]
         return [Lost.UNREAD] * len(batch.pages)
 
+    def dismiss(self) -> None:
+        """There are no more pages; the process may end while others still have work."""
+        self._process.dismiss()
+
     def close(self) -> None:
         """End the process."""
         self._process.close()

@@ -132,8 +132,8 @@ class Marks:
         """
 
         def spellings(letter: str) -> str:
-            upper = letter.upper()
-            either = letter + upper if len(upper) == 1 else letter
+            capitals = {letter.upper(), letter.title()}  # two kinds in Greek, of which the upper one may be two letters
+            either = letter + "".join(sorted(capital for capital in capitals if len(capital) == 1))
             return f"[{re.escape(either)}{others if letter.isascii() else ''}]"
 
         firsts = "".join(sorted({spellings(prefix[0])[1:-1] for prefix in self._prefixes}))

@@ -12,8 +12,9 @@ from larm.errors import StorageError
 from larm.graph.block import BlockBuilder
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
-from larm.index.anchors import ANCHORS, open_anchors
+from larm.index.anchors import ANCHORS
 from larm.index.integrity import check_files
+from larm.index.names import open_anchors
 from larm.model.document import Visit
 from larm.model.links import Links
 from larm.storage.graph import GraphStorage

@@ -6,7 +6,8 @@ import pytest
 
 from larm.config import Search
 from larm.errors import StorageError
-from larm.index.anchors import ANCHORS, open_anchors, write_anchors
+from larm.index.anchors import ANCHORS, write_anchors
+from larm.index.names import open_anchors
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.tree import All, Word

@@ -66,6 +66,10 @@ def test_words_with_marks_that_python_takes_for_no_letters() -> None:
     assert marked("हिन्दी भाषा", Word("हिन्दी")) == ["हिन्दी"]
 
 
+def test_greek_letters_that_have_a_capital_for_titles_alone() -> None:
+    assert marked("x ᾨ y", Word("ᾨ")) == marked("x ᾨ y", Word("ᾠ")) == ["ᾨ"]
+
+
 def test_scripts_without_spaces_are_found_by_pairs_of_characters() -> None:
     assert marked("关系数据库与SQL", Word("数据库SQL")) == ["数据", "据库", "SQL"]
     assert marked("ข้อมูลไทย", Word("ไทย")) == ["ไท", "ทย"]

@@ -1,0 +1,86 @@
+"""Names: searches for what pages are called by others, in the index that `larm.index.anchors` writes. The reader's thread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import tantivy
+
+from larm.index.anchors import ADVICE, PAGE, TEXT, opened
+from larm.index.failure import IndexFailure
+from larm.index.forms import Forms
+from larm.index.word_queries import Sought
+
+_MOST = 400
+"""Texts that are taken for each word of a query."""
+
+
+class Anchors:
+    """The index of one moment; another one is seen by opening it again. Used on the reader's thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileNotFoundError where there is none, StorageError."""
+        # constant after construction
+        self.made = (path / "meta.json").stat().st_mtime_ns
+        """When, as the file system has it."""
+        self._failure = IndexFailure(path, ADVICE)
+        index = opened(path)
+        with self._failure:
+            self._schema = index.schema
+            self._searcher = index.searcher()
+        # only the reader's thread
+        self._languages: Sequence[str] = ()
+        self._forms: Forms | None = None
+
+    def find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
+        """Fingerprints of the pages that are called by the units; for each unit the text counts that says least beside it.
+
+        ``languages`` are those of the pages with the links, ``other_forms`` is what forms count that were not typed.
+        """
+        forms = self._forms_in(languages)
+        called: dict[int, float] = {}
+        for each in units:
+            with self._failure:
+                hits = self._searcher.search(self._called(each, forms, other_forms), limit=_MOST, count=False).hits
+                pages = self._searcher.fast_field_values(PAGE, [address for _, address in hits])
+            best: dict[int, float] = {}
+            for page, (score, _) in zip(pages, hits, strict=True):
+                if page is not None:
+                    best[int(page)] = max(best.get(int(page), 0.0), float(score))
+            for page, score in best.items():
+                called[page] = called.get(page, 0.0) + score
+        return called
+
+    def _forms_in(self, languages: Sequence[str]) -> Forms:
+        if self._forms is None or self._languages != languages:
+            self._forms, self._languages = Forms(self._searcher, TEXT, languages), languages
+        return self._forms
+
+    def _called(self, sought: Sought, forms: Forms, other_forms: float) -> tantivy.Query:
+        query, words = tantivy.Query, sought.unit.words
+        if len(words) > 1:
+            own = sum(self._rarity(word) for word in words)
+            return query.boost_query(query.phrase_query(self._schema, TEXT, list(words)), sought.weight / own)
+        found = []
+        for form in forms.of(words[0]):
+            if form.pages:
+                weight = sought.weight if form.word == words[0] else sought.weight * other_forms
+                term = query.term_query(self._schema, TEXT, form.word, index_option="freq")
+                found.append(query.boost_query(term, weight / self._rarity(form.word)))
+        return query.disjunction_max_query(found, 0.0) if found else query.empty_query()
+
+    def _rarity(self, word: str) -> float:
+        """BM25's, among all texts: it is divided out again, for what counts is how rare a word is in the pages."""
+        texts = int(self._searcher.num_docs)
+        frequency = min(texts, int(self._searcher.doc_freq(TEXT, word)))
+        return math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5))
+
+
+def open_anchors(path: Path) -> Anchors | None:
+    """The index in ``path``; None where there is none (yet). Raises StorageError."""
+    try:
+        return Anchors(path)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,36 @@
+"""The swap of an old index for a new one, and what is done where it was killed halfway. On the main thread."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from larm.index.schema import index_exists
+from larm.kit.disk_failure import disk_failure
+
+INDEX, STAGE, OLD = "index", "index.new", "index.old"
+"""Folders of a crawl's directory: the index, where the new one is made, and the old one while they are swapped."""
+
+
+def put_back(directory: Path) -> None:
+    """Before a crawl goes on: where `larm.reindex` was killed while it swapped the two, the old index is the index again.
+
+    Of a directory that nobody else uses. Raises StorageError.
+    """
+    index, old = directory / INDEX, directory / OLD
+    if index.exists() or not index_exists(old):
+        return
+    try:
+        old.rename(index)
+    except OSError as error:
+        raise disk_failure(index, error) from error
+
+
+def swap(directory: Path) -> None:
+    """The index of the stage becomes the index. Raises OSError."""
+    index, old = directory / INDEX, directory / OLD
+    if index.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        index.rename(old)
+    (directory / STAGE / INDEX).rename(index)
+    shutil.rmtree(old, ignore_errors=True)
