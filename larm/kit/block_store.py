@@ -44,13 +44,20 @@ class BlockStore:
             # guarded by self._lock
             self._cache = BytesCache(str(directory.absolute()))
             # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
-            self._reader = BytesReader(self._cache)
+            self._reader = self._second()
         except (sqlite3.Error, OSError, Timeout) as error:
             raise disk_failure(self._path if directory.is_dir() else directory, error) from error
         except ForeignEntryError as error:
             raise self._foreign(error) from error
         # guarded by self._retired_lock
         self._retired: list[str] = []
+
+    def _second(self) -> BytesReader:
+        try:
+            return BytesReader(self._cache)
+        except BaseException:
+            self._cache.close()
+            raise
 
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""

@@ -187,7 +187,11 @@ def _connected(directory: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         os.path.join(directory, diskcache.core.DBNAME), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    for key, value in _SETTINGS.items():
-        if key.startswith("sqlite_"):
-            connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
+    try:
+        for key, value in _SETTINGS.items():
+            if key.startswith("sqlite_"):
+                connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
+    except BaseException:
+        connection.close()
+        raise
     return connection

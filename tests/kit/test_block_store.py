@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import diskcache
@@ -168,11 +169,23 @@ def test_many_threads_and_closing_on_another(tmp_path: Path) -> None:
     assert deaths == []
 
 
+def open_files(directory: Path) -> list[str]:
+    """Those of this process that lie in a directory."""
+    links = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # that of the look itself
+            links.append(str(link.readlink()))
+    return [path for path in links if path.startswith(str(directory))]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 def test_what_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "q").mkdir()
     (tmp_path / "q" / "cache.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(StorageError, match=r"q/cache.db: file is not a database: the database is damaged"):
+    with pytest.raises(StorageError, match=r"q/cache.db: file is not a database: the database is damaged") as refused:
         BlockStore(tmp_path / "q")
+    assert refused.value.__traceback__ is not None, "with all that it remembers"
+    assert open_files(tmp_path) == []
 
 
 def test_a_database_cut_anywhere_is_an_error_or_works(tmp_path: Path) -> None:
