@@ -302,7 +302,7 @@ class Crawl:
     # -- larm-relief-<n>
 
     def _relieve(self, number: int) -> None:
-        """What another process reads while this one has its hands full."""
+        """What another process reads, as this one has its hands full."""
         slot = len(self._records) - len(self._readers) + number
         reader = self._readers[number]
         if self._relief.wait_for_need(number):

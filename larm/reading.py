@@ -58,7 +58,7 @@ class Processors:
         self._closed = False
 
     def process(self, message: URLMessage, fetched: Fetched) -> Document:
-        """A Document for any bytes; never raises."""
+        """A Document for any bytes. Never raises for what they are; ImportError and the like where larm is broken."""
         return (self._loaded or self._load()).process(message, fetched)
 
     def _load(self) -> ByMime:
@@ -67,8 +67,8 @@ class Processors:
                 from larm.processing.apart.reader import DocumentReader
                 from larm.processing.by_mime import processors
 
-                self._documents = DocumentReader(self._settings.processing.documents)
-                self._loaded = processors(
+                documents = DocumentReader(self._settings.processing.documents)
+                loaded = processors(
                     LinkMemo(self._normalizer),
                     self._settings.processing,
                     self._own,
@@ -76,10 +76,11 @@ class Processors:
                     text=self._text,
                     agent=self._settings.agent.name,
                     wall=self._clock.wall,
-                    documents=self._documents,
+                    documents=documents,
                 )
                 if self._closed:  # by a crawl that did not wait for this thread
-                    self._documents.close()
+                    documents.close()
+                self._loaded, self._documents = loaded, documents
             return self._loaded
 
     def close(self) -> None:

@@ -92,8 +92,7 @@ def test_config_yaml_names_the_options_that_set_a_key() -> None:
 # -- README.rst: what it says of the command line
 
 
-CONTEXT_OF_ALL = click.Context(cli.larm)
-COMMANDS = {name: cli.larm.get_command(CONTEXT_OF_ALL, name) for name in cli.larm.list_commands(CONTEXT_OF_ALL)}
+COMMANDS = {name: command for name, command in cli.larm.commands.items() if not command.hidden}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -12,8 +12,14 @@ from larm.config import Config, load
 from larm.crawl import Crawl
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.block_store import BlockStore
+from larm.kit.counters import Counters
+from larm.kit.helper_process import HelperProcess
 from larm.kit.workers import Workers
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.reading import Processors, normalizer_of
 from larm.state import resolver_of
+from larm.testing.clock import FakeClock
 from larm.wiring import build_crawl, check
 
 OWN = """
@@ -331,3 +337,26 @@ def test_explain_of_a_crawl_that_has_not_begun(build: Builder) -> None:
     found = dict(explain_url(Config(), build.directory, "http://a.localhost:1/"))
     assert found["host state"] == "never seen by this crawl"
     assert found["filter visited"] == "passes"
+
+
+def test_helpers_end_where_there_is_no_crawl(tmp_path: Path) -> None:
+    closed: list[bool] = []
+
+    class Ahead(HelperProcess):
+        def close(self) -> None:
+            closed.append(True)
+
+    with pytest.raises(ConfigError):
+        build_crawl(load(None, ["filters.order=[nothing]"]), tmp_path, ahead=Ahead("no.module", 0))
+    assert closed == [True]
+
+
+def test_who_comes_to_read_after_the_end_starts_nothing(tmp_path: Path) -> None:
+    settings = load(None, ["processing.documents.processes=1"])
+    process = Processors(settings, normalizer_of(settings, tmp_path, ()), Counters(), FakeClock(), text=True)
+    process.close()
+    url = normalizer_of(settings, tmp_path, ()).parse("http://a.test/")
+    found = process.process(URLMessage(url), Fetched(200, {"content-type": "text/html"}, b"<title>x</title>", Timing()))
+    assert found.title == "x"
+    assert process._documents is not None
+    assert process._documents._closed

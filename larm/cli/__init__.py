@@ -16,13 +16,13 @@ from contextlib import suppress
 import click
 
 from larm import __version__
-from larm.cli.options import CONTEXT, Call, LarmGroup
+from larm.cli.options import CONTEXT, Call, Commands, LarmGroup
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import complain
 from larm.errors import LarmError
 
 
-@click.group("larm", cls=LarmGroup, context_settings=CONTEXT)
+@click.group("larm", cls=LarmGroup, commands=Commands(), context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="larm", message="%(prog)s %(version)s")
 def larm() -> None:
     """Crawl a set of web sites and search them.

@@ -152,11 +152,16 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
     from larm.relief.ahead import reader_ahead
 
     ahead = reader_ahead(config.processing)  # before all else is loaded
-    from larm.kit.clock import SystemClock
-    from larm.kit.garbage import collect_rarely
-    from larm.wiring import build_crawl
+    try:
+        from larm.kit.clock import SystemClock
+        from larm.kit.garbage import collect_rarely
+        from larm.wiring import build_crawl
 
-    river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
+        river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
+    except BaseException:
+        if ahead is not None:
+            ahead.close()
+        raise
     collect_rarely()
     clock = SystemClock()
     display = None

@@ -6,7 +6,7 @@ that ``-strat X`` would be ``-s trat``. `LarmCommand` looks first and names what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,23 +58,25 @@ _MODULES = {
 """Of each command the module in ``larm.cli``."""
 
 
-class LarmGroup(_Spelling, click.Group):
-    """The program, which loads the one command that is called.
+class Commands(Mapping[str, click.Command]):
+    """By their names; each is loaded when it is asked for."""
 
-    ``larm -start ...`` without a command is told where the option belongs.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Their names."""
-        return [*_MODULES]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command; None where there is none of this name."""
-        module = _MODULES.get(cmd_name)
-        if module is None:
-            return None
-        found: click.Command = getattr(import_module(f"larm.cli.{module}"), cmd_name)
+    def __getitem__(self, name: str) -> click.Command:
+        found: click.Command = getattr(import_module(f"larm.cli.{_MODULES[name]}"), name)
         return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+class LarmGroup(_Spelling, click.Group):
+    """The program: ``larm -start ...`` without a command is told where the option belongs."""
 
 
 def _misspelt(parameters: Sequence[click.Parameter], arguments: Sequence[str], *, stop_at_word: bool) -> str:

@@ -34,12 +34,14 @@ def serve(read: Callable[[bytes], T], seconds: Callable[[T], float], answer: Cal
         if frame is None:
             break
         request = read(frame)
+        del frame  # what has been read would take room beside the next one
         signal.setitimer(signal.ITIMER_REAL, seconds(request) + GRACE)  # nobody handles the alarm, so it ends the process
         found = answer(request)
         signal.setitimer(signal.ITIMER_REAL, 0)
         rest = memoryview(len(found).to_bytes(LENGTH, "big") + found)
         while rest:
             rest = rest[os.write(pipe, rest) :]
+        del request, found, rest
     os._exit(0)  # nothing is worth being cleaned up
 
 

@@ -1,6 +1,7 @@
 """The process that reads pages for a crawl: pages in, documents out, until its pipe closes. Made by `PageReader`.
 
-A copy of the crawl's process, or ``python -m larm.relief.child MEMORY``. It makes of a page what the crawl itself would.
+A copy of larm's process, made before the crawl is loaded, or ``python -m larm.relief.child MEMORY``. Of a page it makes what
+the crawl itself would.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ReliefLane: where pages wait for processes that read them while the crawl itself has its hands full.
+"""ReliefLane: where pages wait for processes that read them, as the crawl itself has its hands full.
 
 Python runs one thread at a time: a crawl that the CPU limits leaves all cores but one idle. So pages of HTML are offered to
 processes of their own (`PageReader`); what they have no room for, the fetcher reads itself, so nobody ever waits for them. The
@@ -27,7 +27,8 @@ Ended = tuple[Lease, Outcome]
 WINDOW = 0.1
 """Seconds over which the need is judged: as long as the start of a process takes."""
 MUCH = 0.2
-"""Share of a window, in processor time spent on reading pages, from which relief pays: some 500 pages a second."""
+"""Share of a window, in processor time spent on reading pages, from which a first process pays, if none was there from the
+start: some 500 pages a second."""
 LATER, SOME = 1.0, 0.1
 """The same, of what the fetchers still read themselves, for each further process: a crawl of a second needs no second one."""
 BATCH = 16
@@ -41,7 +42,7 @@ it is read, which the crawl's own process need not have."""
 
 
 class ReliefLane:
-    """Closed until there is need, and a process that is ready."""
+    """Closed until there is a process that is ready: from the start, or when there is need."""
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class ReliefLane:
         self._queue: deque[tuple[Lease, Fetched]] = deque()
         self._room = self._space = 0  # for so many more pages, and bytes of them
         self._stopped = False
+        self._there: set[int] = set()
         # guarded by self._lock: the need
         self._since = clock.monotonic()
         self._spent = 0.0
@@ -99,8 +101,9 @@ class ReliefLane:
     def open(self, number: int) -> None:
         """The process of this number is ready."""
         with self._lock:
-            if number < self._ready:
+            if number in self._there:
                 return
+            self._there.add(number)
             self._ready += 1
             self._since, self._spent = self._clock.monotonic(), 0.0
             self._room += WAITING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.cli.conftest import FakeWiring, Larm
@@ -136,6 +137,11 @@ def test_a_mistake_is_one_line_that_names_it_and_nothing_starts(
     for word in words:
         assert word in said.err
     assert wiring.built == 0
+
+
+@pytest.mark.skipif(not hasattr(click.exceptions, "NoSuchCommand"), reason="this click suggests nothing")
+def test_a_command_that_is_misspelt_is_named(larm: Larm) -> None:
+    assert "Did you mean 'crawl'?" in larm("cravl").err
 
 
 @pytest.mark.parametrize("option", ["-?", "-h", "--help"])

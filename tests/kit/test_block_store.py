@@ -179,6 +179,16 @@ def open_files(directory: Path) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
+def test_close_lets_go_of_all_files(tmp_path: Path) -> None:
+    store = BlockStore(tmp_path / "q")
+    store.put("a", b"1")
+    assert store.get("a") == b"1"
+    assert open_files(tmp_path) != []
+    store.close()
+    assert open_files(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 def test_what_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "q").mkdir()
     (tmp_path / "q" / "cache.db").write_bytes(b"no database" * 1000)

@@ -158,6 +158,16 @@ def test_none_beside_other_threads() -> None:
     ) == ("False None 0\nx 1\n")
 
 
+def test_none_where_nobody_can_tell_when_it_ends() -> None:
+    """As in some containers; and then none is made, only to be waited for."""
+    assert alone(
+        "def forbidden(*_): raise PermissionError\n"
+        "def never(): raise AssertionError\n"
+        "os.pidfd_open, os.fork = forbidden, never\n"
+        "print(helper.fork(), fork(print), helper.starts)\n"
+    ) == ("False None 0\n")
+
+
 @pytest.mark.parametrize("request_", ["x", "hang"])
 def test_it_does_not_outlive_us(request_: str) -> None:
     """Idle or busy, after a kill -9."""

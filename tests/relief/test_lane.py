@@ -218,3 +218,11 @@ def test_pages_wake_who_takes_them_and_not_who_is_not_needed_yet() -> None:
         assert taken.get(timeout=5) == 1
     found.stop()
     assert workers.join(10) == []
+
+
+def test_a_process_brings_its_room_once_whichever_is_ready_first() -> None:
+    found = ReliefLane(FakeClock(), lambda _: None, lambda: True, is_page)
+    pages = [ended(number) for number in range(2 * WAITING + 1)]
+    for number in (1, 0, 1):
+        found.open(number)
+    assert found.divert(pages) == pages[-1:]

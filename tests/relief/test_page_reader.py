@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,20 @@ def test_answers_of_nonsense_are_no_answers(counts: Counter[str], monkeypatch: p
         assert read(there, PAGES) == [Lost.UNREAD] * len(PAGES)
 
 
+def once_told(there: PageReader, receive: Callable[[float], bytes]) -> Callable[[float], bytes]:
+    """For `HelperProcess.receive`: each process takes note of the terms."""
+    answer, told = there._process.receive, 0
+
+    def received(seconds: float) -> bytes:
+        nonlocal told
+        if told == there._process.starts:
+            return receive(seconds)
+        told = there._process.starts
+        return answer(seconds)
+
+    return received
+
+
 def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     there = reader(counts)
 
@@ -206,7 +221,7 @@ def test_one_that_never_answers_is_ended(counts: Counter[str], monkeypatch: pyte
         assert seconds > allowance([100, 100])
         raise Died("it took too long")
 
-    monkeypatch.setattr(there._process, "receive", hang)
+    monkeypatch.setattr(there._process, "receive", once_told(there, hang))
     try:
         assert read(there, PAGES[:2]) == [Lost.DEADLY] * 2
     finally:
@@ -235,7 +250,7 @@ def test_a_large_page_that_takes_too_long_is_read_here(counts: Counter[str], mon
     def hang(seconds: float) -> bytes:
         raise TookTooLong("it took too long")
 
-    monkeypatch.setattr(there._process, "receive", hang)
+    monkeypatch.setattr(there._process, "receive", once_told(there, hang))
     try:
         assert read(there, [PAGES[0], page("large", b"<p>" * LARGE)]) == [Lost.DEADLY, Lost.UNREAD]
     finally:
@@ -254,7 +269,7 @@ def test_a_page_whose_time_a_stop_cuts_short_is_not_lost(counts: Counter[str], m
             there.hurry()
         raise Died("it crashed")
 
-    monkeypatch.setattr(there._process, "receive", dies)
+    monkeypatch.setattr(there._process, "receive", once_told(there, dies))
     try:
         assert read(there, PAGES[:3]) == [Lost.UNREAD] * 3
     finally:
@@ -319,3 +334,40 @@ def test_one_that_is_killed_before_it_is_asked_is_replaced_by_one_that_is_told(
     finally:
         there.close()
     assert not counts, "nobody died over a page"
+
+
+def test_no_page_is_to_blame_for_a_process_that_dies_before_it(counts: Counter[str]) -> None:
+    there = reader(counts, "tests.relief.unfit_child")
+    try:
+        there.start()
+        assert counts["relief/died"] == 1
+        assert read(there, PAGES[:2]) == [Lost.UNREAD] * 2
+        assert counts["relief/died"] == 2
+        assert read(there, PAGES[:2]) == [Lost.UNREAD] * 2, "no third one is tried"
+        assert (counts["relief/died"], there._process.starts) == (2, 2)
+    finally:
+        there.close()
+
+
+def test_one_that_got_further_may_be_tried_again(counts: Counter[str], tmp_path: Path) -> None:
+    there = reader(counts, "tests.relief.poisoned_child")
+    poison = page("poison", POISON)
+    try:
+        for times in range(1, 4):
+            assert read(there, [poison]) == [Lost.DEADLY]
+            assert there._process.starts == 2 * times
+        assert isinstance(read(there, [PAGES[0]])[0], Document)
+    finally:
+        there.close()
+
+
+def test_one_that_is_not_needed_any_more_is_let_go(counts: Counter[str]) -> None:
+    there = reader(counts)
+    try:
+        assert isinstance(read(there, [PAGES[0]])[0], Document)
+        process = there._process._process
+        assert process is not None
+        there.dismiss()
+        assert process.wait(20) == -signal.SIGKILL
+    finally:
+        there.close()

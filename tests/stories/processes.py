@@ -13,7 +13,8 @@ import larm
 
 DEADLINE = 60
 """Seconds: beyond, something hangs."""
-_ROOT = str(Path(larm.__file__).parents[1])
+ROOT = str(Path(larm.__file__).parents[1])
+"""Where larm is."""
 _QUICK = {
     "frontier.delay": "0",
     "frontier.retry_wait": "20ms",
@@ -47,7 +48,7 @@ class Process:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": _ROOT, **(environment or {})},
+            env={**os.environ, "PYTHONPATH": ROOT, **(environment or {})},
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.relief.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
-from tests.stories.processes import crawl_arguments, larm_says
+from tests.stories.processes import ROOT, Process, crawl_arguments, larm_says
 
 PAGES = [f"/{number}" for number in range(60)]
 TWO = {"processing.processes": 2}
@@ -139,3 +140,31 @@ def test_a_crawl_whose_pages_another_process_reads_loads_no_parser(tmp_path: Pat
         done = larm_says(*crawl_arguments(tmp_path, web.start_urls, settings, "-q"), before=LOADS_NO_PARSER)
     assert (done.status, done.err) == (0, "")
     assert len(rows(tmp_path)) == relieved(tmp_path) > 0
+
+
+BROKEN_PARSER = """
+import sys
+class Broken:
+    def find_spec(self, name, *_):
+        if name.startswith("selectolax"):
+            raise ImportError("selectolax is broken")
+sys.meta_path.insert(0, Broken())
+"""
+
+
+def test_a_parser_that_can_not_be_loaded_is_said(tmp_path: Path, web: SyntheticWeb) -> None:
+    """And is not the fault of a page, which the next run would find set aside."""
+    crawled, broken = tmp_path / "crawl", tmp_path / "broken"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text(BROKEN_PARSER)  # for the processes beside the crawl, too
+    site = web.host("a.localhost")
+    site.page("/", links=["/1"])
+    site.page("/1")
+    settings = {"processing.processes": 1, "agent.contact": "mailto:tests@example.org"}
+    arguments = crawl_arguments(crawled, [web.url("a.localhost")], settings, "-q")
+    with Process(*arguments, environment={"PYTHONPATH": os.pathsep.join((str(broken), ROOT))}) as process:
+        done = process.end()
+    assert done.status == 1
+    assert "selectolax is broken" in done.err
+    assert larm_says(*arguments).status == 0
+    assert len(rows(crawled)) == 2
