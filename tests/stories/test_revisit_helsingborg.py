@@ -118,8 +118,8 @@ def paths(directory: Path, web: SyntheticWeb) -> set[str]:
 def visits(directory: Path) -> set[tuple[str, str]]:
     """Path and line of each fetch, of all runs."""
     found = set()
-    for number in range(2):
-        for line in lines(directory, f"thread{number}"):
+    for log in (directory / "logs").glob("thread*[0-9].log"):
+        for line in lines(directory, log.stem):
             match = re.search(r": http://[^/]+/(\S*)$", line)
             if match:
                 found.add((original(unquote(match[1])), line))
