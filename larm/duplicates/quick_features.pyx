@@ -134,12 +134,13 @@ cdef class Memory:
 
     cdef tuple news(self, Py_ssize_t count):
         """(features looked at, those that were not known): of a quarter of the places, chosen by what stands there."""
-        cdef Py_ssize_t n, place, looked = 0, new = 0
+        cdef Py_ssize_t n, place, used = self.used, looked = 0, new = 0
+        cdef const uint8_t *text = self.text  # as `blurred`, here: else the compiler must fear that writing one moves the other
         cdef uint8_t *blurred = self.blurred
         cdef uint64_t mixed
         cdef uint16_t mark
-        for n in range(self.used):
-            blurred[n] = _blurred(self.text[n])
+        for n in range(used):
+            blurred[n] = _blurred(text[n])
         for n in range(count):
             place = self.places[n]
             if count < SHORT or not (2 * blurred[place + 1] ^ blurred[place] ^ blurred[place + 2] >> 1) & 3:
