@@ -11,7 +11,9 @@ Owned by `larm.crawl`; runs on the tick thread, and on the main thread at the en
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
@@ -28,7 +30,7 @@ from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
 
 
-class Saved(NamedTuple):
+class Saved(msgspec.Struct, frozen=True):
     """What the last checkpoint cost."""
 
     seconds: float

@@ -6,7 +6,9 @@ Called by `larm.wiring` on the main thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from larm.config import Config
 from larm.frontier.checkpoint import Header
@@ -15,7 +17,7 @@ from larm.model.message import URLMessage
 from larm.model.url import Url, URLNormalizer
 
 
-class Mission(NamedTuple):
+class Mission(msgspec.Struct, frozen=True):
     """What this run is to do, given what earlier ones did."""
 
     urls: Sequence[Url]
@@ -56,7 +58,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
     return notes
 
 
-class Shelf(NamedTuple):
+class Shelf(msgspec.Struct, frozen=True):
     """The storages of the crawl, as far as they are not in this run, or were not in an earlier one."""
 
     absent: Mapping[str, Mapping[str, Any]]

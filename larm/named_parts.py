@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from larm import config
 from larm.config import Config
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from larm.duplicates.aliases import Aliases
 
 
-class FilterParts(NamedTuple):
+class FilterParts(msgspec.Struct, frozen=True):
     """What built-in filters need beside their settings."""
 
     scope: Filter
@@ -46,7 +48,7 @@ class FilterParts(NamedTuple):
     """None: no start URL is a file."""
 
 
-class StorageParts(NamedTuple):
+class StorageParts(msgspec.Struct, frozen=True):
     """Whom built-in storages tell something."""
 
     counted: Callable[[str, int], None]

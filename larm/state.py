@@ -8,7 +8,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
@@ -26,7 +27,7 @@ Undo = list[Callable[[], object]]
 """What closes the parts that were opened so far."""
 
 
-class State(NamedTuple):
+class State(msgspec.Struct, frozen=True):
     """The frontier on the disk."""
 
     store: BlockStore

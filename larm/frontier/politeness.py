@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random as _random
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from larm.config import Frontier, Robots
 from larm.frontier.robots import ALLOW_ALL, RobotsRules
@@ -35,7 +36,7 @@ def backoff(base: float, times: int, maximum: float, random: Callable[[], float]
     return min(max(base * 2.0 ** min(times, 64) * (0.9 + 0.2 * random()), base), maximum)
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """What one kind of outcome leads to."""
 
     retry: bool = False
@@ -88,7 +89,7 @@ def row(outcome: Outcome) -> Row:
             return OK
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """What follows from one outcome."""
 
     retry: bool
@@ -147,21 +148,21 @@ def dormancy(times: int, settings: Frontier, random: Callable[[], float] = _rand
     return backoff(settings.retry_hosts_after, times, longest, random)
 
 
-class Redirect(NamedTuple):
+class Redirect(msgspec.Struct, frozen=True):
     """robots.txt is elsewhere, perhaps on another host; its rules are for the host that was asked first (RFC 9309 2.3.1.2)."""
 
     location: str
     """As the server wrote it."""
 
 
-class NotYet(NamedTuple):
+class NotYet(msgspec.Struct, frozen=True):
     """The rules are unknown: nothing of the host may be fetched, robots.txt is to be asked for again (RFC 9309 2.3.1.4)."""
 
     wait: float
     """Seconds."""
 
 
-class GiveUp(NamedTuple):
+class GiveUp(msgspec.Struct, frozen=True):
     """The rules can't be had, so the host must not be visited, until its next try (LARM-65). Never taken as consent."""
 
     why: str

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+
+import msgspec
 
 from larm.config import Robots as Settings
 from larm.frontier.host import Host, OriginRobots
@@ -30,7 +31,7 @@ BATCH = 1000
 """Messages in one pass of the chain: large enough to share a look-up on the disk, small enough for a checkpoint to wait for."""
 
 
-class Arrival(NamedTuple):
+class Arrival(msgspec.Struct, frozen=True):
     """Rules on their way from a fetcher thread to the handler thread."""
 
     host: str

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
+
 from larm.config import Frontier, Robots
 from larm.frontier.host import Host
 from larm.frontier.politeness import NOTHING, Decision, GiveUp, NotYet, Redirect, RobotsAnswer, robots_answer
@@ -146,9 +148,9 @@ def _again(message: URLMessage, address: str, redirects: int, tries: int) -> URL
 def _decision(answer: RobotsAnswer) -> Decision:
     match answer:
         case NotYet(wait):
-            return NOTHING._replace(host_wait=wait)
+            return msgspec.structs.replace(NOTHING, host_wait=wait)
         case GiveUp():
-            return NOTHING._replace(unreachable=True)
+            return msgspec.structs.replace(NOTHING, unreachable=True)
         case _:
             return NOTHING
 

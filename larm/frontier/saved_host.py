@@ -7,8 +7,6 @@ than was left at the cut, nor longer than `LONGEST_WAIT`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from larm.frontier.banded_queue import BandedQueue
@@ -68,7 +66,7 @@ class SavedHost(msgspec.Struct, frozen=True, array_like=True):
     """Of the queue but the first, where the crawl has an order."""
 
 
-class HostCut(NamedTuple):
+class HostCut(msgspec.Struct, frozen=True):
     """A host at the moment of the cut: copies only, so that they can be encoded while the crawl goes on."""
 
     key: str

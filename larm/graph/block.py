@@ -12,7 +12,7 @@ import sys
 import zlib
 from array import array
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -56,7 +56,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Places in ``texts``, uint32."""
 
 
-class Stored(NamedTuple):
+class Stored(msgspec.Struct, frozen=True):
     """A block and where it stands."""
 
     offset: int

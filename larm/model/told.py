@@ -5,12 +5,12 @@ Made by `larm.duplicates.aliases` on the writer thread of the index storage; rea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from larm.model.url import Url
 
 
-class Told(NamedTuple):
+class Told(msgspec.Struct, frozen=True):
     """One page that was stored."""
 
     url: Url

@@ -6,14 +6,15 @@ The reporter keeps ten samples of five seconds: the 50-second average. The displ
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+
+import msgspec
 
 from larm.monitor.snapshot import Snapshot
 
 _UNITS = ("Bytes", "KB", "MB", "GB")
 
 
-class Rate(NamedTuple):
+class Rate(msgspec.Struct, frozen=True):
     """Averages over a window."""
 
     pages: float

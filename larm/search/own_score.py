@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from larm.errors import ConfigError
 from larm.seams import FoundPage, Scorer
@@ -11,7 +11,7 @@ _MOST = 1_000_000
 """Or its score would be all that counts, and have 300 digits."""
 
 
-class OwnScore(NamedTuple):
+class OwnScore(msgspec.Struct, frozen=True):
     """A scorer of the user's."""
 
     name: str

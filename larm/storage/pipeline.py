@@ -11,7 +11,9 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from larm.errors import StorageError
 from larm.model.document import Visit
@@ -25,7 +27,7 @@ _BATCH = 4_000_000
 """Bytes handed to `Storage.store` at a time: few calls, yet the fetchers that wait go on soon."""
 
 
-class _Entry(NamedTuple):
+class _Entry(msgspec.Struct, frozen=True):
     """One thing in the queue: visits, or a ticket."""
 
     visits: Sequence[Visit]
