@@ -31,10 +31,12 @@ from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
 
 _TABLES = """
+    BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS seen (fingerprint INTEGER PRIMARY KEY);
     CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
-"""
+    COMMIT;
+"""  # in one transaction, which waits once for the disk
 _LOOK_UP = "SELECT json_group_array(value) FROM json_each(?) WHERE EXISTS (SELECT 1 FROM seen WHERE fingerprint = value)"
 _SUMS = "SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM seen"
 _INSERT = "INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)"

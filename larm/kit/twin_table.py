@@ -26,6 +26,7 @@ from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
 
 _TABLES = """
+    BEGIN;
     CREATE TABLE IF NOT EXISTS entries (
         key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL, marks BLOB NOT NULL, data BLOB NOT NULL
     );
@@ -34,7 +35,8 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS undone (
         key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL, marks BLOB NOT NULL, data BLOB NOT NULL
     );
-"""
+    COMMIT;
+"""  # in one transaction, which waits once for the disk
 _FIND = """
     SELECT json_group_array(json_array(asked.value, marks.key))
     FROM json_each(?) AS asked JOIN marks ON marks.mark = asked.value
