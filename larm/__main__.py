@@ -16,8 +16,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a page's title must not fail for the terminal's encoding
             stream.reconfigure(errors="replace")
-    from larm import cli
-
+    try:
+        from larm import cli
+    except KeyboardInterrupt:
+        os._exit(130)  # before there is anybody who could say it better
     if "_LARM_COMPLETE" in os.environ:  # a shell asks for completions
         cli.larm(prog_name="larm")
     status = cli.run(sys.argv[1:])

@@ -65,6 +65,18 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_ctrl_c_while_the_command_line_is_loaded_ends_quietly(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")  # what Python does with the signal, at this place
+    root = str(Path(cli.__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-m", "larm", "version"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), root))},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> None:
     """As a daemon's may be; a crawl's files must not get its number either."""
