@@ -104,11 +104,11 @@ class IndexStorage:
 
     def commit(self) -> Mapping[str, Any]:
         """Make the index durable and visible to searches."""
+        position: dict[str, Any] = {}
         if self._aliases is not None:
             self._index(self._aliases.rest())
-        position: dict[str, Any] = {"generation": self._writer.commit()}
-        if self._aliases is not None:
-            position["aliases"] = self._aliases.commit()
+            position["aliases"] = self._aliases.commit()  # tantivy's threads have something to do meanwhile
+        position["generation"] = self._writer.commit()
         return position
 
     def close(self) -> None:
