@@ -17,15 +17,17 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from larm.kit.clock import SystemClock
 from larm.kit.forked import Forked, address_space, fork
-from larm.kit.helper_serve import GRACE, LENGTH
+from larm.kit.frames import LENGTH, Frames, framed, write_some
+from larm.kit.helper_serve import GRACE
 
+T = TypeVar("T")
 MAX_ANSWER: Final = 100_000_000
 """Bytes; a longer answer is none."""
 _PIPE = 1 << 20
@@ -59,7 +61,7 @@ class HelperProcess:
         # only the thread that asks
         self._process: _Process | None = None
         self._asked = 0  # requests without an answer
-        self._came = bytearray()  # of answers
+        self._came = Frames()  # answers
         self.starts = 0
         """How often it was started."""
 
@@ -67,9 +69,9 @@ class HelperProcess:
         """The answer. Raises Died if there is none in this time, or the process ended; the next request gets a new one."""
         self.start()
         self.send(request, seconds)
-        return self.receive(seconds)
+        return self.receive(seconds, bytes)
 
-    def send(self, request: bytes, seconds: float) -> None:
+    def send(self, request: bytes | bytearray, seconds: float) -> None:
         """After `start`. Of several requests the answers come in their order. Raises Died, and then none gets an answer.
 
         A process that has died since is not replaced: the new one would not know what the old one was told.
@@ -77,25 +79,28 @@ class HelperProcess:
         process = self._process
         if process is None:
             raise Died("it was not started")
+        rest = framed(request)
         try:
-            self._send(process, len(request).to_bytes(LENGTH, "big") + request, _clock.monotonic() + seconds)
+            self._send(process, rest, _clock.monotonic() + seconds)
         except Died:
             self.close()
             raise
+        finally:
+            rest.clear()  # who handles the error may want the memory for another request
         self._asked += 1
 
-    def receive(self, seconds: float) -> bytes:
-        """The next answer. Raises Died."""
+    def receive(self, seconds: float, read: Callable[[memoryview], T]) -> T:
+        """The next answer, as ``read`` has it, which must not keep the memory. Raises Died, and what ``read`` raises."""
         process = self._process
         if process is None or not self._asked:
             raise Died("it was not asked")
         try:
-            answer = self._receive(process, _clock.monotonic() + seconds)
+            self._receive(process, _clock.monotonic() + seconds)
         except Died:
             self.close()
             raise
         self._asked -= 1
-        return answer
+        return self._came.pop(read)
 
     def start(self) -> None:
         """A process, a new one where there is none any more. Raises NotStarted."""
@@ -114,7 +119,7 @@ class HelperProcess:
         """End the process, if there is one."""
         process, self._process = self._process, None
         self._asked = 0
-        self._came.clear()
+        self._came = Frames()
         if process is None:
             return
         process.kill()
@@ -154,44 +159,35 @@ class HelperProcess:
         _widen(process)
         return process
 
-    def _send(self, process: _Process, data: bytes, end: float) -> None:
+    def _send(self, process: _Process, rest: list[memoryview], end: float) -> None:
         """What comes meanwhile is taken, or both would wait for room."""
         assert process.stdin is not None  # noqa: S101
         assert process.stdout is not None  # noqa: S101
-        pipe, back, rest = process.stdin.fileno(), process.stdout.fileno(), memoryview(data)
+        pipe, back = process.stdin.fileno(), process.stdout.fileno()
         while rest:
             try:
-                rest = rest[os.write(pipe, rest) :]
+                write_some(pipe, rest)
             except BlockingIOError:
                 if self._wait({pipe: select.POLLOUT, back: select.POLLIN}, end) == back:
                     self._take(process)
             except OSError as error:
                 raise self._death(process) from error
 
-    def _receive(self, process: _Process, end: float) -> bytes:
+    def _receive(self, process: _Process, end: float) -> None:
+        """Until an answer is there."""
         assert process.stdout is not None  # noqa: S101
         pipe, came = process.stdout.fileno(), self._came
-        while True:
-            if len(came) >= LENGTH:
-                size = LENGTH + int.from_bytes(came[:LENGTH], "big")
-                if size > MAX_ANSWER:
-                    raise Died("its answer is too long")
-                if len(came) >= size:
-                    answer = bytes(memoryview(came)[LENGTH:size])
-                    del came[:size]
-                    return answer
+        while not came.whole:
             self._wait({pipe: select.POLLIN}, end)
             self._take(process)
 
     def _take(self, process: _Process) -> None:
         assert process.stdout is not None  # noqa: S101
-        try:
-            chunk = os.read(process.stdout.fileno(), _PIPE)
-        except BlockingIOError:
-            return
-        if not chunk:
-            raise self._death(process)
-        self._came += chunk
+        if (self._came.size or 0) > MAX_ANSWER - LENGTH:
+            raise Died("its answer is too long")
+        with suppress(BlockingIOError):
+            if not self._came.take(process.stdout.fileno()):
+                raise self._death(process)
 
     @staticmethod
     def _wait(events: Mapping[int, int], end: float) -> int:

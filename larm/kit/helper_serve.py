@@ -12,47 +12,39 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TypeVar
 
+from larm.kit.frames import Frames, framed, write_some
+
 T = TypeVar("T")
-LENGTH: Final = 4
-"""Bytes of the length in front of each frame, big-endian."""
 GRACE: Final = 1.0
 """Seconds from the end of a request's time to the alarm in the process."""
 
 
-def serve(read: Callable[[bytes], T], seconds: Callable[[T], float], answer: Callable[[T], bytes], memory: int) -> None:
+def serve(
+    read: Callable[[memoryview], T], seconds: Callable[[T], float], answer: Callable[[T], bytes | bytearray], memory: int
+) -> None:
     """Answer requests until the pipe closes; then the process ends.
 
-    ``read``: a request of its frame. ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later.
+    ``read``: a request of its frame, whose memory it must not keep.
+    ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later.
     ``memory``: bytes of address space. What ``answer`` prints goes nowhere.
     """
     _limit(memory)
     pipe = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
-    while (head := _read(LENGTH)) is not None:
-        frame = _read(int.from_bytes(head, "big"))
-        if frame is None:
-            break
-        request = read(frame)
-        del frame  # what has been read would take room beside the next one
+    frames = Frames()
+    while True:
+        while not frames.whole:
+            if not frames.take(0):
+                os._exit(0)  # nothing is worth being cleaned up
+        request = frames.pop(read)
         signal.setitimer(signal.ITIMER_REAL, seconds(request) + GRACE)  # nobody handles the alarm, so it ends the process
         found = answer(request)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        rest = memoryview(len(found).to_bytes(LENGTH, "big") + found)
+        rest = framed(found)
         while rest:
-            rest = rest[os.write(pipe, rest) :]
-        del request, found, rest
-    os._exit(0)  # nothing is worth being cleaned up
-
-
-def _read(size: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < size:
-        chunk = os.read(0, min(1_000_000, size - len(data)))
-        if not chunk:
-            return None
-        data += chunk
-    return bytes(data)
+            write_some(pipe, rest)
+        del request, found  # they would take room beside the next one
 
 
 def _limit(memory: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
+from larm.kit.frames import KEPT
 from larm.kit.garbage import collect_rarely, give_back
 from larm.kit.helper_serve import serve
 from larm.model.host_resolver import parse_rules
@@ -25,8 +26,9 @@ class Child:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._process: ByMime | None = None
+        self._reply = bytearray()  # memory that is used again
 
-    def answer(self, request: Request) -> bytes:
+    def answer(self, request: Request) -> bytearray:
         """The frame of the reply."""
         if request.terms is not None:
             self._process = self._build(request.terms)
@@ -36,10 +38,12 @@ class Child:
         documents = [document if document.mime in HTML else None for document in read]
         counts = dict(self._counts)
         self._counts.clear()
-        reply = encode_reply(Reply(documents, counts))
+        if len(self._reply) > KEPT:
+            self._reply = bytearray()
+        encode_reply(Reply(documents, counts), self._reply)
         if any(len(fetched.body) > LARGE for _, fetched in request.pages):
             give_back()
-        return reply
+        return self._reply
 
     def _build(self, terms: Terms) -> ByMime:
         normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
+from larm.kit.frames import KEPT
 from larm.kit.helper_process import Died, HelperProcess, NotStarted, TookTooLong
 from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
@@ -60,6 +61,7 @@ class PageReader:
         self._told = 0  # the process that knows the terms
         self._unfit = 0  # processes in a row that have not got so far
         self._out: deque[_Batch] = deque()
+        self._frame = bytearray()  # memory of requests, used again
         # written by the main thread
         self._hurried = False
 
@@ -141,7 +143,13 @@ class PageReader:
     def _send(self, pages: Sequence[Page]) -> None:
         self._prepare()
         request = Request([(lease.message, fetched) for lease, fetched in pages])
-        self._process.send(encode_request(request), self._allowance(pages))
+        self._tell(request, self._allowance(pages))
+
+    def _tell(self, request: Request, seconds: float) -> None:
+        if len(self._frame) > KEPT:  # of a large page
+            self._frame = bytearray()
+        encode_request(request, self._frame)
+        self._process.send(self._frame, seconds)
 
     def _prepare(self) -> None:
         """A process that knows the terms. Raises NotStarted: no page is to blame for one that dies before."""
@@ -152,7 +160,8 @@ class PageReader:
             return
         self._unfit += 1
         try:
-            self._process.ask(encode_request(Request((), self._terms)), self._allowance(()))
+            self._tell(Request((), self._terms), self._allowance(()))
+            self._process.receive(self._allowance(()), len)
         except Died as death:
             self._count("relief/died", 1)
             raise NotStarted(f"before its first page {death}") from death
@@ -160,7 +169,7 @@ class PageReader:
 
     def _receive(self, pages: Sequence[Page]) -> list[Document | Lost]:
         try:
-            reply = decode_reply(self._process.receive(self._allowance(pages)))
+            reply = self._process.receive(self._allowance(pages), decode_reply)
         except (msgspec.DecodeError, UnicodeError):
             reply = None
         if reply is None or len(reply.documents) != len(pages):  # nonsense

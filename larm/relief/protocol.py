@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from larm.config import Processing
+from larm.kit.frames import LENGTH
 from larm.kit.helper_process import MAX_ANSWER
-from larm.kit.helper_serve import LENGTH
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -78,26 +78,27 @@ _requests = msgspec.msgpack.Decoder(Request)
 _replies = msgspec.msgpack.Decoder(Reply)
 
 
-def encode_request(request: Request) -> bytes:
-    """One frame. Raises UnicodeEncodeError for lone surrogates in a header."""
-    return _encoder.encode(request)
+def encode_request(request: Request, room: bytearray) -> None:
+    """One frame, in place of what is in ``room``. Raises UnicodeEncodeError for lone surrogates in a header."""
+    _encoder.encode_into(request, room)
 
 
-def decode_request(frame: bytes) -> Request:
+def decode_request(frame: bytes | memoryview) -> Request:
     """The inverse; raises msgspec.DecodeError."""
     return _requests.decode(frame)
 
 
-def encode_reply(reply: Reply, longest: int = MAX_ANSWER - LENGTH) -> bytes:
+def encode_reply(reply: Reply, room: bytearray, longest: int = MAX_ANSWER - LENGTH) -> None:
     """One frame; documents that can't be told are left out, and all of them where they are too many bytes for an answer."""
     try:
-        frame = _encoder.encode(reply)
+        _encoder.encode_into(reply, room)
     except UnicodeEncodeError:
-        frame = _encoder.encode(Reply([_telling(document) for document in reply.documents], reply.counts))
-    return frame if len(frame) <= longest else _encoder.encode(Reply([None] * len(reply.documents)))
+        _encoder.encode_into(Reply([_telling(document) for document in reply.documents], reply.counts), room)
+    if len(room) > longest:
+        _encoder.encode_into(Reply([None] * len(reply.documents)), room)
 
 
-def decode_reply(frame: bytes) -> Reply:
+def decode_reply(frame: bytes | bytearray | memoryview) -> Reply:
     """The inverse; raises msgspec.DecodeError."""
     return _replies.decode(frame)
 

@@ -11,8 +11,9 @@ import pytest
 
 from larm.config import Fetch, Processing
 from larm.crawl import JOIN_DEADLINE
+from larm.kit.frames import LENGTH
 from larm.kit.helper_process import MAX_ANSWER, Died, HelperProcess, TookTooLong
-from larm.kit.helper_serve import GRACE, LENGTH
+from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.lease import Lease
@@ -166,7 +167,7 @@ def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], mon
     there.hand(PAGES[2:])
     try:
         with monkeypatch.context() as patched:
-            patched.setattr(there._process, "receive", lambda _seconds: b"\xc1")
+            patched.setattr(there._process, "receive", lambda _seconds, read: read(b"\xc1"))
             assert [document for _, document in there.take()] == [Lost.UNREAD] * 2
         assert [document for _, document in there.take()] == here(PAGES[2:])
     finally:
@@ -196,20 +197,20 @@ def test_answers_of_nonsense_are_no_answers(counts: Counter[str], monkeypatch: p
     there = reader(counts)
     monkeypatch.setattr(there._process, "send", lambda _frame, _seconds: None)
     for answer in (b"", b"\xc1", b"\x93\x90\x80\xc2", b"\x91\x01"):
-        monkeypatch.setattr(there._process, "receive", lambda _seconds, answer=answer: answer)
+        monkeypatch.setattr(there._process, "receive", lambda _seconds, read, answer=answer: read(answer))
         assert read(there, PAGES) == [Lost.UNREAD] * len(PAGES)
 
 
-def once_told(there: PageReader, receive: Callable[[float], bytes]) -> Callable[[float], bytes]:
+def once_told(there: PageReader, receive: Callable[[float], bytes]) -> Callable[..., object]:
     """For `HelperProcess.receive`: each process takes note of the terms."""
     answer, told = there._process.receive, 0
 
-    def received(seconds: float) -> bytes:
+    def received(seconds: float, read: Callable[[memoryview], object]) -> object:
         nonlocal told
         if told == there._process.starts:
-            return receive(seconds)
+            return read(memoryview(receive(seconds)))
         told = there._process.starts
-        return answer(seconds)
+        return answer(seconds, read)
 
     return received
 
@@ -305,10 +306,13 @@ def test_pages_with_more_links_than_an_answer_may_hold_end_no_process(counts: Co
 
 
 def test_documents_that_are_too_long_together_are_all_left_out() -> None:
-    whole = Reply(here(PAGES), {"a": 1})
-    frame = encode_reply(whole)
-    assert encode_reply(whole, len(frame)) == frame
-    assert decode_reply(encode_reply(whole, len(frame) - 1)) == Reply([None] * len(PAGES)), "who reads them counts them"
+    whole, frame, room = Reply(here(PAGES), {"a": 1}), bytearray(), bytearray(b"what was there before")
+    encode_reply(whole, frame)
+    encode_reply(whole, room, len(frame))
+    assert room == frame
+    assert decode_reply(frame) == whole
+    encode_reply(whole, room, len(frame) - 1)
+    assert decode_reply(room) == Reply([None] * len(PAGES)), "who reads them counts them"
     assert len(frame) < MAX_ANSWER - LENGTH
 
 

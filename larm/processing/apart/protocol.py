@@ -9,8 +9,6 @@ from typing import Final
 
 import msgspec
 
-LENGTH: Final = 4
-"""Bytes in front of a frame, big-endian."""
 MAX_TEXT: Final = 2_000_000
 """Characters that are read of a document; the index keeps fewer."""
 MAX_LINKS: Final = 10_000

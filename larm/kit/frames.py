@@ -1,0 +1,88 @@
+"""Frames: messages through a pipe, each with its length in front, read into memory that is used again.
+
+Fresh memory would cost more than the message: the system clears each page of it first. Used by both ends of a helper process,
+each on its own thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+LENGTH: Final = 4
+"""Bytes of the length in front of each frame, big-endian."""
+KEPT: Final = 2_000_000
+"""Bytes of memory that are kept for the next frame: enough for two that fill the pipe between two processes."""
+
+
+class Frames:
+    """What comes through one pipe: `take` until there is a `whole` frame, then `pop` it."""
+
+    def __init__(self) -> None:
+        self._room = bytearray(KEPT)
+        self._begin = self._end = 0  # of what is there
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the first frame, be it whole or not; None: not known yet."""
+        if self._end - self._begin < LENGTH:
+            return None
+        return int.from_bytes(self._room[self._begin : self._begin + LENGTH])
+
+    @property
+    def whole(self) -> bool:
+        """There is a frame to be popped."""
+        size = self.size
+        return size is not None and self._end - self._begin >= LENGTH + size
+
+    def take(self, pipe: int) -> bool:
+        """Read once what there is, or, of the first frame, what there is room for; False: the pipe has ended.
+
+        Raises OSError; BlockingIOError where it would have to wait, and must not.
+        """
+        self._make_room()
+        with memoryview(self._room) as room, room[self._end :] as free:
+            count = os.readv(pipe, [free])
+        self._end += count
+        return count > 0
+
+    def pop(self, read: Callable[[memoryview], T]) -> T:
+        """The first frame, as ``read`` has it, which must not keep the memory. Also gone if ``read`` raises."""
+        begin = self._begin + LENGTH
+        self._begin = begin + (self.size or 0)
+        try:
+            with memoryview(self._room) as room, room[begin : self._begin] as frame:
+                return read(frame)
+        finally:
+            if self._begin == self._end:
+                self._begin = self._end = 0
+                if len(self._room) > KEPT:
+                    self._room = bytearray(KEPT)
+
+    def _make_room(self) -> None:
+        """For the whole of the first frame, and something at all."""
+        there, wanted = self._end - self._begin, LENGTH + (self.size or 0)
+        if self._end < len(self._room) and self._begin + wanted <= len(self._room):
+            return
+        rest = self._room[self._begin : self._end]
+        if wanted > len(self._room):
+            self._room = bytearray(wanted)
+        self._room[:there] = rest
+        self._begin, self._end = 0, there
+
+
+def framed(data: bytes | bytearray) -> list[memoryview]:
+    """What is to be written for a frame of it, by `write_some`."""
+    head = memoryview(len(data).to_bytes(LENGTH, "big"))
+    return [head, memoryview(data)] if data else [head]
+
+
+def write_some(pipe: int, rest: list[memoryview]) -> None:
+    """Write once, and leave in ``rest`` what there was no room for. Raises OSError, BlockingIOError."""
+    written = os.writev(pipe, rest)
+    while rest and written >= len(rest[0]):
+        written -= len(rest.pop(0))
+    if written:
+        rest[0] = rest[0][written:]
