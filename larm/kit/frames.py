@@ -14,14 +14,15 @@ T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
-"""Bytes of memory that are kept for the next frame: enough for two that fill the pipe between two processes."""
+"""Bytes of memory that are kept for the next frame, at most: enough for two that fill the pipe between two processes."""
+_FIRST = 250_000  # bytes to begin with: most frames find room
 
 
 class Frames:
     """What comes through one pipe: `take` until there is a `whole` frame, then `pop` it."""
 
     def __init__(self) -> None:
-        self._room = bytearray(KEPT)
+        self._room = bytearray()
         self._begin = self._end = 0  # of what is there
 
     @property
@@ -59,7 +60,7 @@ class Frames:
             if self._begin == self._end:
                 self._begin = self._end = 0
                 if len(self._room) > KEPT:
-                    self._room = bytearray(KEPT)
+                    self._room = bytearray()
 
     def _make_room(self) -> None:
         """For the whole of the first frame, and something at all."""
@@ -68,7 +69,7 @@ class Frames:
             return
         rest = self._room[self._begin : self._end]
         if wanted > len(self._room):
-            self._room = bytearray(wanted)
+            self._room = bytearray(max(wanted, _FIRST))
         self._room[:there] = rest
         self._begin, self._end = 0, there
 
