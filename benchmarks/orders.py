@@ -13,6 +13,7 @@ import lzma
 import random
 import tempfile
 import time
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -27,7 +28,7 @@ from larm.frontier.host_budget import ROWS as DOMAINS
 from larm.frontier.host_budget import HostBudgetOrder
 from larm.frontier.opic import ROWS, OpicOrder
 from larm.frontier.page_rank import PageRankOrder
-from larm.graph.ranks import LinkRows, change, start, sweep
+from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.reader import open_graph
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
@@ -102,12 +103,12 @@ def page_rank(links: Sequence[Sequence[int]]) -> list[float]:
     pages = [page for page, out in enumerate(links) if out]
     counts = [len(links[page]) for page in pages]
     targets = [target for page in pages for target in links[page]]
-    part = LinkRows(np.array(pages, np.uint32), np.array(counts, np.uint32), np.array(targets, np.uint32))
-    rank, moved = start(len(links)), 1.0
-    while moved > 1e-12:
-        after = next(found for found in sweep(rank, [part]) if found is not None)
-        rank, moved = after, change(rank, after)
-    return rank.tolist()
+    part = LinkRows(*(memoryview(array("I", each)) for each in (pages, counts, targets)))
+    iteration = Iteration(len(links), [part])
+    while iteration.moved > 1e-12:
+        for _ in iteration.sweep():
+            pass
+    return iteration.rank.tolist()
 
 
 def good_seeds(web: Web, count: int) -> list[int]:

@@ -151,7 +151,12 @@ def read_block(file: int, offset: int, end: int, path: Path) -> Stored:
             raise ValueError("its checksum is wrong")
         return Stored(offset, stop, _decoder.decode(payload))
     except (OSError, ValueError, struct.error, msgspec.MsgspecError) as error:
-        raise StorageError(f"{path}: the block at {offset:,} is damaged ({error}); start over with --fresh") from error
+        raise damaged(path, offset, error) from error
+
+
+def damaged(path: Path, offset: int, error: Exception) -> StorageError:
+    """What is wrong with a block of a journal, and what to do."""
+    return StorageError(f"{path}: the block at {offset:,} is damaged ({error}); start over with --fresh")
 
 
 def check_journal(path: Path, end: int) -> None:

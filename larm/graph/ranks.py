@@ -1,4 +1,4 @@
-"""PageRank by power iteration: how likely somebody who follows links at random is on each page. Pure; numpy.
+"""PageRank by power iteration: how likely somebody who follows links at random is on each page. One thread.
 
 ``rank = DAMPING * (what the pages that link here hand on + what dangling nodes spread evenly) + (1 - DAMPING) / nodes``: a node
 without links (it has none, or was not fetched yet) hands its rank to all.
@@ -6,45 +6,44 @@ without links (it has none, or was not fetched yet) hands its rank to all.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from larm.graph.columns import Column, columns, zeros
 from larm.graph.files import DAMPING
 
 
 class LinkRows(NamedTuple):
-    """Some of the links: those of some pages."""
+    """Some of the links: those of some pages. uint32."""
 
-    pages: NDArray[np.uint32]
+    pages: Column
     """Numbers of nodes that have links."""
-    counts: NDArray[np.uint32]
+    counts: Column
     """How many each has."""
-    targets: NDArray[np.uint32]
+    targets: Column
     """Where they lead, page by page."""
 
 
-def start(nodes: int) -> NDArray[np.float64]:
-    """All alike; for who knows nothing better."""
-    return np.full(nodes, 1 / max(nodes, 1))
+class Iteration:
+    """The ranks of some nodes, more precise with each sweep."""
 
+    def __init__(self, nodes: int, links: Sequence[LinkRows]) -> None:
+        """All alike at first; for who knows better, `rank` can be changed."""
+        # constant after construction
+        self._links = links
+        # only one thread
+        self.rank: Column = memoryview(array("d", (1 / max(nodes, 1),)) * nodes)
+        """float64; their sum is 1."""
+        self.moved = 1.0 if nodes else 0.0
+        """How far the last sweep moved: the L1 distance. It falls by at least 15 % with each."""
 
-def sweep(rank: NDArray[np.float64], links: Sequence[LinkRows]) -> Iterator[NDArray[np.float64] | None]:
-    """One step of the iteration, in parts: None after each part, at last the new rank. 5 ms for a million links."""
-    nodes = len(rank)
-    gathered = np.zeros(nodes)
-    handed = 0.0
-    for part in links:
-        held = rank[part.pages]
-        handed += float(held.sum())
-        gathered += np.bincount(part.targets, np.repeat(held / part.counts, part.counts), nodes)
-        yield None
-    kept = 1.0 - handed  # of dangling nodes; the sum of all ranks is 1
-    yield DAMPING * (gathered + kept / nodes) + (1.0 - DAMPING) / nodes
-
-
-def change(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """How far a sweep moved: the L1 distance. It falls by at least 15 % with each."""
-    return float(np.abs(after - before).sum())
+    def sweep(self) -> Iterator[None]:
+        """One step, in parts: 5 ms for a million links. Then there is a new `rank`."""
+        gathered, handed = zeros("d", len(self.rank)), 0.0
+        for part in self._links:
+            handed += columns.hand_on(self.rank, *part, gathered)
+            yield
+        self.moved = columns.settle(gathered, handed, DAMPING, self.rank)
+        self.rank = gathered
+        yield

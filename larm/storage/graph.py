@@ -30,7 +30,7 @@ _BLOCK = 300_000
 _GROWN = 1.5
 """A new snapshot is begun when the journal has grown by so much: all of them together then cost three times the last."""
 _PAUSE = 5.0
-"""Seconds from one snapshot to the next, and before the first: numpy alone takes 0.1 s, which a small crawl has only once."""
+"""Seconds from one snapshot to the next, and before the first: a small crawl makes do with the last."""
 _MOMENT = 0.2
 """Seconds of a commit that go into the snapshot: a twenty-fifth of the time between two checkpoints."""
 _LAST = 10.0
@@ -141,7 +141,7 @@ class GraphStorage:
         return 0
 
     def _begin(self) -> None:
-        from larm.graph.refresh import Refresh  # with numpy: 0.1 s, in which --help or a small crawl is done
+        from larm.graph.refresh import Refresh  # not for --help; where nothing is compiled, numpy takes 40 ms
 
         refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT)
         self._running = refresh, refresh.steps(), self._noted

@@ -1,0 +1,226 @@
+"""`larm.graph.columns`, with numpy: for who has no compiler, and to hold ``quick_columns.pyx`` against.
+
+Pure, but for what is changed; any thread. numpy needs a tenth of the time to sort numbers of 16 bits, so they are made where
+they can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larm.graph.block import MOVED, PAGE, Block
+from larm.graph.columns import Aliases, Column
+
+_Words = NDArray[np.uint64]
+_Numbers = NDArray[np.uint32]
+_Reals = NDArray[np.float64]
+
+
+class _BlockLinks(NamedTuple):
+    """A block's columns."""
+
+    kinds: NDArray[np.uint8]
+    pages: _Words
+    counts: _Numbers
+    nodes: _Words
+    targets: _Numbers
+    anchors: _Numbers
+    texts: int
+
+    def goals(self) -> Column:
+        """See `larm.graph.columns.BlockLinks`, as for the other two."""
+        goals, moved = np.zeros(len(self.kinds), np.uint64), self.kinds == MOVED
+        first = np.cumsum(self.counts, dtype=np.int64) - self.counts
+        goals[moved] = self.nodes[self.targets[first[moved]]]
+        return goals.data
+
+    def named(self, alive: bytes, aliases: Aliases) -> Column:
+        living, nodes = _mask(alive), self.nodes
+        if not living.all():
+            nodes = nodes[_distinct(self.targets[np.repeat(living, self.counts)])]
+        return np.concatenate((_alias(nodes, aliases), self.pages[living])).data
+
+    def numbered(
+        self, alive: bytes, aliases: Aliases, nodes: Column, texts: Column
+    ) -> tuple[Column, Column, Column, Column, Column]:
+        living, among = _mask(alive), np.asarray(nodes)
+        if len(texts) != self.texts:
+            raise ValueError("not the block's texts")
+        used = np.repeat(living, self.counts)
+        targets = _places(among, _alias(self.nodes, aliases))[self.targets[used]]
+        numbers = _places(among, self.pages[living])
+        places = np.repeat(np.arange(len(numbers), dtype=np.uint64), self.counts[living])
+        sources = numbers[places]
+        other = sources != targets  # that a page links to itself is no recommendation; who clicks at random clicks it, too
+        anchors = np.asarray(texts)[self.anchors[used][other]]
+        backlinks = np.stack((targets[other], sources[other], anchors), axis=1)
+        links = np.sort(places << np.uint64(32) | targets)
+        links = links[np.diff(links, prepend=links[:1] + np.uint64(1)) != 0]  # of several links to a page, one counts
+        each = np.bincount((links >> np.uint64(32)).astype(np.int64), minlength=len(numbers)).astype(np.uint32)
+        some = each > 0
+        goals = (links & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+        return numbers.data, numbers[some].data, each[some].data, goals.data, backlinks.ravel().data
+
+
+def opened(block: Block) -> _BlockLinks:
+    """See `larm.graph.columns.Columns`, as for all that follow, of which here stands how."""
+    links = _BlockLinks(
+        np.frombuffer(block.kinds, np.uint8),
+        np.frombuffer(block.pages, "<u8"),
+        np.frombuffer(block.counts, "<u4"),
+        np.frombuffer(block.nodes, "<u8"),
+        np.frombuffer(block.targets, "<u4"),
+        np.frombuffer(block.anchors, "<u4"),
+        block.texts.count(b"\n") + 1,
+    )
+    rows, count = len(links.kinds), int(links.counts.sum(dtype=np.uint64))
+    if not rows == len(links.pages) == len(links.counts) == block.urls.count(b"\n") + 1:
+        raise ValueError("its rows are incomplete")
+    if not count == len(links.targets) == len(links.anchors):
+        raise ValueError("its links are incomplete")
+    if count and (links.targets.max() >= len(links.nodes) or links.anchors.max() >= links.texts):
+        raise ValueError("a link leads out of it")
+    if not links.counts[links.kinds == MOVED].all():
+        raise ValueError("a page moved nowhere")
+    return links
+
+
+def last_rows(kinds: bytes, pages: bytes, goals: bytes) -> tuple[bytes, Column, Column]:
+    """A stable sort leaves those of a page in their order."""
+    kind, page, goal = np.frombuffer(kinds, np.uint8), np.frombuffer(pages, "<u8"), np.frombuffer(goals, np.uint64)
+    if not len(kind) == len(page) == len(goal):
+        raise ValueError("columns of different lengths")
+    order = np.argsort(page, kind="stable")
+    last = np.ones(len(page), bool)
+    np.not_equal(page[order[1:]], page[order[:-1]], out=last[:-1])
+    rows = order[last]
+    moved = rows[kind[rows] == MOVED]
+    alive = np.zeros(len(page), np.uint8)
+    alive[rows[kind[rows] == PAGE]] = 1
+    return alive.tobytes(), page[moved].astype(np.uint64).data, goal[moved].data
+
+
+def resolved(moved: Column, goals: Column, hops: int) -> Aliases:
+    """Where a name leads, leads on in the same table, so that each hop doubles the way."""
+    names, found = np.asarray(moved), np.asarray(goals)
+    for _ in range(hops):
+        found = _alias(found, (names.data, found.data))
+    other = names != found
+    return names[other].data, found[other].data
+
+
+def distinct(known: Column, more: Sequence[Column]) -> Column:
+    """All are sorted again: numpy does that faster than it sorts in."""
+    return _distinct(np.concatenate([np.asarray(each) for each in (known, *more)])).data
+
+
+def places(among: Column, numbers: Column) -> Column:
+    """By binary search."""
+    return _places(np.asarray(among), np.asarray(numbers)).data
+
+
+def zeros_at(column: Column, numbers: Column) -> list[int]:
+    """One look at each."""
+    found: list[int] = np.flatnonzero(np.asarray(column)[np.asarray(numbers)] == 0).tolist()
+    return found
+
+
+def dealt(backlinks: Column, width: int, buckets: int) -> list[Column]:
+    """A stable sort by the number of the bucket."""
+    rows = np.asarray(backlinks).reshape(-1, 3)
+    numbers = (rows[:, 0] // np.uint32(width)).astype(np.uint16)
+    rows = rows[np.argsort(numbers, kind="stable")]
+    ends = np.cumsum(np.bincount(numbers, minlength=buckets)).tolist()
+    if len(ends) > buckets:
+        raise ValueError("a target is in none of the buckets")
+    return [rows[begin:end].ravel().data for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def by_target(backlinks: bytes, first: int, starts: Column) -> Column:
+    """A stable sort by the target."""
+    rows, ends = np.frombuffer(backlinks, np.uint32).reshape(-1, 3), np.asarray(starts)
+    width = len(ends) - 1
+    targets = rows[:, 0] - np.uint32(first)  # of one that is less it makes a very large one
+    if len(targets) and targets.max() >= width:
+        raise ValueError("a target is in another bucket")
+    ends[1:] = ends[0] + np.cumsum(np.bincount(targets, minlength=width), dtype=np.uint64)
+    small = targets.astype(np.uint16) if width <= 1 << 16 else targets
+    return rows[np.argsort(small, kind="stable"), 1:].ravel().data
+
+
+def count(sources: Column, counts: Column, targets: Column, degrees: Column) -> None:
+    """Links of a page to itself are left out."""
+    found, goals = np.asarray(degrees), np.asarray(targets)
+    other = goals != np.repeat(np.asarray(sources), np.asarray(counts))
+    found += np.bincount(goals[other], minlength=len(found)).astype(np.uint32)
+
+
+def carry(rank: Column, nodes: Column, known: Column, ranks: Column) -> None:
+    """Looked up in the order of their fingerprints, which is that of the column."""
+    found, among, before, had = np.asarray(rank), np.asarray(nodes), np.asarray(known), np.asarray(ranks)
+    if not len(before) == len(had) or not len(found) == len(among):
+        raise ValueError("not a rank for each node")
+    if len(found):
+        numbers = np.searchsorted(among, before).clip(max=len(found) - 1)
+        same = among[numbers] == before
+        found[numbers[same]] = had[same] / len(found)
+        found /= found.sum()
+
+
+def hand_on(rank: Column, sources: Column, counts: Column, targets: Column, gathered: Column) -> float:
+    """Each link has its share, for a moment: 8 bytes."""
+    found, many = np.asarray(gathered), np.asarray(counts)
+    held = np.asarray(rank)[np.asarray(sources)]
+    found += np.bincount(np.asarray(targets), np.repeat(held / many, many), len(found))
+    return float(held.sum())
+
+
+def settle(gathered: Column, handed: float, damping: float, rank: Column) -> float:
+    """In place."""
+    found, nodes = np.asarray(gathered), len(gathered)
+    found += (1.0 - handed) / nodes
+    found *= damping
+    found += (1.0 - damping) / nodes
+    return float(np.abs(found - np.asarray(rank)).sum())
+
+
+def by_rank(rank: Column, most: int) -> tuple[Column, Column]:
+    """A stable sort, from above."""
+    order = np.argsort(-np.asarray(rank), kind="stable").astype(np.uint32)
+    found = np.zeros(len(order), np.uint32)
+    found[order] = np.arange(len(order), dtype=np.uint32)
+    return order[:most].copy().data, found.data
+
+
+def scaled(rank: Column) -> Column:
+    """Times the number of nodes."""
+    return (np.asarray(rank) * len(rank)).astype(np.float32).data
+
+
+def _mask(alive: bytes) -> NDArray[np.bool_]:
+    return np.frombuffer(alive, np.bool_)
+
+
+def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """``np.unique``, which however begins by loading 5 ms of numpy that nobody else needs."""
+    numbers = np.sort(numbers)
+    first = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    return numbers[first]
+
+
+def _places(among: _Words, numbers: _Words) -> _Numbers:
+    return np.searchsorted(among, numbers).astype(np.uint32)
+
+
+def _alias(fingerprints: _Words, aliases: Aliases) -> _Words:
+    """The same, where a name that moved is replaced by where it leads."""
+    moved, goals = np.asarray(aliases[0]), np.asarray(aliases[1])
+    if not len(moved) or not len(fingerprints):
+        return fingerprints
+    found = np.searchsorted(moved, fingerprints).clip(max=len(moved) - 1)
+    return np.where(moved[found] == fingerprints, goals[found], fingerprints)

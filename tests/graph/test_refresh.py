@@ -1,0 +1,129 @@
+"""A refresh with what is compiled makes the snapshot that one with numpy makes, of any journal."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from larm.errors import StorageError
+from larm.graph import numpy_columns
+from larm.graph.block import read_block
+from larm.graph.files import JOURNAL, SNAPSHOT
+from larm.graph.snapshot import Snapshot
+from larm.model.document import Visit
+from tests.graph.twins import TWINS, journal, needs_it, quick, refreshed
+from tests.graph.webs import gone, moved, page
+
+SAME = ("texts", "urls", "text_offsets", "url_offsets", "locations", "backlinks", "backlink_offsets", "nodes", "degrees")
+SMALL = {"_PART": 7, "_BUCKET": 5, "_PENDING": 3, "_MEMORY": 100}
+
+names = st.sampled_from([f"w.org/{name}" for name in "abcdefghijklmno"])
+texts = st.sampled_from(["", "home", "two\nlines", "two lines", "日本語", "\ud800", "x" * 50])
+visits = st.one_of(
+    st.builds(page, names, st.dictionaries(names, texts, max_size=8)),
+    st.builds(page, names, st.lists(names, max_size=12)),
+    st.builds(page, names, st.lists(names, max_size=3), follow=st.just(False)),
+    st.builds(moved, names, names),
+    st.builds(gone, names),
+)
+
+
+def alike(one: Snapshot, other: Snapshot) -> None:
+    """All the same but ranks, which are so but for rounding, and the places of those that are equal but for that."""
+    assert one.figures == other.figures
+    for name in (*SAME, "moved_from", "moved_to"):
+        assert bytes(one.array(name)) == bytes(other.array(name)), name
+    ranks = one.array("ranks", "f").tolist()
+    assert ranks == pytest.approx(other.array("ranks", "f").tolist(), rel=1e-6)
+    for each in (one, other):
+        places = each.array("places", "I").tolist()
+        order = sorted(range(len(places)), key=places.__getitem__)
+        assert sorted(places) == list(range(len(ranks)))
+        assert order[:1000] == each.array("top", "I").tolist()
+        assert all(ranks[above] >= ranks[below] * (1 - 1e-6) for above, below in pairwise(order))
+
+
+def compared(blocks: Sequence[list[Visit]], **constants: int) -> Snapshot:
+    """What both make of half of the blocks, and then, beginning with its ranks, of all."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        for part in (blocks[: len(blocks) // 2], blocks[len(blocks) // 2 :]):
+            end = journal(directory, *part)
+            one, other = (refreshed(directory, end, each, each.__name__, **constants) for each in (quick, numpy_columns))
+            alike(one, other)
+        return one
+
+
+@needs_it
+@settings(max_examples=60)
+@given(st.lists(st.lists(visits, max_size=6), max_size=6), st.booleans())
+def test_any_journal(blocks: list[list[Visit]], small: bool) -> None:
+    compared(blocks, **(SMALL if small else {}))
+
+
+@needs_it
+def test_a_large_one() -> None:
+    """Menus, links to oneself, pages that moved one after the other, revisits, and pages that nobody fetched."""
+    blocks = []
+    for first in range(0, 600, 50):
+        block = [page(f"w.org/{n}", [f"w.org/{n * k % 701}" for k in range(1, 20)]) for n in range(first, first + 45)]
+        block += [moved(f"w.org/{n}", f"w.org/{n + 1}") for n in range(first + 45, first + 50)]
+        block += [page(f"w.org/{first // 3}", {"w.org/1": f"again {first}"}), gone(f"w.org/{first // 2}")]
+        blocks.append(block)
+    found = compared(blocks, _PART=1000, _BUCKET=900, _PENDING=500, _MEMORY=10_000)
+    assert found.figures["links"] > 5_000
+    assert len(found.array("moved_from", "Q")) > 30
+
+
+@pytest.mark.parametrize("module", TWINS)
+def test_no_journal_and_one_without_a_block(tmp_path: Path, module: Any) -> None:
+    with pytest.raises(FileNotFoundError):
+        refreshed(tmp_path, 0, module)
+    (tmp_path / JOURNAL).touch()
+    found = refreshed(tmp_path, 0, module)
+    assert found.figures == {"pages": 0, "nodes": 0, "links": 0, "dangling": 0, "journal": 0}
+    assert bytes(found.array("backlink_offsets")) == bytes(8)
+
+
+@pytest.mark.parametrize("module", TWINS)
+def test_a_snapshot_that_says_what_cannot_be_gives_no_ranks(tmp_path: Path, module: Any) -> None:
+    """One that is whole, but whose ranks are not those of its nodes."""
+    from larm.graph.snapshot import SnapshotWriter
+
+    end = journal(tmp_path, [page("w.org/a", ["w.org/b"])])
+    good = refreshed(tmp_path, end, module).array("ranks", "f").tolist()
+    writer = SnapshotWriter(tmp_path / SNAPSHOT)
+    writer.add("nodes", bytes(24))
+    writer.add("ranks", bytes(8))
+    writer.finish({})
+    assert refreshed(tmp_path, end, module).array("ranks", "f").tolist() == good
+
+
+@pytest.mark.parametrize("module", TWINS)
+@pytest.mark.parametrize("name", ["targets", "anchors", "counts"])
+def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path: Path, module: Any, name: str) -> None:
+    """Its checksum is right: it was written so."""
+    end = journal(tmp_path, [page("w.org/a", ["w.org/b"])], [page("w.org/c", ["w.org/b"])])
+    path = tmp_path / JOURNAL
+    file = os.open(path, os.O_RDONLY)
+    first = read_block(file, 0, end, path)
+    block = read_block(file, first.end, end, path).block
+    os.close(file)
+    wrong = msgspec.structs.replace(block, **{name: b"\xff" * len(getattr(block, name))})
+    payload = msgspec.msgpack.encode(wrong)
+    data = path.read_bytes()[: first.end] + struct.pack("<4sII", b"LGB1", len(payload), zlib.crc32(payload)) + payload
+    path.write_bytes(data)
+    with pytest.raises(StorageError, match=rf"{JOURNAL}: the block at {first.end:,} is damaged"):
+        refreshed(tmp_path, len(data), module)
+    assert [each.name for each in tmp_path.iterdir()] == [JOURNAL]
