@@ -7,12 +7,15 @@ written in part unless the disk is full.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from larm.kit.disk_failure import disk_failure
 from larm.kit.files import cut_back
 
 _BUFFER = 1_000_000  # bytes kept back before a write: a system call for every 40 pages or so
+_LARGE = 1_000  # bytes of a piece, on average, from which to write them one by one costs less than to join them
+_MOST = 1_024  # pieces in one call; no system takes more
 
 
 class AppendFile:
@@ -58,14 +61,23 @@ class AppendFile:
         """Give everything to the operating system."""
         if not self._pieces:
             return
-        rest = memoryview(b"".join(self._pieces))
-        self._pieces.clear()  # first: what failed once is not tried again by close()
+        pieces = self._pieces if self.pending > _LARGE * len(self._pieces) else [b"".join(self._pieces)]
+        self._pieces = []  # first: what failed once is not tried again by close()
         self.pending = 0
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            for at in range(0, len(pieces), _MOST):
+                self._write(pieces[at : at + _MOST])
         except OSError as error:
             raise disk_failure(self.path, error) from error
+
+    def _write(self, pieces: Sequence[bytes]) -> None:
+        written = os.writev(self._file.fileno(), pieces)
+        for piece in pieces:  # the disk may have had room for a part
+            if written < len(piece):
+                rest = memoryview(piece)[written:]
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+            written = max(0, written - len(piece))
 
     def sync(self) -> None:
         """Give everything to the disk."""
