@@ -63,10 +63,10 @@ class Frames:
                     self._room = bytearray()
 
     def _make_room(self) -> None:
-        """For the whole of the first frame, and something at all."""
-        there, wanted = self._end - self._begin, LENGTH + (self.size or 0)
-        if self._end < len(self._room) and self._begin + wanted <= len(self._room):
+        """If there is none: for the whole of the first frame."""
+        if self._end < len(self._room):
             return
+        there, wanted = self._end - self._begin, LENGTH + (self.size or 0)
         rest = self._room[self._begin : self._end]
         if wanted > len(self._room):
             self._room = bytearray(max(wanted, _FIRST))
