@@ -7,10 +7,11 @@ cdef struct Open:
     int code
     unsigned char end  # mark that follows it, as it is a box; 0: none
     int paragraph  # the open one outside its scope
+    int kinds  # of the boxes around it
     uint64_t name
 
 
-cdef class Elements(Anchored):
+cdef class Elements(Parted):
     cdef Open[DEPTH] open
     cdef int top
     cdef int paragraph  # the one that is open in this scope; -1: none
@@ -39,7 +40,7 @@ cdef class Elements(Anchored):
             raise _Irregular
         self.top += 1
         entry = &self.open[self.top]
-        entry.code, entry.end, entry.paragraph, entry.name = code, 0, self.paragraph, name
+        entry.code, entry.end, entry.paragraph, entry.kinds, entry.name = code, 0, self.paragraph, self.kinds, name
         if code == P:
             self.paragraph = self.top
         elif flags & SCOPE:
@@ -52,6 +53,7 @@ cdef class Elements(Anchored):
             box = self._box(code)
             if box is not None:
                 self.boxes.append(box)
+                self._begin_box(box[1])
                 entry.end = BOX_ENDS if box[1] else LIGHT_BOX_ENDS
                 self._mark(BOX_BEGINS if entry.end == BOX_ENDS else LIGHT_BOX_BEGINS)
         self._emit(mark_of[code], mark_size[code])
@@ -69,6 +71,7 @@ cdef class Elements(Anchored):
         if flags & BLOCK_:
             self.pending = False
             if entry.end:
+                self._between(entry.kinds)
                 self._mark(entry.end)
                 self._space()
             elif flags & HEADING_:
