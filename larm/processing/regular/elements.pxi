@@ -96,6 +96,7 @@ cdef class Elements(Parted):
         """What the names of a box say."""
         cdef Attribute *each
         cdef Attribute *kind = NULL
+        cdef Attribute *ident = NULL
         cdef PyObject *known
         cdef int i
         for i in range(self.attribute_count):
@@ -104,8 +105,12 @@ cdef class Elements(Parted):
                 if kind == NULL:
                     kind = each
             elif self._speaks(code, each):
-                return weigh(NAMES[code], self._all())
+                if ident != NULL or each.name_size != 2 or memcmp(self.page + each.name, b"id", 2) != 0:
+                    return weigh(NAMES[code], self._all())
+                ident = each
         name = None if kind == NULL else self._value(kind)
+        if ident != NULL:
+            return weigh_names((NAMES[code], name, self._value(ident), None, None, False))
         known = PyDict_GetItem(BOXES_OF[code], name)
         return <object> known if known != NULL else BOXES_OF[code][name]
 

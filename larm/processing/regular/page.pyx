@@ -27,7 +27,7 @@ from larm.model.crawl_hash import NO_LETTERS
 from larm.model.links import MAX_BYTES as MOST_OF_LINKS
 from larm.model.links import NONE, Links
 from larm.model.message import ORDINARY
-from larm.processing.boxes import BOXES, FURNITURE, MAIN, NAVIGATION, WITH_ID, BoxesOf, weigh
+from larm.processing.boxes import BOXES, FURNITURE, MAIN, NAVIGATION, WITH_ID, BoxesOf, weigh, weigh_names
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING
 from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, LIGHT_BOX, LIGHT_BOX_END, MOST, mark
 from larm.processing.parts import BLOCK as BLOCK_MARK
