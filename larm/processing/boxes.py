@@ -61,7 +61,7 @@ class BoxesOf(dict[str | None, Box | None]):
     def __missing__(self, class_: str | None) -> Box | None:
         if len(self) >= _KEPT:
             self.clear()
-        box = self[class_] = _weigh((self.tag, class_, None, None, None, False))
+        box = self[class_] = weigh_names((self.tag, class_, None, None, None, False))
         return box
 
 
@@ -70,11 +70,12 @@ def weigh(tag: str, attributes: Mapping[str, str | None]) -> Box | None:
     style = attributes.get("style")
     hidden = "hidden" in attributes or (style is not None and "display:none" in style.replace(" ", ""))
     ident = attributes.get("id") if tag in WITH_ID else None
-    return _weigh((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
+    return weigh_names((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
 
 
 @lru_cache(maxsize=_KEPT)
-def _weigh(names: tuple[str, str | None, str | None, str | None, str | None, bool]) -> Box | None:
+def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None, bool]) -> Box | None:
+    """The same by (tag, class, id, role, itemprop, whether it is hidden). ``id``: None for boxes of which it says nothing."""
     tag, class_, ident, role, itemprop, hidden = names
     weight, kind = _words(class_) if class_ else (0.0, 0)
     if ident:

@@ -146,6 +146,7 @@ def _scan(data: bytes) -> str:
     return ""
 
 
+@lru_cache(maxsize=100)  # most pages of a site have the same, and it is at most LATE bytes long
 def _of_meta(attributes: bytes) -> str:
     """The encoding that one meta element names, as ``charset`` or in ``http-equiv=content-type``."""
     found: dict[bytes, bytes] = {}

@@ -39,8 +39,8 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     warnings: list[str] = []
     if reading is None:
         reading, warnings = read_tree(body, text=text)
-    title, marked, boxes, elements, about, anchors, spoken, language, linked_data, letters = reading
-    main, other, headings = split(marked, boxes, anchors, spoken) if text else Parts()
+    title, marked, boxes, elements, about, anchors, spoken, language, linked_data, letters, plain = reading
+    main, other, headings = split(marked, boxes, anchors, spoken, plain) if text else Parts()
     title = title_of(title, headings)
     words = page_hash(title, marked, letters) if text else 0
     return Page(title, main, other, headings, elements, about, charset, language, words, linked_data, warnings)

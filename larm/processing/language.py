@@ -12,6 +12,7 @@ from typing import Final
 
 import pycld2
 
+from larm.processing.frequent_words import FREQUENT, share, share_of
 from larm.processing.readable import names
 
 CLAIMED: Final = names(
@@ -20,28 +21,6 @@ CLAIMED: Final = names(
 )
 """Languages of which at least 97 of 100 sentences are told right, taken together. Others are named if they are found."""
 
-_FREQUENT: Final = {
-    "ca": names("els les amb per una és dels que del i"),
-    "cs": names("se na je že by ale jsem jako podle také"),
-    "da": names("og at det ikke af til er på den en"),
-    "de": names("der die und das ist nicht von mit den ein auf für"),
-    "en": names("the of and to that with this from are is"),
-    "es": names("que los del las una por con para el se más como"),
-    "fi": names("ja on ei se että oli kun mutta myös ovat"),
-    "fr": names("le les et des est une dans pour que du sur qui"),
-    "hu": names("az és hogy nem is egy ez meg mint csak"),
-    "id": names("yang dan di itu dengan untuk dari ini tidak pada"),
-    "it": names("che il della per non una sono di con del anche più"),
-    "nl": names("de het een van dat niet op te voor zijn met ook"),
-    "no": names("og det på ikke av til som jeg er å den har"),
-    "pl": names("w na nie się że do jest i z to"),
-    "pt": names("que não do da uma para com os em são dos mais"),
-    "ro": names("și în cu nu este pe care din la să"),
-    "ru": names("и в не на что с по как это но"),
-    "sv": names("och att det som på är för inte av den en med"),
-    "tr": names("ve bir bu için ile da de çok olarak daha"),
-    "uk": names("і в не на що з та як це до"),
-}
 _COUNTRIES = dict(
     entry.split("=")
     for entry in [
@@ -113,17 +92,17 @@ def declared(tag: str) -> str:
 def language_of(tag: str, text: str, host: str = "") -> str:
     """ISO 639-1; "" where nothing tells. ``tag``: what the page declares; ``text``: its main text."""
     code = declared(tag) if tag else ""
-    words = text[:_GLANCE].lower().split()
+    likely, count = share(text[:_GLANCE], code or "en")
     if code:
-        if _share(words, code) >= _CONFIRMED:
+        if likely >= _CONFIRMED:
             return code
-    elif len(words) >= _MANY and _share(words, "en") >= _PLAIN:
+    elif count >= _MANY and likely >= _PLAIN:
         return "en"
     sample = " ".join(text[:_LOOKED_AT].split()[:_WORDS])
     if len(sample.encode("utf-8", "replace")) >= _SHORT:
         found, sure = detect(sample)
         words = sample.lower().split()
-        if found in _FREQUENT and len(words) >= _MANY and not _share(words, found):
+        if found in FREQUENT and len(words) >= _MANY and not share_of(words, found):
             found = ""  # source text, tables of numbers
         if found and code != found:
             alike = any(code in each and found in each for each in _ALIKE)
@@ -142,13 +121,7 @@ def detect(text: str) -> tuple[str, bool]:
     best = codes[0] if codes else ""
     if not sure:
         words = text.lower().split()
-        common = max(_FREQUENT, key=lambda code: _share(words, code))
-        if _share(words, common) > max(0.1, _share(words, best)):
+        common = max(FREQUENT, key=lambda code: share_of(words, code))
+        if share_of(words, common) > max(0.1, share_of(words, best)):
             best = common
     return best, sure and bool(best)
-
-
-def _share(words: list[str], code: str) -> float:
-    """Of the words, how many are the most frequent ones of a language."""
-    frequent = _FREQUENT.get(code)
-    return sum(map(frequent.__contains__, words)) / len(words) if frequent and words else 0.0

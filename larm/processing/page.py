@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
     title: str
     marked: str
-    """The text with marks (`larm.processing.parts`)."""
+    """The text with marks (`larm.processing.parts`); empty where ``plain`` is known."""
     boxes: Sequence[Box]
     elements: Sequence[Element]
     """Those of LINKING, in document order."""
@@ -48,6 +48,8 @@ class Reading(NamedTuple):
     """Texts of the JSON-LD scripts."""
     letters: bytes | None = None
     """Of the text, see `larm.model.crawl_hash.page_hash`; None: not known."""
+    plain: tuple[str, str] | None = None
+    """Main text and other text of a plain page that was taken apart while it was read; None: not known."""
 
 
 class Page(NamedTuple):

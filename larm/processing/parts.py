@@ -3,6 +3,8 @@
 The parsers walk a page once and write its text down with marks: where a block begins, where a box begins and ends, where a link
 begins. `split` takes that apart. On a plain page, one that has nothing of a magazine and is not half menus (documentation,
 mostly), all but the menus is main text; of the others `larm.processing.main_text` looks at each block. No word is lost.
+
+Most plain pages are read in one pass, and taken apart in it: ``regular/text.pxi`` does what is done with `_plain` here.
 """
 
 from __future__ import annotations
@@ -39,10 +41,11 @@ _MARKS |= dict.fromkeys(HEADINGS, HEADING) | {"br": "\n"}
 MAX_TITLE: Final = 100
 """Characters of a heading that stands for a title."""
 
+MOST: Final = 0.5
+"""Share of the text outside menus that the menus of a plain page may have, and that a main part must have to be believed."""
+
 _CLEAN = bytes.maketrans(b"\0\x1c\x1d", b"\n\n\n")
 _EITHER = MAIN | NAVIGATION
-_MOST = 0.5
-"""Share of the text outside menus that the menus of a plain page may have, and that a main part must have to be believed."""
 _FURNISHED = 0.02
 """Share of the text outside menus that is furniture, in a page that is no plain one."""
 _LEAST = 0.2
@@ -67,14 +70,22 @@ def title_of(title: str, headings: Sequence[str]) -> str:
     return title if title.strip() or not headings else headings[0][:MAX_TITLE]
 
 
-def split(marked: str, boxes: Sequence[Box], anchors: Sequence[int], headings: Sequence[str] | None = None) -> Parts:
+def split(
+    marked: str,
+    boxes: Sequence[Box],
+    anchors: Sequence[int],
+    headings: Sequence[str] | None = None,
+    plain: tuple[str, str] | None = None,
+) -> Parts:
     """Takes a text with marks apart. ``boxes`` as they begin; ``anchors``: characters of the links.
 
-    ``headings``: what is between their marks, if that is known already.
+    What is known already need not be found in it. ``headings``: what is between their marks; ``plain``: main and other text.
     """
-    main, other = _plain(marked, boxes) or _by_blocks(marked, boxes, anchors)
+    if plain is None:
+        main, other = _plain(marked, boxes) or _by_blocks(marked, boxes, anchors)
+        plain = _clean(main).strip(), _clean(other).strip() if other else ""
     headings = _headings(marked.split(HEADING)[1::2] if headings is None else headings)
-    return Parts(_clean(main).strip(), _clean(other).strip() if other else "", headings)
+    return Parts(*plain, headings)
 
 
 def _clean(text: str) -> str:
@@ -101,7 +112,7 @@ def _plain(marked: str, boxes: Sequence[Box]) -> tuple[str, str] | None:
             named += len(text)
         else:
             rest += len(text)
-    if named <= rest and menus > _MOST * (named + rest):
+    if named <= rest and menus > MOST * (named + rest):
         return None
     beside = {NAVIGATION, _EITHER, 0} if named > rest else {NAVIGATION, _EITHER}
     main = "".join([text for kinds, text in areas if kinds & _EITHER not in beside])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import Any
 
 from larm.model.crawl_hash import page_hash
+from larm.processing import parts
 from larm.processing.page import Reading
 from larm.processing.regular import read_regular
 from larm.processing.tree import read_tree
@@ -22,8 +24,37 @@ def differences(body: bytes) -> list[tuple[str, Any, Any]] | None:
     found = read_regular(body, text=True)
     if found is None:
         return None
-    tree, one = _plain(read_tree(body, text=True)[0]), _plain(found)
-    return [(name, tree[name], one[name]) for name in tree if tree[name] != one[name]]
+    whole = _whole(body)
+    tree, one = _plain(read_tree(body, text=True)[0]), _plain(whole)
+    return [(name, tree[name], one[name]) for name in tree if tree[name] != one[name]] + _differences_apart(found, whole)
+
+
+def _whole(body: bytes) -> Reading:
+    """A regular page in one pass, with its text with marks."""
+    read = import_module("larm.processing.regular.page").read
+    return Reading(*read(body, True, apart=False))
+
+
+def _differences_apart(found: Reading, whole: Reading) -> list[tuple[str, Any, Any]]:
+    """The same where a plain page is taken apart while it is read, and where that is done with its text with marks."""
+    plain = parts._plain(whole.marked, whole.boxes)
+    wanted = parts.split(whole.marked, whole.boxes, whole.anchors, whole.headings)
+    one = parts.split(found.marked, found.boxes, found.anchors, found.headings, found.plain)
+    pairs = {
+        "plain": (plain is not None, found.plain is not None),
+        "text with marks": (whole.marked if plain is None else "", found.marked),
+        "main text": (wanted.main, one.main),
+        "other text": (wanted.other, one.other),
+        "headings of the parts": (wanted.headings, one.headings),
+        "letters of the parts": (whole.letters, found.letters),
+    }
+    return [(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
+
+
+def is_plain(body: bytes) -> bool | None:
+    """Whether a page is taken apart while it is read; None for an irregular one."""
+    found = read_regular(body, text=True)
+    return None if found is None else found.plain is not None
 
 
 def differences_without_text(body: bytes) -> list[tuple[str, Any, Any]] | None:

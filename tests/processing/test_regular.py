@@ -47,6 +47,27 @@ REGULAR = {
     "boxes": _page(
         '<nav><ul class=menu><li>a</ul></nav><div id=main role=main>b</div>c<aside class="related x" hidden>d</aside>e'
     ),
+    "names of boxes": _page(
+        "".join(
+            f"<div {names}>a</div>"
+            for names in (
+                "id=menu",
+                "id=menu class=main",
+                "class=x id=comments",
+                "id",
+                "id='' class",
+                "id=a id=menu",
+                "ID=menu id=a",
+                "id=menu ID=a",
+                "is=x id=menu",
+                "class=comment id=a role=navigation",
+                "id=a style='display: none'",
+                "id=menu class=a class=comment",
+                "id=&#109;enu",
+            )
+        )
+        + "<li id=menu>b</li><ul id=menu><li>c</ul>"
+    ),
     "headings": _page("<h1>a <b>b</b></h1><h2><a href=x>c</a></h2><h3><div>d</div></h3>"),
     "what is not said": _page(
         '<script type="application/ld+json">{"a": "<b>"}</script><style>p {}</style><textarea><p></textarea>x'
@@ -213,6 +234,8 @@ _ATTRIBUTES = (
     " class=nav",
     ' class="x comment"',
     ' id="foot"',
+    " id=menu class=comment",
+    " class=x ID=nav",
     ' href="/a?b=1&amp;c=2"',
     " href=x rel=nofollow",
     ' href="#f"',

@@ -7,10 +7,11 @@ cdef struct Open:
     int code
     unsigned char end  # mark that follows it, as it is a box; 0: none
     int paragraph  # the open one outside its scope
+    int kinds  # of the boxes around it
     uint64_t name
 
 
-cdef class Elements(Anchored):
+cdef class Elements(Parted):
     cdef Open[DEPTH] open
     cdef int top
     cdef int paragraph  # the one that is open in this scope; -1: none
@@ -39,7 +40,7 @@ cdef class Elements(Anchored):
             raise _Irregular
         self.top += 1
         entry = &self.open[self.top]
-        entry.code, entry.end, entry.paragraph, entry.name = code, 0, self.paragraph, name
+        entry.code, entry.end, entry.paragraph, entry.kinds, entry.name = code, 0, self.paragraph, self.kinds, name
         if code == P:
             self.paragraph = self.top
         elif flags & SCOPE:
@@ -52,6 +53,7 @@ cdef class Elements(Anchored):
             box = self._box(code)
             if box is not None:
                 self.boxes.append(box)
+                self._begin_box(box[1])
                 entry.end = BOX_ENDS if box[1] else LIGHT_BOX_ENDS
                 self._mark(BOX_BEGINS if entry.end == BOX_ENDS else LIGHT_BOX_BEGINS)
         self._emit(mark_of[code], mark_size[code])
@@ -69,6 +71,7 @@ cdef class Elements(Anchored):
         if flags & BLOCK_:
             self.pending = False
             if entry.end:
+                self._between(entry.kinds)
                 self._mark(entry.end)
                 self._space()
             elif flags & HEADING_:
@@ -93,6 +96,7 @@ cdef class Elements(Anchored):
         """What the names of a box say."""
         cdef Attribute *each
         cdef Attribute *kind = NULL
+        cdef Attribute *ident = NULL
         cdef PyObject *known
         cdef int i
         for i in range(self.attribute_count):
@@ -101,8 +105,12 @@ cdef class Elements(Anchored):
                 if kind == NULL:
                     kind = each
             elif self._speaks(code, each):
-                return weigh(NAMES[code], self._all())
+                if ident != NULL or each.name_size != 2 or memcmp(self.page + each.name, b"id", 2) != 0:
+                    return weigh(NAMES[code], self._all())
+                ident = each
         name = None if kind == NULL else self._value(kind)
+        if ident != NULL:
+            return weigh_names((NAMES[code], name, self._value(ident), None, None, False))
         known = PyDict_GetItem(BOXES_OF[code], name)
         return <object> known if known != NULL else BOXES_OF[code][name]
 

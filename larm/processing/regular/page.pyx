@@ -7,9 +7,9 @@ HTML 13.2.6): end tags that may be left out, tables, what a paragraph can't cont
 elements that overlap, end tags of what isn't open, templates, formulas. What `larm.processing.hostile` would cut off needs no
 cut here, as the time is linear. The GIL is held all the while, some 0.1 ms. Pure; any thread.
 
-The page goes through four classes, each of which adds something: `Markup` (``markup.pxi``), `Anchored` (``anchor.pxi``),
-`Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their names. Where its links lead
-is found later (``links.pxi``), by a table of what their addresses lead to (``targets.pxi``).
+The page goes through five classes, each of which adds something: `Markup` (``markup.pxi``), `Anchored` (``anchor.pxi``),
+`Parted` (``text.pxi``), `Elements` (``elements.pxi``) and `RegularPage`. ``names.pxi`` is what is known of elements by their
+names. Where its links lead is found later (``links.pxi``), by a table of what their addresses lead to (``targets.pxi``).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -27,9 +27,9 @@ from larm.model.crawl_hash import NO_LETTERS
 from larm.model.links import MAX_BYTES as MOST_OF_LINKS
 from larm.model.links import NONE, Links
 from larm.model.message import ORDINARY
-from larm.processing.boxes import BOXES, WITH_ID, BoxesOf, weigh
+from larm.processing.boxes import BOXES, FURNITURE, MAIN, NAVIGATION, WITH_ID, BoxesOf, weigh, weigh_names
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING
-from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, LIGHT_BOX, LIGHT_BOX_END, mark
+from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, LIGHT_BOX, LIGHT_BOX_END, MOST, mark
 from larm.processing.parts import BLOCK as BLOCK_MARK
 from larm.processing.readable import BLOCK, HIDDEN, INNER
 from larm.processing.tree import ANCHOR_DEPTH, ANCHOR_WORK, FEW, FRAME
@@ -40,13 +40,12 @@ cdef extern from "Python.h":
 ctypedef const unsigned char *Bytes
 cdef int ORDINARY_LINK = ORDINARY
 cdef Py_ssize_t MAX_BYTES = MOST_OF_LINKS
-cdef unsigned char[256] COUNTS
-for _byte in range(256):
-    COUNTS[_byte] = _byte not in NO_LETTERS
 
 include "names.pxi"
 include "markup.pxi"
 include "anchor.pxi"
+include "column.pxi"
+include "text.pxi"
 include "elements.pxi"
 
 cdef enum:
@@ -68,8 +67,8 @@ cdef class RegularPage(Elements):
         self.title, self.language = None, ""
         self.about, self.linked_data = [], []
 
-    cdef tuple read(self):
-        """All of it."""
+    cdef tuple read(self, bint apart):
+        """All of it. ``apart``: and taken apart, if it is plain."""
         cdef Bytes found
         cdef Py_ssize_t end
         while self.at < self.size:
@@ -86,9 +85,10 @@ cdef class RegularPage(Elements):
             self._pop()
         if self.kept < FEW and FRAME.search(self.body):
             raise _Irregular  # frames count in places where the standard ignores them
+        plain = self._plain() if self.wants_text and apart else None
         return (
             self.title or "",
-            self._text(0, self.used) if self.wants_text else "",
+            self._text(0, self.used) if self.wants_text and plain is None else "",
             self.boxes,
             self._leading(),
             self.about,
@@ -97,17 +97,8 @@ cdef class RegularPage(Elements):
             self.language,
             self.linked_data,
             self._letters() if self.wants_text else None,
+            plain,
         )
-
-    cdef bytes _letters(self):
-        """What `larm.model.crawl_hash.page_hash` looks at of the text."""
-        cdef bytes found = PyBytes_FromStringAndSize(NULL, self.used)
-        cdef unsigned char *out = <unsigned char *> PyBytes_AS_STRING(found)
-        cdef Py_ssize_t n, size = 0
-        for n in range(self.used):  # without branches: each would be a guess
-            out[size] = self.out[n]
-            size += COUNTS[self.out[n]]
-        return found[:size]
 
     cdef Leading _leading(self):
         """The elements, which from now on keep this page, and not the other way round."""
@@ -364,13 +355,16 @@ include "targets.pxi"
 include "links.pxi"
 
 
-def read(bytes body, bint text):
-    """A `larm.processing.page.Reading` as a tuple, or None. ``body``: UTF-8; ``text``: False where no text is wanted."""
+def read(bytes body, bint text, bint apart=True):
+    """A `larm.processing.page.Reading` as a tuple, or None. ``body``: UTF-8; ``text``: False where no text is wanted.
+
+    ``apart``: False for the text with marks of plain pages, too, for who wants to hold it against that of another reader.
+    """
     if b"\0" in body:
         return None
     if b"\r" in body:
         body = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
-        return RegularPage(body, text).read()
+        return RegularPage(body, text).read(apart)
     except (_Irregular, UnicodeError):
         return None
