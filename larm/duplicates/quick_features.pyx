@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Features of texts, one text after the other; says what `larm.duplicates.numpy_features` says, to the bit.
 
-The GIL is held all the while, some 10 us a page: who gives it away next to busy threads gets it back milliseconds later. For one
-thread.
+The GIL is given away once for all texts of a call, which takes 15 us for each: who gives it away next to busy threads gets it
+back milliseconds later. For one thread.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 cdef extern from "Python.h":
@@ -41,6 +41,15 @@ cdef enum:
     SPACE = 32
     DRAWERS = 128
     SHORT = 64  # features; of a text with fewer all are looked at for the memory
+
+cdef struct Text:
+    const uint8_t *raw  # UTF-8
+    Py_ssize_t size
+    # what was found
+    Py_ssize_t features, looked, news
+    uint64_t simhash
+    uint8_t[DRAWERS] sketch
+
 
 cdef uint64_t C1 = 0x9E3779B97F4A7C15ULL, C2 = 0xC2B2AE3D27D4EB4FULL, C3 = 0xFF51AFD7ED558CCDULL
 cdef uint64_t REST = (<uint64_t> 1 << 57) - 1  # of a hash, without the number of its drawer
@@ -121,26 +130,30 @@ cdef class Memory:
         self.room = room
         return 0
 
-    cdef tuple measured(self, const uint8_t *raw, Py_ssize_t size):
-        cdef Py_ssize_t count = self.read(raw, size), n
+    cdef void measure(self, Text *text) noexcept nogil:
+        """There is room for it."""
+        cdef Py_ssize_t n
         cdef uint64_t[DRAWERS] low
         cdef uint64_t mixed, rest
         for n in range(DRAWERS):
             low[n] = EMPTY
-        for n in range(count):
+        text.features = self.read(text.raw, text.size)
+        for n in range(text.features):
             mixed = _hash(self.text + self.places[n])
             rest = mixed & REST
             if rest < low[mixed >> 57]:
                 low[mixed >> 57] = rest
-        return count, _simhash(low), _sketch(low), self.news(count)
+        text.simhash = _simhash(low)
+        for n in range(DRAWERS):  # a byte of the smallest hash of each; 0 for an empty one
+            text.sketch[n] = 0 if low[n] == EMPTY else <uint8_t> (low[n] % 255 + 1)
+        self.look(text)
 
-    cdef Py_ssize_t read(self, const uint8_t *raw, Py_ssize_t size) except -1:
+    cdef Py_ssize_t read(self, const uint8_t *raw, Py_ssize_t size) noexcept nogil:
         """Fold the text, runs of spaces to one, and note where features begin of which all bytes are there; how many."""
         cdef Py_ssize_t n, used = 0, count = 0
         cdef uint8_t *text
         cdef Py_ssize_t *places
         cdef uint8_t byte, before = SPACE
-        self.make_room(size)
         text, places = self.text, self.places
         for n in range(size):  # without branches: each would be a guess
             byte = FOLD[raw[n]]
@@ -155,13 +168,14 @@ cdef class Memory:
             count -= 1
         return count
 
-    cdef tuple news(self, Py_ssize_t count):
-        """(features looked at, those that were not known): of a quarter of the places, chosen by what stands there."""
-        cdef Py_ssize_t n, place, used = self.used, looked = 0, new = 0
+    cdef void look(self, Text *found) noexcept nogil:
+        """How many features are looked at, and how many of them were not known: of a quarter of the places, chosen by what
+        stands there."""
+        cdef Py_ssize_t n, place, used = self.used, count = found.features
         cdef const uint8_t *text = self.text  # as `blurred`, here: else the compiler must fear that writing one moves the other
         cdef uint8_t *blurred = self.blurred
         cdef uint64_t mixed
-        cdef uint16_t mark
+        cdef Py_ssize_t looked = 0, news = 0
         for n in range(used):
             blurred[n] = _blurred(text[n])
         for n in range(count):
@@ -171,11 +185,11 @@ cdef class Memory:
                 looked += 1
         for n in range(looked):
             mixed = self.slots[n]
-            new += self.table[mixed & self.mask] != (<uint16_t> (mixed >> 48) | 1)
+            news += self.table[mixed & self.mask] != (<uint16_t> (mixed >> 48) | 1)
         for n in range(looked):  # afterwards: a text may repeat itself
             mixed = self.slots[n]
             self.table[mixed & self.mask] = <uint16_t> (mixed >> 48) | 1
-        return looked, new
+        found.looked, found.news = looked, news
 
 
 cdef void *_grown(void *data, size_t size) except NULL:
@@ -185,17 +199,7 @@ cdef void *_grown(void *data, size_t size) except NULL:
     return grown
 
 
-cdef bytes _sketch(const uint64_t *low):
-    """A byte of the smallest hash of each drawer; 0 for an empty one."""
-    cdef bytes made = PyBytes_FromStringAndSize(NULL, DRAWERS)
-    cdef char *data = PyBytes_AS_STRING(made)
-    cdef int n
-    for n in range(DRAWERS):
-        data[n] = 0 if low[n] == EMPTY else <char> (low[n] % 255 + 1)
-    return made
-
-
-cdef uint64_t _simhash(const uint64_t *low) noexcept:
+cdef uint64_t _simhash(const uint64_t *low) noexcept nogil:
     """Of the smallest hash of each drawer: a fair sample of the features. For each bit, what most of them say."""
     cdef uint64_t[8] sums  # in each byte the count of one bit: there are 128 drawers
     cdef int n, bit, full = 0
@@ -217,17 +221,37 @@ cdef uint64_t _simhash(const uint64_t *low) noexcept:
 
 def measured(list texts, Memory memory not None):
     """Of each text: the count of its features, their simhash and sketch, and its news."""
-    return [_measured(text, memory) for text in texts]
+    cdef Py_ssize_t n, count = len(texts), longest = 0
+    cdef list kept = [None] * count  # for as long as the texts are read
+    cdef Text *room = <Text *> malloc(count * sizeof(Text) + 1)
+    if room == NULL:
+        raise MemoryError
+    try:
+        for n in range(count):
+            kept[n] = _utf8(texts[n], &room[n])
+            longest = max(longest, room[n].size)
+        memory.make_room(longest)
+        with nogil:
+            for n in range(count):
+                memory.measure(&room[n])
+        return [_told(&room[n]) for n in range(count)]
+    finally:
+        free(room)
 
 
-cdef tuple _measured(str text, Memory memory):
-    """Python keeps the UTF-8 that it makes here with the text, for the index, which wants it next."""
-    cdef Py_ssize_t size
+cdef tuple _told(Text *text):
+    return text.features, text.simhash, <bytes> text.sketch[:DRAWERS], (text.looked, text.news)
+
+
+cdef object _utf8(str text, Text *found):
+    """Python keeps the UTF-8 that it makes here with the text, for the index, which wants it next. What keeps the bytes."""
     cdef const char *raw
     cdef bytes written
     try:
-        raw = PyUnicode_AsUTF8AndSize(text, &size)
+        raw = PyUnicode_AsUTF8AndSize(text, &found.size)
     except UnicodeEncodeError:  # lone surrogates
         written = text.encode("utf-8", "surrogatepass")
-        raw, size = PyBytes_AS_STRING(written), len(written)
-    return memory.measured(<const uint8_t *> raw, size)
+        found.raw, found.size = <const uint8_t *> PyBytes_AS_STRING(written), len(written)
+        return written
+    found.raw = <const uint8_t *> raw
+    return text
