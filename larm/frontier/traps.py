@@ -7,7 +7,6 @@ one whose addresses have neither numbers nor parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -112,7 +111,7 @@ class HostTraps:
         for place, pattern in enumerate(each for each in narrower if each.breadth):
             if due or self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
                 continue
-            own = _get(self.patterns, pattern.key, partial(PatternRecord, pattern.text), _PATTERNS)
+            own = _get(self.patterns, pattern.key, PatternRecord, _PATTERNS, pattern.text)
             due = own.judged < ENOUGH and own.tried < _TRIES
             own.tried += due
             self.newcomers += due
@@ -165,7 +164,7 @@ class HostTraps:
         if fresh and not self.patterns:  # good sites have no records
             return None
         records, most = (self.patterns, _PATTERNS) if pattern.breadth else (self.views, _VIEWS)
-        record = _get(records, pattern.key, partial(PatternRecord, pattern.text), most)
+        record = _get(records, pattern.key, PatternRecord, most, pattern.text)
         window = settings.stale_pages * _LARGER[pattern.breadth]
         record.add(fresh, window)
         if not record.closed and record.judged < window:
@@ -276,11 +275,11 @@ def _names(parts: Parts) -> int:
     return number_of("&".join(sorted(parts.parameters)))
 
 
-def _get(table: dict[Any, Any], key: Any, make: Any, most: int) -> Any:
-    """The entry of a bounded table, made where it is missing; it is now the one that was used last."""
+def _get(table: dict[Any, Any], key: Any, make: Any, most: int, *of: Any) -> Any:
+    """The entry of a bounded table, made ``of`` that where it is missing; it is now the one that was used last."""
     found = table.pop(key, None)
     if found is None:
-        found = make()
+        found = make(*of)
         if len(table) >= most:
             del table[next(iter(table))]
     table[key] = found

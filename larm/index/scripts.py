@@ -25,6 +25,7 @@ _PERHAPS = bytes(range(256)).translate(None, b"\xe0\xe1\xe3\xe4\xe5\xe6\xe7\xe8\
 """All bytes but those that, in UTF-8, begin a character of such a script (and some others)."""
 
 
+_ASCII = bytes(range(128))
 _CERTAIN = bytes([*range(0xCC), 0xD0, 0xD1, 0xE2])
 """Bytes of UTF-8 that begin no accent and nothing that could be written in another way, but for the following of 0xE2."""
 _UNCERTAIN = re.compile(rb"\xe2(?:\x80[\x80\x81]|\x84[\xa6\xaa\xab]|\x8c[\xa9\xaa]|[\x83\xab\xb3\xb5\xb7])")
@@ -56,7 +57,7 @@ def is_plain(text: str) -> bool:
         text.encode("latin-1")  # all of it is plain; and to see that it is takes a twelfth of the time
         return True
     except UnicodeEncodeError:
-        data = text.encode("utf-8", "surrogatepass")
+        data = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)  # little is left
     return not data.translate(None, _CERTAIN) and not _UNCERTAIN.search(data)
 
 

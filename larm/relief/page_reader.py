@@ -43,6 +43,8 @@ class Lost(enum.Enum):
 class _Batch(msgspec.Struct):
     pages: Sequence[Page]
     sent: bool
+    seconds: float
+    """That it may take."""
 
 
 class PageReader:
@@ -91,7 +93,7 @@ class PageReader:
                 self._send(pages)
             except (Died, UnicodeError):  # `take` will see
                 sent = False
-        self._out.append(_Batch(pages, sent))
+        self._out.append(_Batch(pages, sent, _seconds(pages)))
 
     def take(self) -> list[tuple[Page, Document | Lost]]:
         """The pages of the oldest batch that is out, each with its document; waits without the GIL."""
@@ -182,8 +184,12 @@ class PageReader:
         return [Lost.UNREAD if document is None else document for document in reply.documents]
 
     def _allowance(self, pages: Sequence[Page]) -> float:
-        """Seconds; the process ends itself before."""
+        """Seconds for these, and all that were handed over before."""
         if self._hurried:
             return HURRY
-        batches = [*(batch.pages for batch in self._out), pages]
-        return sum(allowance(sizes_of(batch)) + 2 * GRACE for batch in batches)
+        return sum([batch.seconds for batch in self._out], _seconds(pages))
+
+
+def _seconds(pages: Sequence[Page]) -> float:
+    """What a batch may take; the process ends itself before."""
+    return allowance(sizes_of(pages)) + 2 * GRACE
