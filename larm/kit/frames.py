@@ -15,7 +15,7 @@ LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
 """Bytes of memory that are kept for the next frame, at most: enough for two that fill the pipe between two processes."""
-_FIRST = 250_000  # bytes to begin with: most frames find room
+_FREE = 250_000  # bytes that there is room for, at least, where more room is made: most frames
 
 
 class Frames:
@@ -63,13 +63,14 @@ class Frames:
                     self._room = bytearray()
 
     def _make_room(self) -> None:
-        """If there is none: for the whole of the first frame."""
+        """If there is none: for the whole of the first frame, and for something, as nobody need have popped that one."""
         if self._end < len(self._room):
             return
-        there, wanted = self._end - self._begin, LENGTH + (self.size or 0)
         rest = self._room[self._begin : self._end]
+        there = len(rest)
+        wanted = max(LENGTH + (self.size or 0), there + _FREE)
         if wanted > len(self._room):
-            self._room = bytearray(max(wanted, _FIRST))
+            self._room = bytearray(wanted)
         self._room[:there] = rest
         self._begin, self._end = 0, there
 

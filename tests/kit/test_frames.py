@@ -47,28 +47,37 @@ def test_what_was_written_comes_out_in_its_order(pipe: tuple[int, int]) -> None:
     assert (frames.size, frames.whole) == (None, False)
 
 
-@settings(max_examples=200)
-@given(st.lists(st.binary(max_size=40), max_size=12), st.lists(st.integers(1, 60), min_size=1), st.integers(4, 90))
-def test_any_pieces(sent: list[bytes], pieces: list[int], room: int) -> None:
-    """With so little room that what is there has to be moved."""
+@settings(max_examples=300)
+@given(
+    st.lists(st.binary(max_size=40), max_size=12),
+    st.lists(st.integers(1, 60), min_size=1),
+    st.lists(st.booleans(), min_size=1),
+    st.integers(1, 90),
+)
+def test_any_pieces(sent: list[bytes], pieces: list[int], popped: list[bool], room: int) -> None:
+    """With so little room that what is there has to be moved; who sends takes answers, and pops them later."""
     stream = b"".join(bytes(view) for data in sent for view in framed(data))
     frames, came = Frames(), []
-    frames._room = bytearray(room)
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     try:
-        turn = 0
-        while stream:
-            cut = pieces[turn % len(pieces)]
-            os.write(writer, stream[:cut])
-            stream, turn = stream[cut:], turn + 1
-            while True:
-                try:
-                    assert frames.take(reader)
-                except BlockingIOError:
-                    break
-                while frames.whole:
-                    came.append(frames.pop(bytes))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("larm.kit.frames._FREE", room)
+            turn = 0
+            while stream:
+                cut = pieces[turn % len(pieces)]
+                os.write(writer, stream[:cut])
+                stream = stream[cut:]
+                while True:
+                    try:
+                        assert frames.take(reader), "the pipe has not ended"
+                    except BlockingIOError:
+                        break
+                    turn += 1
+                    while frames.whole and popped[turn % len(popped)]:
+                        came.append(frames.pop(bytes))
+            while frames.whole:
+                came.append(frames.pop(bytes))
     finally:
         os.close(reader)
         os.close(writer)

@@ -32,6 +32,15 @@ def test_it_answers_and_is_started_once(helper: HelperProcess) -> None:
     assert helper.starts == 1
 
 
+def test_answers_wait_while_requests_are_sent(helper: HelperProcess) -> None:
+    requests = [bytes([number]) * 900_000 for number in range(8)]  # neither of the pipes holds them all
+    helper.start()
+    for request in requests:
+        helper.send(request, 20)
+    assert [helper.receive(20, bytes) for _ in requests] == requests
+    assert helper.starts == 1
+
+
 @pytest.mark.parametrize(
     ("request_", "how"),
     [
