@@ -87,8 +87,9 @@ def distinct(known, more):
     cdef uint64_t *items = words_of(room)
     cdef uint64_t *found = words_of(made)
     for part in parts:
-        memcpy(items, part.words, part.buffer.len)
-        items += part.count
+        if part.count:  # else there may be no place to copy from
+            memcpy(items, part.words, part.buffer.len)
+            items += part.count
     items = words_of(room)
     if before.count + count < LARGE:
         kept = merged(before.words, before.count, sort[uint64_t](items, items + count, count), count, found)

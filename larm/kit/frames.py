@@ -14,7 +14,7 @@ T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
-"""Bytes of memory that are kept for the next frame, at most: enough for two that fill the pipe between two processes."""
+"""Bytes of memory that are kept for the next frame, at most: about two that fill the pipe between two processes."""
 _FREE = 250_000  # bytes that there is room for, at least, where more room is made: most frames
 
 
@@ -39,7 +39,7 @@ class Frames:
         return size is not None and self._end - self._begin >= LENGTH + size
 
     def take(self, pipe: int) -> bool:
-        """Read once what there is, or, of the first frame, what there is room for; False: the pipe has ended.
+        """Read once what there is, or what there is room for; False: the pipe has ended.
 
         Raises OSError; BlockingIOError where it would have to wait, and must not.
         """

@@ -183,11 +183,11 @@ class HelperProcess:
 
     def _take(self, process: _Process) -> None:
         assert process.stdout is not None  # noqa: S101
-        if (self._came.size or 0) > MAX_ANSWER - LENGTH:
-            raise Died("its answer is too long")
         with suppress(BlockingIOError):
             if not self._came.take(process.stdout.fileno()):
                 raise self._death(process)
+        if (self._came.size or 0) > MAX_ANSWER - LENGTH:
+            raise Died("its answer is too long")
 
     @staticmethod
     def _wait(events: Mapping[int, int], end: float) -> int:

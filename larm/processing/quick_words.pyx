@@ -71,7 +71,7 @@ cdef class Words:
                 continue
             low = _lower(letter)
             word = word * BASE + low
-            size = size + 1 if low < BASE and size <= LONGEST else LONGEST + 1
+            size = size + 1 if 0 < low < BASE and size <= LONGEST else LONGEST + 1  # 0 before others would not show
         if size:
             words += 1
             found += size <= LONGEST and self.has(word)

@@ -41,6 +41,14 @@ def test_answers_wait_while_requests_are_sent(helper: HelperProcess) -> None:
     assert helper.starts == 1
 
 
+def test_an_answer_that_is_too_long_is_none(helper: HelperProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.kit.helper_process.MAX_ANSWER", 1_000)
+    assert helper.ask(b"long 996", 20) == b"x" * 996
+    with pytest.raises(Died, match="its answer is too long") as death:
+        helper.ask(b"long 997", 20)
+    assert not isinstance(death.value, TookTooLong)
+
+
 @pytest.mark.parametrize(
     ("request_", "how"),
     [

@@ -32,6 +32,7 @@ _texts = st.lists(
 
 @needs_it
 @given(_texts, st.sampled_from(["", *FREQUENT]))
+@example("\0the the \0\0of a", "en")
 @example("theofx the", "en")
 @example("İ i", "ca")
 def test_both_say_the_same(text: str, code: str) -> None:
