@@ -10,7 +10,7 @@ Owned by `larm.crawl`; runs on the tick thread, and on the main thread at the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -18,7 +18,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import HostBook
-from larm.frontier.saved_host import QueueRow
+from larm.frontier.queue_row import QueueRow
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue
 from larm.kit.counters import Counters
@@ -66,12 +66,14 @@ class Checkpointer:
         scope: ScopeHosts | None,
         restrict_to: str,
         start_urls: Sequence[str],
+        met: Callable[[], dict[str, list[str]]],
         cycle: int,
         clock: Clock,
+        begun: Callable[[], object] | None = None,
     ) -> None:
         """``absent``: the last positions of storages that this run leaves out, which they will go on from.
 
-        ``missed``: see `Header`.
+        ``missed``, ``met``: see `Header`. ``begun`` is called when the first checkpoint of the crawl is on the disk.
         """
         # constant after construction
         self._gate = gate
@@ -88,9 +90,11 @@ class Checkpointer:
         self._scope = scope
         self._restrict_to = restrict_to
         self._start_urls = list(start_urls)
+        self._met = met
         self._cycle = cycle
         self._clock = clock
         # only the saving thread
+        self._begun = begun
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
 
@@ -133,6 +137,7 @@ class Checkpointer:
             scope_hosts=scope,
             restrict_to=self._restrict_to,
             start_urls=self._start_urls,
+            met=self._met(),
             epoch=epoch,
             hosts=known,
             cycle=self._cycle,
@@ -142,6 +147,9 @@ class Checkpointer:
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False
+        if self._begun is not None:
+            self._begun()
+            self._begun = None
         self._seen.apply(fresh, epoch)
         self._book.trim()
         self.last = Saved(self._clock.monotonic() - began, held, size)

@@ -8,6 +8,7 @@ Used at start, on the main thread.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -15,6 +16,7 @@ import msgspec
 
 from larm.errors import ConfigError
 from larm.kit.units import ByteSize, Seconds
+from larm.kit.yaml_text import parse_yaml, read_text
 from larm.model.domain import DomainRule
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -44,7 +46,18 @@ class Crawl(_Section, frozen=True):
     max_pages: Positive | None = None
     max_depth: Count | None = None
     max_time: Seconds | None = None
+    parked: bool = False  # fetch what earlier runs held back as it looked like a trap
     allow_private: bool = False  # a crawler must not be a way into an intranet
+    private_networks: tuple[str, ...] = ()  # those that it may go to: 10.1.0.0/16, or one address
+
+    def __post_init__(self) -> None:
+        for text in self.private_networks:
+            try:
+                ip_network(text, strict=False)
+            except ValueError:
+                raise ValueError(
+                    f"private_networks: {text!r} is neither an address nor a network such as 10.1.0.0/16"
+                ) from None
 
 
 class Urls(_Section, frozen=True):
@@ -65,7 +78,7 @@ class Files(_Section, frozen=True):
 class LengthFilter(_Section, frozen=True):
     """URLs that are too long."""
 
-    max: Positive = 500  # LARM-48
+    max: Positive = 2048  # as long as a sitemap allows; LARM-48 has 500, and a title in Bengali has 765 when it is escaped
 
 
 class KnownPathsFilter(_Section, frozen=True):
@@ -82,15 +95,19 @@ class KnownPathsFilter(_Section, frozen=True):
 class TrapsFilter(_Section, frozen=True):
     """Hosts that never end: what no real site needs, and what goes on without saying anything new (LARM-122)."""
 
+    limits: bool = True  # what no real site needs: the next eight settings
     pages: Positive = 1_000_000  # URLs of a host
-    depth: Positive = 10_000  # links from a start URL: comics have chains of thousands
+    foreign_pages: Positive = 100_000  # of a host that is no start URL's, for each host that links there: no blog has more
+    depth: Positive = 100_000  # links from a start URL: mailing lists have chains of tens of thousands
     segments: Positive = 25  # of a path; 21,830 real URLs had 12 at most
     repeats: Positive = 3  # of one segment in a path; the same URLs had it twice at most
     parameters: Positive = 40  # of one URL; they had 18, but for a form of 56
     variants: Positive = 100_000  # queries of one path: a forum is one path
     parameter_sets: Positive = 500  # sets of parameter names of one path
-    stale_pages: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 50  # of one pattern, in a row, before it is judged
-    stale_share: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.9  # of them say nothing new: it is closed
+    repetition: bool = True  # what goes on and on without saying anything new is held back
+    stale_pages: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 30  # of one pattern, in a row, before it is judged
+    stale_share: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.9  # of them say nothing new, and lead on: it is closed
+    held: Count = 1_000_000  # URLs of a host that are held back: 130 MB on the disk; of more only the number is kept
 
 
 class VisitedFilter(_Section, frozen=True):
@@ -102,7 +119,7 @@ class VisitedFilter(_Section, frozen=True):
 class Filters(_Section, frozen=True):
     """The chain of the message handler: names of built-in filters, or ``package.module:Class`` of your own."""
 
-    order: tuple[str, ...] = ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
+    order: tuple[str, ...] = ("known_paths", "files", "scope", "length", "visited", "robots", "traps")
     length: LengthFilter = LengthFilter()
     known_paths: KnownPathsFilter = KnownPathsFilter()
     visited: VisitedFilter = VisitedFilter()
@@ -135,6 +152,8 @@ class Frontier(_Section, frozen=True):
     retry_wait: Seconds = Seconds(5)  # before the first retry, doubling
     backoff: Seconds = Seconds(60)  # a host that answers 429 or 503 is left alone this long, doubling
     backoff_max: Seconds = Seconds(86_400)
+    longest_wait: Seconds = Seconds(3_600)  # a run ends where all that is left must wait for longer: a server that is busy
+    # says minutes; who says more than an hour means another day, and a crawl that sleeps till then helps nobody
     retry_hosts_after: Seconds = Seconds(3_600)  # a host given up gets one more try (LARM-65), doubling
     redirects: Count = 5  # in a row (LARM-17)
     message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
@@ -150,7 +169,7 @@ class Fetch(_Section, frozen=True):
     transfers: Positive = 32  # at a time in each thread: more than a host is asked at a time, so that one thread serves it
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
     connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
-    page_size: ByteSize = ByteSize(10_000_000)  # decoded bytes of a body; LARM's 2 MB cuts real index pages
+    page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)
     document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
     http2: bool = True
@@ -163,7 +182,7 @@ class Documents(_Section, frozen=True):
     """PDF and office files, which are read in processes of their own."""
 
     processes: Count = 2  # one that hangs must not stop the others; 0: such files are stored and not read
-    timeout: Seconds = Seconds(10)  # the end of a crawl waits so long for the last
+    timeout: Seconds = Seconds(10)  # most take less than one; a crawl that is stopped waits for those that are being read
     memory: ByteSize = ByteSize(400_000_000)  # address space of each; most files need 60 MB
 
 
@@ -190,10 +209,10 @@ class Duplicates(_Section, frozen=True):
     """Pages that say the same."""
 
     merge: bool = True  # of pages with the same text index the first one
-    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.8  # share of the text that nearly the same pages share ...
-    similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = (
-        0.92  # ... where their titles differ: manuals have pages for Int and Double that are all but the same
-    )
+    # Share of their main texts, and of their lengths, from which on pages are nearly the same, so one search result. Articles
+    # that were copied with one word changed have .97; pages of a catalogue, of which one word in 20 is their own, .9 or less.
+    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92
+    similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92  # the same, where their titles differ
 
 
 class IndexStorage(_Section, frozen=True):
@@ -201,8 +220,15 @@ class IndexStorage(_Section, frozen=True):
 
     memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
     threads: Positive = 1
-    text_size: ByteSize = ByteSize(1_000_000)  # text of a page that is indexed and kept for snippets
+    text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
     duplicates: Duplicates = Duplicates()
+
+
+class Limits(_Section, frozen=True):
+    """What a crawl may take of its machine."""
+
+    memory: ByteSize | None = None  # of all its processes; None: half of what the machine, or its container, has, as the other
+    # half is for files that the system keeps in memory, on which index and queues live, and for everybody else; 1.1 GB at most
 
 
 class Storage(_Section, frozen=True):
@@ -266,6 +292,7 @@ class Search(_Section, frozen=True):
     relevance: Literal["bm25", "dfr"] = "bm25"  # YIOOP-59 counts words in another way, and no better
     spans: Factor = 0.0  # YIOOP-62, in place of or beside proximity
     bonuses: SearchBonuses = SearchBonuses()
+    grouped: bool = True  # of pages that say the same, or nearly, show the best one (YIOOP-58)
     fusion: Literal["sum", "reciprocal"] = "sum"  # of words and links; "reciprocal" is YIOOP-65's other way
     own: dict[str, Weight] = {}  # scorers of your own by "package.module:Class", each with its weight (YIOOP-69)
 
@@ -289,6 +316,7 @@ class Config(_Section, frozen=True):
     frontier: Frontier = Frontier()
     fetch: Fetch = Fetch()
     processing: Processing = Processing()
+    limits: Limits = Limits()
     storage: Storage = Storage()
     recrawl: Recrawl = Recrawl()
     search: Search = Search()
@@ -317,8 +345,8 @@ def load(file: Path | None, overrides: Iterable[str] = (), command_line: Mapping
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(file)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{file}: can't read the configuration: {error}") from error
     tree = _yaml(text, str(file))
     if tree is None:
@@ -329,12 +357,10 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _yaml(text: str, where: str) -> Any:
-    import yaml  # for who has a file, or -s: 8 ms of the start
-
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+        return parse_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def _put(tree: dict[str, Any], dotted: str, value: object, where: str) -> None:

@@ -3,18 +3,21 @@
     put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
-Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``;
-the main thread starts them, waits for the end and drains. What flows between them does so in steps of the gate, so that a
-checkpoint finds each page either not yet done or done altogether. The end is counted by the tally, never guessed: it holds
-every message that has entered and has neither been dropped nor ended in an outcome.
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``,
+and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What flows between them
+does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether. The end is counted by
+the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended in an outcome. How long
+the threads may take to end depends on how much they have left, so nobody cuts them off who gets on (`larm.patience`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
+from larm.aside import waiting_sentence
 from larm.budget import PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
@@ -33,31 +36,46 @@ from larm.kit.ticker import Ticker
 from larm.kit.workers import Workers
 from larm.landing import start_visit
 from larm.model.document import Document
+from larm.model.lease import Lease
+from larm.model.lost import Lost
 from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Outcome
+from larm.monitor.rates import duration
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
+from larm.patience import HANGS, Patience
+from larm.processing.triage import Work
 from larm.recrawl.revisit import Recrawl
+from larm.relief.heavy import HeavyReader
 from larm.relief.lane import ReliefLane
-from larm.relief.page_reader import PIPELINED, Lost, PageReader
+from larm.relief.page_reader import PIPELINED, PageReader
 from larm.seams import Clock
 from larm.slow_lane import SlowLane
+from larm.starts import StartWatch
 from larm.storage.pipeline import StorageLine
+from larm.suspects import Suspects
 from larm.unloading import Unloader
 
 LONGEST_WAIT = 60.0
 """Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
-JOIN_DEADLINE = 30.0
-"""Seconds for the threads to end; a storage may have to write its queue first."""
+_ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
+"""What the threads do that have nothing to add."""
+
+
+WAITING = "hosts_waiting"
+"""The reason of a run that ends since all that is left must wait for long."""
 
 
 class Ending(msgspec.Struct, frozen=True):
     """How a run ended."""
 
     reason: str
-    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words)."""
+    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), or `WAITING`."""
     error: LarmError | None = None
     start_fetched: bool = True
     """At least one start URL was fetched, in this or an earlier run."""
+    failed_starts: Sequence[str] = ()
+    """A line for each start URL that brought no page in this run: what happened."""
 
 
 class Crawl:
@@ -77,6 +95,9 @@ class Crawl:
         slow: SlowLane,
         relief: ReliefLane,
         readers: Sequence[PageReader],
+        heavy: HeavyReader,
+        work: Callable[[Fetched], Work],
+        suspects: Suspects,
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
         budget: PageBudget,
@@ -86,6 +107,8 @@ class Crawl:
         gate: Gate,
         records: Sequence[FetcherRecord],
         starts: Sequence[URLMessage],
+        watch: StartWatch,
+        start_log: Callable[[Sequence[str]], object],
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
         reporter: Reporter,
@@ -104,6 +127,9 @@ class Crawl:
         self._slow = slow
         self._relief = relief
         self._readers = readers
+        self._heavy = heavy
+        self._work = work
+        self._suspects = suspects
         self._lines = lines
         self._checkpointer = checkpointer
         self._budget = budget
@@ -112,6 +138,8 @@ class Crawl:
         self._gate = gate
         self._records = records
         self._starts = starts
+        self._watch = watch
+        self._start_log = start_log
         self._recrawl = recrawl
         self.snapshot = snapshot
         """All figures of this moment; any thread."""
@@ -123,10 +151,15 @@ class Crawl:
         self._workers = Workers(self._thread_died, cpu)
         self._writers = Workers(self._thread_died, cpu)
         self._ticker = ticker
+        self._patience = Patience(clock, self._doing, self._tell)
         self.on_second: Callable[[], object] = lambda: None
         """Called by the main thread about once a second."""
+        self.on_end: Callable[[Sequence[str]], object] = lambda _waits: None
+        """The same while it ends: what it waits for, a line for each thread."""
         # written by the main thread
         self._stopping = False
+        self._told = clock.monotonic()
+        """When the reporter last had its turn, while it ends."""
 
     # -- the main thread
 
@@ -153,7 +186,9 @@ class Crawl:
             ending = self._wait_for_end()
         except LarmError as error:
             ending = error
-        return self._drain(ending)
+        ended = self._drain(ending)
+        self.notes += self._unloader.aside.sentences()
+        return ended
 
     def stop(self, reason: str = "shutdown") -> None:
         """End the crawl soon; safe in a signal handler and on any thread."""
@@ -173,18 +208,6 @@ class Crawl:
             self._bell.ring("finished")
         if self._budget.exhausted:
             self.stop("closespider_pagecount")
-
-    def _forget_gone(self, recrawl: Recrawl) -> None:
-        """A revisit is over: what it found gone leaves the storages. When nobody else makes checkpoints any more.
-
-        The page book must know of all answers before. By a checkpoint, for storages can go back behind one commit, not two.
-        """
-        self._checkpointer.save()
-        gone = recrawl.gone()
-        self._counters.add("revisit/gone", len(gone))
-        with self._gate.step():
-            for line in self._lines:
-                line.put(gone)
 
     def _wait_for_end(self) -> str | LarmError:
         limit = self._settings.crawl.max_time
@@ -208,23 +231,24 @@ class Crawl:
         self._relief.stop()
         for reader in self._readers:
             reader.hurry()
+        self._heavy.interrupt()
         for line in self._lines:
             line.wake()
-        stuck = self._workers.join(JOIN_DEADLINE)
+        stuck = self._patience.wait(self._workers)
         self._queues.give_back([*self._slow.rest(), *self._relief.rest()])
+        failed = self._watch.causes()
+        self._start_log(failed)
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
-        if stuck and error is None:
-            error = StageError(f"threads did not end: {', '.join(stuck)}; the state is that of the last checkpoint")
+        if stuck:
+            error = error or _hang(stuck, "the state is that of the last checkpoint, and the same command continues the crawl")
         if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
-            try:
-                if self._recrawl is not None and ending == "finished" and error is None:
-                    self._forget_gone(self._recrawl)
-                self._checkpointer.save(finished=ending == "finished", last=True)
-            except LarmError as failure:
-                error = error or failure
-        for line in self._lines:
-            line.close()
-        self._writers.join(JOIN_DEADLINE)
+            finished = ending == "finished"
+            gone = self._recrawl if finished and error is None else None
+            self._writers.start("larm-last", lambda: self._save_last(finished, gone))
+        else:
+            self._close_lines()
+        if stuck := self._patience.wait(self._writers):
+            error = error or _hang(stuck, "what they have not done, the same command does")
         error = error or self._unheard()  # a storage may fail on its last words
         reason = "failed" if error else str(ending)
         try:
@@ -233,7 +257,31 @@ class Crawl:
             error = error or failure
         self._close()
         fetched = self._counters.snapshot().get("start/fetched", 0) > 0
-        return Ending(reason, error, fetched)
+        return Ending(reason, error, fetched, tuple(failed))
+
+    def _doing(self, name: str) -> str:
+        """What a thread does, as far as it can be seen from outside."""
+        for line in self._lines:
+            if name == f"larm-store-{line.name}":
+                return line.doing
+        for record in self._records:
+            if name == record.name:
+                now = record.figures()
+                return f"{now.state} {now.info}".strip()
+        return _ROLES.get(name, "")
+
+    def _tell(self, waits: Sequence[str]) -> None:
+        """The end takes a while: whoever looks shall see for what."""
+        self.on_end(waits)
+        now = self._clock.monotonic()
+        if now >= self._told + self._settings.monitor.tick and "larm-tick" not in self._workers.alive():
+            self._told = now
+            with suppress(StorageError):  # the last report will say it again
+                self._reporter.tick(waits)
+
+    def _close_lines(self) -> None:
+        for line in self._lines:
+            line.close()
 
     def _unheard(self) -> LarmError | None:
         """The first failure that the bell has not told yet."""
@@ -259,6 +307,39 @@ class Crawl:
             self._checkpointer.save()
             give_back()
             self._reporter.tick()
+            self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
+        """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
+        far = self._queues.far_off(self._settings.frontier.longest_wait)
+        if (far or self._tally.value == 0) and (lease := self._suspects.next_held()) is not None:
+            self._queues.take_up(lease)
+        elif far:
+            self.notes.append(waiting_sentence(far, self._clock.wall()))
+            self._bell.ring(WAITING)
+
+    # -- larm-last
+
+    def _save_last(self, finished: bool, recrawl: Recrawl | None) -> None:
+        """On a thread of its own, for the storages may have much to write before they commit."""
+        try:
+            if recrawl is not None:
+                self._forget_gone(recrawl)
+            self._checkpointer.save(finished=finished, last=True)
+        finally:
+            self._close_lines()
+
+    def _forget_gone(self, recrawl: Recrawl) -> None:
+        """A revisit is over: what it found gone leaves the storages. When nobody else makes checkpoints any more.
+
+        The page book must know of all answers before. By a checkpoint, for storages can go back behind one commit, not two.
+        """
+        self._checkpointer.save()
+        gone = recrawl.gone()
+        self._counters.add("revisit/gone", len(gone))
+        with self._gate.step():
+            for line in self._lines:
+                line.put(gone)
 
     # -- larm-fetch-<n>
 
@@ -272,7 +353,11 @@ class Crawl:
             if free and not mine:
                 self._pool.wake_one()  # the hosts of what has ended may be asked again
             for lease in leases:
-                fetcher.start(lease)
+                if self._suspects.hold(lease):
+                    self._budget.settle(1, 0)
+                    self._queues.put_off([lease])
+                else:
+                    fetcher.start(lease)
             wait = LONGEST_WAIT
             if len(leases) == free:
                 self._pool.fed(number)
@@ -293,11 +378,25 @@ class Crawl:
         """What takes long to read, so that no transfer has to wait for it."""
         slot = len(self._pool) + number
         while (ended := self._slow.take()) is not None:
-            with self._slow.reading(ended[1]):
-                self._relief.spent(self._unloader.unload(slot, [ended]))
+            self._unload_slow(slot, *ended)
             self._pool.wake_one()  # its host may be asked again, and who asks is another thread
             give_back()  # it was large
             self._records[slot].now("idle")
+
+    def _unload_slow(self, slot: int, lease: Lease, outcome: Outcome) -> None:
+        url = lease.message.url.access
+        found: Document | Lost = Lost.UNREAD
+        if isinstance(outcome, Fetched) and self._work(outcome) is Work.HEAVY and not self._suspects.refuses(url):
+            self._records[slot].now("scanning")
+            found = self._heavy.read(lease, outcome, self._suspects.reading(slot, url))
+            if found is Lost.UNREAD and self._stopping:
+                self._queues.give_back([lease])
+                return
+        if isinstance(found, Lost) and found is not Lost.UNREAD:
+            self._unloader.set_aside(slot, lease, outcome, found)
+        else:
+            document = found if isinstance(found, Document) else None
+            self._relief.spent(self._unloader.unload(slot, [(lease, outcome)], [document]))
 
     # -- larm-relief-<n>
 
@@ -318,11 +417,16 @@ class Crawl:
             if self._stopping:
                 self._queues.give_back([lease for (lease, _), document in found if document is Lost.UNREAD])
                 found = [(page, document) for page, document in found if document is not Lost.UNREAD]
-            read = [(page, document) for page, document in found if document is not Lost.DEADLY]
+            read = [(page, document) for page, document in found if isinstance(document, Document) or document is Lost.UNREAD]
             documents = [document if isinstance(document, Document) else None for _, document in read]
             self._unloader.unload(slot, [page for page, _ in read], documents)
             for (lease, outcome), document in found:
-                if document is Lost.DEADLY:
-                    self._unloader.set_aside(slot, lease, outcome)
+                if isinstance(document, Lost) and document is not Lost.UNREAD:
+                    self._unloader.set_aside(slot, lease, outcome, document)
             self._records[slot].now("idle")
         reader.dismiss()
+
+
+def _hang(stuck: Sequence[str], then: str) -> StageError:
+    """Threads from which nothing will come any more."""
+    return StageError(f"nothing has moved for {duration(HANGS)} in {'; '.join(stuck)}: it hangs; {then}")

@@ -16,7 +16,7 @@ from larm.filters.chain import verdict
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
-from larm.frontier.trap_desk import closed_here
+from larm.frontier.traps.desk import left_at
 from larm.kit.caching_queue import QueueState
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -64,7 +64,12 @@ def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
-    rows += [("closed here", line) for line in closed_here(host)]
+    if host.backoffs:
+        until = datetime.fromtimestamp(wall(host.next_start)).strftime("%Y-%m-%d %H:%M")
+        rows.append(("left alone", f"until {until}, as it asked for it"))
+    left = left_at(host)
+    rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]
+    rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
     states = {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
     for band, state in states.items():
         if place := _place(state, url):

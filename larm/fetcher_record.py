@@ -28,12 +28,18 @@ class FetcherRecord:
         self.processing = 0.0
         """Seconds of processor time that reading pages took; any thread may look."""
         self._state = "idle"
+        self._info = ""
         self._since = clock.monotonic()
 
     def now(self, state: str) -> None:
         """The thread begins something: idle, getting, scanning or storing."""
+        self._info = ""
         if state != self._state:
             self._state, self._since = state, self._clock.monotonic()
+
+    def reads(self, url: str) -> None:
+        """It is this page that the thread reads now."""
+        self._info = url
 
     def spent(self, processing: float) -> None:
         """So many seconds of processor time went into reading pages."""
@@ -61,6 +67,7 @@ class FetcherRecord:
             name=self.name,
             state=self._state,
             since=self._clock.monotonic() - self._since,
+            info=self._info,
             received=self._received,
             tasks=self._tasks,
         )

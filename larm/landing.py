@@ -14,14 +14,18 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
+from larm.model import cuts, hollow
 from larm.model.credentials import without_credentials
 from larm.model.digest import digest
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.links import Link, Links
+from larm.model.lost import Lost
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
+from larm.processing.apart.protocol import KINDS
+from larm.processing.hollow import hollow_of
 from larm.seams import CrawlOrder
 
 
@@ -71,8 +75,13 @@ class Lander:
         order: CrawlOrder | None = None,
         *,
         recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
+        limits: Mapping[str, int] | None = None,
+        text: bool = True,
     ) -> None:
-        """``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name."""
+        """``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
+
+        ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
+        """
         # constant after construction
         self._process = process
         self._join = join
@@ -80,6 +89,8 @@ class Lander:
         self._max_depth = max_depth
         self._order = order
         self._recall = recall
+        self._limits = limits or {}
+        self._text = text
 
     def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
         """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
@@ -99,10 +110,10 @@ class Lander:
                 landed = _landed(lease, outcome, text, error=True, counts=counts)
                 return landed._replace(visit=self._no_page(lease.message, outcome, 0))
 
-    def set_aside(self, lease: Lease, outcome: Outcome) -> Landed:
-        """A page that ended the process before, see `larm.suspects`: not read again."""
-        text = "set aside: the process ended while it was read, more than once"
-        return _landed(lease, outcome, text, error=True, counts={"larm/set_aside": 1})
+    def set_aside(self, lease: Lease, outcome: Outcome, why: Lost = Lost.DEADLY) -> Landed:
+        """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.suspects`."""
+        landed = _landed(lease, outcome, why.why, error=True, counts={why.counter: 1})
+        return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, 0))
 
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message = lease.message
@@ -124,13 +135,20 @@ class Lander:
             body=outcome.body,
             document=document,
             revisited=message.known is not None,
+            cuts=self._cuts(outcome, document),
         )
         same = bool(message.known and message.known.text == document.seen != 0)
-        cut = " (cut off at fetch.page_size)" if outcome.truncated and not outcome.flaw else ""
+        cut = f" (cut off at {', '.join(visit.cuts)})" if visit.cuts else ""
+        empty = hollow_of(document, outcome.body) if self._text else ""
         notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
+        notes += f" ({hollow.NOTES[empty]})" if empty else ""
         landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
+        for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
+            landed.counts[name] = 1
+        if empty:
+            landed.counts[hollow.COUNTED + empty] = 1
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
         if message.known is not None:
@@ -141,8 +159,19 @@ class Lander:
             messages=messages,
             known=known,
             warnings=document.warnings,
-            error=bool(outcome.truncated or outcome.flaw),
+            error=bool(outcome.truncated or outcome.flaw or visit.cuts),
         )
+
+    def _cuts(self, outcome: Fetched, document: Document) -> Mapping[str, int]:
+        """What was not read of a page, and by which limits; one that came short by itself was not cut by us."""
+        found = document.cuts
+        if outcome.truncated and not outcome.flaw:
+            found = (cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
+        most = self._limits.get(cuts.TEXT)
+        if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
+            sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
+            found = (*found, cuts.TEXT) if max(sizes) > most and document.index else found
+        return {name: self._limits.get(name, 0) for name in found} if found else _NONE
 
     def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
         """What goes on, and what would not get far.
@@ -210,6 +239,9 @@ class Lander:
             depth=message.depth,
             status=status,
         )
+
+
+_NONE: Mapping[str, int] = {}
 
 
 def _landed(

@@ -12,6 +12,7 @@ import msgspec
 
 from larm.config import Config
 from larm.frontier.checkpoint import Header
+from larm.model import cuts
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url, URLNormalizer
@@ -28,16 +29,22 @@ class Mission(msgspec.Struct, frozen=True):
     """Of the start URLs of all runs, and where these redirected to."""
     again: bool
     """The crawl is finished: it is revisited."""
+    half_made: bool = False
+    """The crawl is finished, but its last run was ended before link graph and texts of links were: this one completes them."""
 
 
-def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | None) -> Mission:
-    """Of this run. ``header``: that of the last checkpoint. Raises BadUrl, which `larm.config` should have refused."""
+def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | None, *, half_made: bool = False) -> Mission:
+    """Of this run. ``header``: that of the last checkpoint; ``half_made``: what runs do at their end is not complete.
+
+    Raises BadUrl, which `larm.config` should have refused.
+    """
     urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
     if header is None:
         return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False)
     starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
     hosts = {url.host for url in urls} | set(header.scope_hosts)
-    return Mission(urls, starts, hosts, again=header.finished and not starts)
+    nothing_left = header.finished and not starts and not settings.crawl.parked
+    return Mission(urls, starts, hosts, again=nothing_left and not half_made, half_made=nothing_left and half_made)
 
 
 def notes_of(settings: Config, header: Header | None, mission: Mission, *, scoped: bool) -> list[str]:
@@ -46,6 +53,8 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
     if header is not None:
         pages = header.counters.get("item_scraped_count", 0)
         state = "is finished and is now revisited" if mission.again else "is continued"
+        if mission.half_made:
+            state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
     if scoped:
         hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
@@ -82,3 +91,14 @@ def shelf_of(header: Header | None, chain: Sequence[str]) -> Shelf:
         return Shelf({}, ())
     absent = {name: position for name, position in header.storages.items() if name not in chain}
     return Shelf(absent, [name for name in chain if name not in header.storages or name in header.missed])
+
+
+def limits_of(settings: Config) -> dict[str, int]:
+    """How much is read of a page, by the names of `larm.model.cuts`: larger numbers read more."""
+    documents = settings.processing.documents
+    text = {cuts.TEXT: int(settings.storage.index.text_size)} if "index" in settings.storage.chain else {}
+    return text | {
+        cuts.PAGE: int(settings.fetch.page_size),
+        cuts.FILE: max(int(settings.fetch.page_size), int(settings.fetch.document_size)),
+        cuts.DOCUMENTS: int(1000 * documents.timeout) + int(documents.memory),
+    }

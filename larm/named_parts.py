@@ -24,7 +24,6 @@ from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
-from larm.model.told import Told
 from larm.own_parts import own_part, scorers
 from larm.recrawl.page_book import PageBook
 from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
@@ -52,17 +51,16 @@ class StorageParts(msgspec.Struct, frozen=True):
     """Whom built-in storages tell something."""
 
     counted: Callable[[str, int], None]
-    told: Callable[[Sequence[Told]], None]
 
 
-_NONE = StorageParts(lambda _name, _n: None, lambda _: None)
+_NONE = StorageParts(lambda _name, _n: None)
 _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "length": lambda settings, _: LengthFilter(settings.length.max),
     "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
     "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
     "scope": lambda _, parts: parts.scope,
     "visited": lambda _, parts: VisitedFilter(parts.seen),
-    "traps": lambda settings, parts: TrapsFilter(settings.traps, parts.traps),
+    "traps": lambda _, parts: TrapsFilter(parts.traps),
     "robots": lambda _, parts: RobotsFilter(parts.desk),
 }
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
@@ -71,8 +69,6 @@ _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = 
     "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
 }
 
-LONGEST_READ = 25
-"""Seconds; threads have 30 to end."""
 LEAST_MEMORY = 100_000_000
 """Bytes of address space; Python with PDFium takes 60 MB of it."""
 
@@ -103,13 +99,10 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
 
 
 def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
-    if not settings.duplicates.merge:
-        return IndexStorage(directory, settings)
-
     def aliases() -> Aliases:
         from larm.duplicates.aliases import Aliases  # on the thread that needs it
 
-        return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.told, parts.counted)
+        return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
 
     return IndexStorage(directory, settings, aliases=aliases)
 
@@ -148,8 +141,21 @@ def processors_of_the_users(settings: Config) -> dict[str, Processor]:
 
 
 def wants_text(settings: Config) -> bool:
-    """Whether any storage has a use for the text of pages."""
-    return any(name not in _TEXTLESS for name in settings.storage.chain)
+    """Whether anybody has a use for the text of pages."""
+    return traps_are_told(settings) or any(name not in _TEXTLESS for name in settings.storage.chain)
+
+
+def traps_are_told(settings: Config) -> bool:
+    """Whether it is looked at what pages say, to find hosts that never end."""
+    return trap_settings(settings).repetition
+
+
+def trap_settings(settings: Config) -> config.TrapsFilter:
+    """Those that hold: nothing is held back where the filter is not in the chain."""
+    given = settings.filters.traps
+    if TrapsFilter.name in settings.filters.order:
+        return given
+    return msgspec.structs.replace(given, limits=False, repetition=False)
 
 
 def check(settings: Config, directory: Path) -> None:
@@ -166,8 +172,6 @@ def check(settings: Config, directory: Path) -> None:
     ):
         if not value:
             raise ConfigError(f"{key}: expected more than {otherwise}")
-    if settings.processing.documents.timeout > LONGEST_READ:
-        raise ConfigError(f"processing.documents.timeout: expected at most {LONGEST_READ} s: the end of a crawl waits for it")
     if settings.processing.documents.memory < LEAST_MEMORY:
         raise ConfigError(
             f"processing.documents.memory: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read"

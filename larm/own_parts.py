@@ -28,12 +28,32 @@ def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments
         known = ", ".join(built_in)
         raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
     try:
-        made = getattr(importlib.import_module(module), attribute)(**arguments.get(name, {}))
+        found = getattr(importlib.import_module(module), attribute)
+        if not isinstance(found, type):
+            raise ConfigError(f"{key}: {name} is no class; see larm.seams.{seam.__name__}")
+        if not all(callable(getattr(found, each, None)) for each in _methods(seam)):
+            raise _lacking(name, key, seam, found)  # before it is called: it may be anything, such as subprocess.Popen
+        made = found(**arguments.get(name, {}))
+    except ConfigError:
+        raise
     except Exception as error:  # whatever the user's module raises while it is loaded
         raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
-    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
-    methods = {name for name, value in vars(seam).items() if callable(value)}
-    missing = [each for each in needed if not hasattr(made, each) or (each in methods and not callable(getattr(made, each)))]
-    if missing:
-        raise ConfigError(f"{key}: {name} has no {', '.join(missing)}; see larm.seams.{seam.__name__}")
+    if _missing(seam, made):
+        raise _lacking(name, key, seam, made)
     return made
+
+
+def _missing(seam: type, part: object) -> list[str]:
+    """What the seam asks for and the part, or its class, has not."""
+    needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
+    return [
+        each for each in needed if not hasattr(part, each) or (each in _methods(seam) and not callable(getattr(part, each)))
+    ]
+
+
+def _methods(seam: type) -> set[str]:
+    return {name for name, value in vars(seam).items() if callable(value) and not name.startswith("_")}
+
+
+def _lacking(name: str, key: str, seam: type, part: object) -> ConfigError:
+    return ConfigError(f"{key}: {name} has no {', '.join(_missing(seam, part))}; see larm.seams.{seam.__name__}")

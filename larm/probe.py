@@ -9,6 +9,7 @@ from larm.checkpointer import Checkpointer
 from larm.fetcher_record import FetcherRecord
 from larm.frontier.handler import MessageHandler
 from larm.frontier.queues import HostQueues
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counters import Counters
 from larm.kit.helpers_cpu import helpers_seconds
 from larm.kit.seen_set import DiskSeenSet
@@ -37,6 +38,7 @@ class Probe:
         counters: Counters,
         seen: DiskSeenSet,
         tally: Tally,
+        traps: TrapDesk,
         cpu: ThreadCpu,
         clock: Clock,
     ) -> None:
@@ -51,6 +53,7 @@ class Probe:
         self._counters = counters
         self._seen = seen
         self._tally = tally
+        self._traps = traps
         self._cpu = cpu
         self._clock = clock
         self._began = clock.monotonic()
@@ -84,6 +87,9 @@ class Probe:
             hosts_waiting=hosts.waiting - hosts.blocked if hosts.waiting > hosts.blocked else 0,
             hosts_blocked=hosts.blocked,
             hosts_given_up=hosts.given_up,
+            held_back=self._traps.held_back,
+            left=tuple(self._traps.left()),
+            growing=tuple(self._traps.growing),
             errors=sum(self._since(name, counters) for name in counters if _is_error(name)),
             storages=tuple(StorageFigures(line.name, line.queued_bytes, int(self._storage_limit)) for line in self._lines),
             threads=tuple(record.figures() for record in self._records),

@@ -2,8 +2,9 @@
 
 The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
 even where only a header said so, which is not stored. What else headers say (language, date, how much may be quoted) is taken
-over from the old index, and so is the text of a page of which no copy is kept. The new index is made beside the old one and
-takes its place at the end.
+over from the old index, and so is the text of a page of which no copy is kept. Which pages say nearly the same stays as it
+was. Where the old index was removed, the table of aliases knows which pages it had, and no more. The new index is made beside
+the old one and takes its place at the end.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ class _Parse(Protocol):
         ...
 
 
+class _Indexed(Protocol):
+    def group(self, fingerprint: int) -> int | None:
+        """As `larm.duplicates.lookup.Leads`."""
+        ...
+
+
 class _Moment:
     """A clock that stands where a page was fetched."""
 
@@ -74,17 +81,22 @@ def reindex(
     parse: _Parse,
     *,
     generation: int | None = None,
+    indexed: _Indexed | None = None,
 ) -> Reindexed:
     """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
 
-    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again.
+    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again. ``indexed``
+    knows its pages, where it may have been removed; None: nobody else does.
     """
     old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
-    if old is None:
+    if old is not None:
+        if generation is not None:
+            go_back(old, generation)
+        previous: PreviousIndex | _Removed = PreviousIndex(old)
+    elif indexed is not None:
+        previous = _Removed(indexed, parse)
+    else:
         raise UsageError(f"no index in {directory}: run larm crawl first")
-    if generation is not None:
-        go_back(old, generation)
-    previous = PreviousIndex(old)
     moment = _Moment()
     storage = IndexStorage(directory / STAGE, settings, moment)
     try:
@@ -101,6 +113,21 @@ def reindex(
         storage.close()
         shutil.rmtree(directory / STAGE, ignore_errors=True)
     return found
+
+
+class _Removed(NamedTuple):
+    """Stands for an index that is not there any more."""
+
+    pages: _Indexed
+    parse: _Parse
+
+    def find(self, normalised: str) -> Known | None:
+        """As `PreviousIndex.find`."""
+        try:
+            group = self.pages.group(self.parse(normalised).fingerprint)
+        except BadUrl:
+            return None
+        return None if group is None else Known(0, "", "", "", 0, None, group)
 
 
 def _latest(log: StoreLog) -> Iterable[StoreEntry]:
@@ -135,10 +162,10 @@ class _Reader(NamedTuple):
             modified=document.modified or known.modified,
             snippet=known.quote if document.snippet is None else document.snippet,
         )
-        return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document)
+        return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document, group=known.group)
 
 
-def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex) -> Reindexed:
+def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex | _Removed) -> Reindexed:
     pages = bodiless = left_out = 0
     for entry in _latest(reader.log):
         known = previous.find(entry.normalised)

@@ -87,11 +87,11 @@ class TrapGate(Protocol):
     """What the traps filter asks of the host records; they belong to the frontier."""
 
     def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """Those that are worth while, as far as the pages of their host have shown; they are counted."""
+        """Those that their host may be asked for; the others are held back. They are counted, and the pages they came from."""
         ...
 
     def explain(self, message: URLMessage) -> str | None:
-        """Why the host has had enough of such addresses, or None."""
+        """Why such an address is held back, or None."""
         ...
 
 
@@ -165,7 +165,9 @@ class Processor(Protocol):
 
 class Storage(Protocol):
     """Where documents leave the river. All calls come from the storage's own writer thread, in this order:
-    open, (store | commit)*, close."""
+    open, (store | commit)*, close.
+
+    One that may take long has an attribute ``progress`` (`larm.kit.progress.Progress`), which says what it is about."""
 
     name: str
 
@@ -185,7 +187,8 @@ class Storage(Protocol):
         ...
 
     def close(self) -> None:
-        """After the last commit. Must not raise for what was never stored."""
+        """After the last commit. Must not raise for what was never stored. It may take as long as it gets on; a process that is
+        ended meanwhile has all that was committed, and should complete the rest when it runs again."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""SlowLane: documents and large pages that take long to read wait here for the reading threads, so that other transfers go on.
+"""SlowLane: documents and heavy pages wait here for the processes that read them, so that other transfers go on.
 
 `divert` is called by the fetcher threads, `take` by the threads ``larm-read-<n>``. The lease of a document that
 waits is still out: its host gets no further request, the tally counts it, and a checkpoint saves it as being in the air.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
-from larm.processing.triage import LARGE
 
 Ended = tuple[Lease, Outcome]
 
@@ -25,7 +23,6 @@ class SlowLane:
         # constant after construction
         self._is_slow = is_slow
         self._limit = limit_bytes
-        self._large = threading.Lock()
         self._changed = threading.Condition()
         # guarded by self._changed
         self._queue: deque[tuple[Lease, Fetched]] = deque()
@@ -62,18 +59,6 @@ class SlowLane:
             self._size -= len(outcome.body)
             self._changed.notify_all()
             return lease, outcome
-
-    @contextmanager
-    def reading(self, outcome: Outcome) -> Iterator[None]:
-        """While it is read. Large pages are read one after the other: one of 6 MB takes 100 MB of memory.
-
-        Other documents take none of ours, and much time: who waited for one of them would end too late at a stop.
-        """
-        if isinstance(outcome, Fetched) and len(outcome.body) > LARGE and "html" in outcome.headers.get("content-type", ""):
-            with self._large:
-                yield
-        else:
-            yield
 
     def stop(self) -> None:
         """Nobody waits any more."""

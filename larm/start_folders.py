@@ -12,11 +12,9 @@ from pathlib import Path
 from larm.config import Files
 from larm.errors import UsageError
 from larm.fetching.disk import CAN_WALK
+from larm.marker import OWN
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path
-from larm.state import GRAPH, INDEX, LOGS, QUEUES
-
-_OWN = (LOGS, QUEUES, INDEX, GRAPH, "lock", "stats.json")
 
 
 def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileRules | None:
@@ -35,7 +33,7 @@ def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileR
         hidden=settings.hidden,
         include=settings.include,
         exclude=settings.exclude,
-        own=[os.path.realpath(directory / name) for name in _OWN],
+        own=[os.path.realpath(directory / name) for name in OWN],
     )
 
 

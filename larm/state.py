@@ -5,8 +5,7 @@ Called by `larm.wiring` on the main thread.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,9 +13,10 @@ import msgspec
 from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
-from larm.kit.block_store import BlockStore
+from larm.kit.block_store import DATABASE, BlockStore
 from larm.kit.integrity import check_database
 from larm.kit.seen_set import DiskSeenSet
+from larm.kit.yaml_text import read_text
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, GRAPH, ANCHORS, LOGS = "cachingqueue", "index", "graph", "anchors", "logs"
@@ -39,21 +39,67 @@ class State(msgspec.Struct, frozen=True):
     """Fingerprints that the last checkpoint added to the visited set."""
 
 
-def open_state(settings: Config, directory: Path, undo: Undo) -> State:
-    """Open it, or make it; changes nothing of what is there. Raises StorageError."""
-    store = BlockStore(directory / QUEUES)
+def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool = False) -> State:
+    """Open it, or make it; changes nothing of what is there. ``read_only``: makes nothing either. Raises StorageError."""
+    store = BlockStore(directory / QUEUES, read_only=read_only)
     undo.append(store.close)
-    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent, read_only=read_only)
     undo.append(seen.close)
     file = CheckpointFile(store)
     header, fresh = file.read() or (None, b"")
     return State(store, seen, file, header, fresh)
 
 
+def logs_of(directory: Path) -> Sequence[str]:
+    """Names of the logs that the last checkpoint knows; none where it can't be read."""
+    undo: Undo = []
+    if not (directory / QUEUES / DATABASE).exists():
+        return ()
+    try:
+        store = BlockStore(directory / QUEUES, read_only=True)
+        undo.append(store.close)
+        found = CheckpointFile(store).read()
+        return () if found is None else list(found[0].logs)
+    except LarmError:
+        return ()
+    finally:
+        close_all(undo)
+
+
 def check_databases(directory: Path) -> None:
     """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
     for name in (VISITED, PAGES, ALIASES):
         check_database(directory / QUEUES / name)
+
+
+def check_folders(header: Header, directory: Path) -> None:
+    """Before anything is changed: folders of which a part of the crawl can't do without are there. Raises StorageError."""
+    logs = directory / LOGS
+    if header.storages.get("log", {}).get("store") and not logs.exists():
+        raise StorageError(
+            f"{logs}: it was removed, and had the pages of the crawl; put the folder back as it was, or start over with --fresh"
+        )
+    index, position = directory / INDEX, header.storages.get("index", {})
+    if position.get("generation") and not (index / "meta.json").exists():
+        anew = "'larm reindex' makes it anew from the stored pages, then the same command goes on"
+        advice = anew if position.get("aliases") else "put the folder back as it was, or start over with --fresh"
+        raise StorageError(f"{index}: it was removed, or its meta.json was; {advice}")
+
+
+def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:
+    """What is left of it where something was removed that can begin anew, and what a person should know of that.
+
+    That are logs that nothing is read from, and the link graph, if its folder was removed.
+    """
+    if header is None:
+        return None, []
+    logs = {name: length for name, length in header.logs.items() if not length or (directory / LOGS / f"{name}.log").exists()}
+    notes = [f"{directory / LOGS / name}.log was removed: it begins anew" for name in header.logs if name not in logs]
+    storages = header.storages
+    if storages.get("graph", {}).get("journal") and not (directory / GRAPH).exists():
+        storages = {name: position for name, position in storages.items() if name != "graph"}
+        notes.append(f"{directory / GRAPH} was removed: the link graph begins anew")
+    return msgspec.structs.replace(header, logs=logs, storages=storages), notes
 
 
 def recover(state: State, directory: Path) -> None:
@@ -78,18 +124,6 @@ def recover(state: State, directory: Path) -> None:
     state.file.go_back(state.header)
 
 
-def forget(directory: Path) -> None:
-    """``--fresh``: remove what earlier crawls wrote here, and nothing else."""
-    try:
-        for name in (QUEUES, INDEX, GRAPH, ANCHORS):
-            for folder in (name, f"{name}.new", f"{name}.old"):  # the others are of a process that was killed
-                shutil.rmtree(directory / folder, ignore_errors=False) if (directory / folder).exists() else None
-        for file in [*(directory / LOGS).glob("*.log"), *(directory / LOGS).glob("pagefile_*.pfl"), directory / "stats.json"]:
-            file.unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageError(f"{error.filename}: can't be removed for --fresh: {error.strerror}") from error
-
-
 def close_all(undo: list[Callable[[], object]]) -> None:
     """In reverse order, all of them, whatever one of them raises."""
     while undo:
@@ -110,6 +144,6 @@ def host_rules(settings: Config, directory: Path) -> str:
         return ""
     path = directory / settings.urls.host_resolver
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(path)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: can't read the host resolver's rules: {error}") from error

@@ -10,8 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+import msgspec
+
+from larm.aside import Aside
 from larm.budget import SPENT, PageBudget
 from larm.config import Frontier as Settings
+from larm.duplicates.novelty import NoveltyJudge
 from larm.fetcher_record import FetcherRecord
 from larm.fetching.pool import FetcherPool
 from larm.frontier.handler import MessageHandler
@@ -24,7 +28,10 @@ from larm.kit.tally import Tally
 from larm.landing import Landed, Lander
 from larm.model.document import Document
 from larm.model.lease import Lease
+from larm.model.lost import Lost
+from larm.model.novelty import Novelty
 from larm.model.outcome import Outcome
+from larm.starts import StartWatch
 from larm.storage.pipeline import StorageLine, cost_of
 from larm.suspects import Suspects
 
@@ -51,8 +58,12 @@ class Unloader:
         gate: Gate,
         records: Sequence[FetcherRecord],
         suspects: Suspects,
+        judge: NoveltyJudge | None,
+        learn: Callable[[Sequence[Novelty]], None],
+        watch: StartWatch,
         stop: Callable[[str], object],
     ) -> None:
+        """``judge``: says of pages whether they say anything new, which ``learn`` is told; None: nobody wants to know."""
         # constant after construction
         self._settings = settings
         self._lander = lander
@@ -69,7 +80,11 @@ class Unloader:
         self._gate = gate
         self._records = records
         self._suspects = suspects
+        self._judge = judge
+        self._learn = learn
+        self._watch = watch
         self._stop = stop
+        self.aside = Aside()
         # written by the main thread
         self.stopping = False
         """Nobody waits for room in a storage's queue any more."""
@@ -91,9 +106,15 @@ class Unloader:
             for (lease, outcome), document in zip(ended, read, strict=True)
             if not lease.robots
         ]
+        novelties = self._look_for_news(landed)
         spent = time.thread_time() - began
         record.spent(spent)
+        for each in landed:
+            if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
+                self.aside.put(Lost.UNREAD, each.visit.page)
         with self._gate.step():
+            if novelties:
+                self._learn(novelties)
             for lease, outcome in ended:
                 if lease.robots:
                     self._errand.land(lease, outcome)
@@ -102,9 +123,10 @@ class Unloader:
         self._account(len(ended), sum(each.page for each in landed))
         return spent
 
-    def set_aside(self, number: int, lease: Lease, outcome: Outcome) -> None:
-        """A page that ends processes: nobody reads it any more."""
-        landed = [self._lander.set_aside(lease, outcome)]
+    def set_aside(self, number: int, lease: Lease, outcome: Outcome, why: Lost) -> None:
+        """A page that nobody reads, in this run at least."""
+        self.aside.put(why, lease.message.url.access)
+        landed = [self._lander.set_aside(lease, outcome, why)]
         with self._gate.step():
             self._follow(landed)
             self._records[number].add(landed)
@@ -113,11 +135,28 @@ class Unloader:
     def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:
         url = lease.message.url.access
         if self._suspects.refuses(url):
+            self.aside.put(Lost.DEADLY, url)
             return self._lander.set_aside(lease, outcome)
         if document is not None:
             return self._lander.land(lease, outcome, document)
+        self._records[number].reads(url)
         with self._suspects.reading(number, url):
             return self._lander.land(lease, outcome)
+
+    def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
+        """What the pages among them say that is new; links of one that says nothing are marked."""
+        pages = [n for n, each in enumerate(landed) if each.page]
+        if self._judge is None or not pages:
+            return []
+        visits = [visit for n in pages if (visit := landed[n].visit) is not None]
+        judged = self._judge.judge(visits)
+        for n, visit, (fingerprint, novelty) in zip(pages, visits, judged, strict=True):
+            messages = landed[n].messages
+            if novelty.stale:
+                messages = [msgspec.structs.replace(message, stale=True) for message in messages]
+            known = msgspec.structs.replace(visit, fingerprint=fingerprint)
+            landed[n] = landed[n]._replace(visit=known, messages=messages)
+        return [novelty for _, novelty in judged]
 
     def _follow(self, landed: Sequence[Landed]) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
@@ -150,6 +189,7 @@ class Unloader:
             counts["item_scraped_count"] = counts[SPENT] = 1
             if message.depth == 0:
                 counts["start/fetched"] = 1
+        self._watch.ended(landed, retry=decision.retry and not decision.unreachable)
         if decision.retry:
             counts["retry/count"] = 1
         self._counters.update(counts)

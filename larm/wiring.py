@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from larm import __version__
 from larm.budget import SPENT, PageBudget
 from larm.checkpointer import Checkpointer
 from larm.config import Config
 from larm.crawl import Crawl
+from larm.duplicates.novelty import NoveltyJudge
 from larm.errors import LarmError
 from larm.fetcher_record import FetcherRecord
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
+from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog
@@ -30,7 +33,7 @@ from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import RobotsDesk
 from larm.frontier.robots_errand import RobotsErrand
-from larm.frontier.trap_desk import TrapDesk
+from larm.frontier.traps.desk import TrapDesk
 from larm.index.swap import put_back
 from larm.kit.bell import Bell
 from larm.kit.caching_queue import CachingQueue
@@ -44,11 +47,10 @@ from larm.kit.tally import Tally
 from larm.kit.thread_cpu import ThreadCpu
 from larm.kit.ticker import Ticker
 from larm.landing import Lander
-from larm.mission import Mission, mission_of, notes_of, shelf_of
+from larm.marker import Marker, forget, permit, refuse_to_begin, set_marker
+from larm.mission import Mission, limits_of, mission_of, notes_of, shelf_of
 from larm.model.file_rules import FileRules
-from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.model.url import Url
 from larm.monitor.reporter import Reporter
 from larm.named_parts import (
     FilterParts,
@@ -57,29 +59,37 @@ from larm.named_parts import (
     crawl_order,
     filters,
     storages,
+    trap_settings,
+    traps_are_told,
     wants_text,
 )
 from larm.probe import Probe
-from larm.processing.triage import Triage
-from larm.reading import Processors, normalizer_of, page_readers
+from larm.processing.triage import SLOW, Triage, Work
+from larm.reading import Processors, air_of, heavy_reader, memory_budget, normalizer_of, page_readers, terms_of
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
+from larm.relief.ahead import readers_of
 from larm.relief.lane import ReliefLane
 from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.slow_lane import SlowLane
 from larm.start_folders import file_rules
+from larm.starts import StartWatch
 from larm.state import (
+    GRAPH,
     LOGS,
     PAGES,
     QUEUES,
     State,
     Undo,
     check_databases,
+    check_folders,
     close_all,
-    forget,
+    logs_of,
     open_state,
     recover,
+    without_removed,
 )
+from larm.storage.graph import is_complete
 from larm.storage.pipeline import StorageLine
 from larm.suspects import Suspects
 from larm.unloading import Unloader
@@ -103,53 +113,97 @@ def build_crawl(
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
         check(settings, directory)
+        there = permit(directory, fresh=fresh)
         undo.append(DirectoryLock(directory).close)
+        if not there:
+            set_marker(directory, __version__, saved=False)
         if fresh:
-            forget(directory)
+            forget(directory, logs_of(directory))
+            set_marker(directory, __version__, saved=False)  # last: whoever is killed before has to say --fresh again
         put_back(directory)
         check_databases(directory)
         state = open_state(settings, directory, undo)
+        if state.header is None:
+            refuse_to_begin(directory, str(state.store))
+        else:
+            check_folders(state.header, directory)
         recover(state, directory)
-        return _assemble(settings, directory, state, clock or SystemClock(), ahead, undo)
+        marker = set_marker(directory, __version__, saved=state.header is not None)
+        return _assemble(settings, directory, state, marker, clock or SystemClock(), ahead, undo)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(  # noqa: PLR0917
-    settings: Config, directory: Path, state: State, clock: Clock, ahead: HelperProcess | None, undo: Undo
+def _assemble(  # noqa: PLR0915, PLR0917
+    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, ahead: HelperProcess | None, undo: Undo
 ) -> Crawl:
     """From the source of the river to its mouth."""
-    header = state.header
-    logs = LogBook(directory / LOGS)
-    undo.append(logs.close)
-    logs.rewind(header.logs if header else {})
+    header, begins_anew = without_removed(state.header, directory)
+    logs = _logs(directory, header, marker, undo)
     counters, gate, cpu = Counters(), Gate(), ThreadCpu()
     counters.load(header.counters if header else {})
     bell: Bell[str | LarmError] = Bell()
     ticker = Ticker(settings.monitor.tick)
-    tally = Tally(lambda: bell.ring("finished"))
+    records = _records(settings, logs, readers_of(settings.processing), clock)
+    suspects = Suspects(directory / QUEUES, len(records))
+    undo.append(suspects.close)
+    memory = memory_budget(settings, careful=suspects.killed)
+    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring("finished"))
     normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
-    mission = mission_of(settings, normalizer, header)
+    mission = mission_of(settings, normalizer, header, half_made=_half_made(settings, directory, header))
     start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
     folders = file_rules(settings.files, directory, start_urls)
-    pool = _pool(settings, mission.urls, folders, clock, undo)
+    addresses = _address_rule(settings, start_urls, header)
+    pool = _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo)
 
-    moved = header.clock_moved if header else 0.0
     order = _order(settings, directory, mission, clock, undo)
-    book = HostBook(state.store, settings.frontier, clock, ticker.hurry, clock_moved=moved, order=order)
-    traps = TrapDesk(book, settings.filters.traps, _trap_log(settings, logs), counters.add)
-    queues = HostQueues(book, settings.frontier, clock, tally, pool.wake_one, guard=traps, order=order)
-    desk = RobotsDesk(book, queues, settings.robots, clock, tally)
+    book = HostBook(
+        state.store,
+        settings.frontier,
+        clock,
+        ticker.hurry,
+        clock_moved=header.clock_moved if header else 0.0,
+        order=order,
+    )
+    watch = StartWatch(mission.urls, clock)
     scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
+    traps = TrapDesk(
+        book,
+        trap_settings(settings),
+        tally,
+        _trap_log(settings, logs),
+        counters.add,
+        starts=scope.hosts if scope else mission.hosts,
+        release=settings.crawl.parked,
+    )
+    queues = HostQueues(
+        book,
+        settings.frontier,
+        clock,
+        tally,
+        pool.wake_one,
+        guard=traps,
+        on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
+        order=order,
+    )
+    desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     chain = FilterChain(
         filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, traps, folders)),
         _open_filter_log(logs, clock),
         counters.add,
+        watch.dropped,
     )
     incoming = _incoming(settings, state)
     handler = MessageHandler(
-        incoming=incoming, chain=chain, settle=desk.settle, forward=queues.add, tally=tally, gate=gate, enough=queues.enough
+        incoming=incoming,
+        chain=chain,
+        settle=desk.settle,
+        forward=queues.add,
+        tally=tally,
+        gate=gate,
+        enough=queues.enough,
+        decide=traps.decide,
     )
     errand = RobotsErrand(
         queues=queues,
@@ -162,19 +216,36 @@ def _assemble(  # noqa: PLR0917
         token=settings.agent.name,
         counters=counters,
         log=logs.open("robots").line,
+        tell=watch.robots,
+        awaited=watch.waits_for,
     )
     waiting = len(incoming) + queues.load(state.file.host_rows(), revive=mission.again)
-    if waiting:
-        tally.rise(waiting)
+    pulled = chain.run(traps.pull(mission.starts), RobotsFilter.name)
+    if waiting or pulled:
+        tally.rise(waiting + len(pulled))
+    if pulled:
+        queues.add(pulled)
 
-    process = Processors(settings, normalizer, counters, clock, text=wants_text(settings))
+    process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
     undo.append(process.close)
-    triage = Triage(settings.processing)
-    lines = _lines(settings, directory, header, StorageParts(counters.add, traps.learn))
+    triage = Triage(settings.processing, settings.fetch.page_size)
+    lines = _lines(settings, directory, header, StorageParts(counters.add))
     shelf = shelf_of(header, [line.name for line in lines])
-    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *shelf.notes(again=mission.again)]
+    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *shelf.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
-    recrawl = _recrawl(settings, directory, mission, book, notes, whole=bool(shelf.late)) if cycle else None
+    recrawl = (
+        Recrawl(
+            directory / QUEUES / PAGES,
+            _asked_again(mission, book),
+            settings.recrawl.most_gone,
+            notes.append,
+            normalizer.parse,
+            whole=bool(shelf.late),
+            limits=limits_of(settings),
+        )
+        if cycle
+        else None
+    )
     if mission.again:
         counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
     checkpointer = Checkpointer(
@@ -192,14 +263,16 @@ def _assemble(  # noqa: PLR0917
         scope=scope,
         restrict_to=settings.crawl.restrict_to,
         start_urls=start_urls,
+        met=addresses.met,
         cycle=cycle,
         clock=clock,
+        begun=None if marker.saved else lambda: set_marker(directory, __version__, saved=True),
     )
-    readers = page_readers(settings, directory, start_urls, counters, ahead)
+    terms = terms_of(settings, directory, start_urls)
+    readers = page_readers(settings, terms, counters, ahead)
     undo += [reader.close for reader in readers]
-    records = _records(settings, logs, len(readers), clock)
-    suspects = Suspects(directory / QUEUES, len(records))
-    undo.append(suspects.close)
+    heavy = heavy_reader(terms, counters, triage, memory)
+    undo.append(heavy.close)
     probe = Probe(
         handler=handler,
         queues=queues,
@@ -211,6 +284,7 @@ def _assemble(  # noqa: PLR0917
         counters=counters,
         seen=state.seen,
         tally=tally,
+        traps=traps,
         cpu=cpu,
         clock=clock,
     )
@@ -226,6 +300,8 @@ def _assemble(  # noqa: PLR0917
             settings.crawl.max_depth,
             order,
             recall=chain.recall,
+            limits=limits_of(settings),
+            text=wants_text(settings),
         ),
         known=chain.note,
         lines=lines,
@@ -239,6 +315,9 @@ def _assemble(  # noqa: PLR0917
         gate=gate,
         records=records,
         suspects=suspects,
+        judge=NoveltyJudge() if traps_are_told(settings) else None,
+        learn=traps.learn,
+        watch=watch,
         stop=bell.ring,
     )
     return Crawl(
@@ -250,9 +329,12 @@ def _assemble(  # noqa: PLR0917
         bell=bell,
         ticker=ticker,
         unloader=unloader,
-        slow=SlowLane(triage.is_slow, settings.storage.queue),
-        relief=ReliefLane(clock, queues.answered, queues.enough, triage.is_page),
+        slow=SlowLane(lambda fetched: triage.work(fetched) in SLOW, settings.storage.queue),
+        relief=ReliefLane(clock, queues.answered, queues.enough, lambda fetched: triage.work(fetched) is Work.LIGHT),
         readers=readers,
+        heavy=heavy,
+        work=triage.work,
+        suspects=suspects,
         lines=lines,
         checkpointer=checkpointer,
         budget=budget,
@@ -262,12 +344,27 @@ def _assemble(  # noqa: PLR0917
         gate=gate,
         records=records,
         starts=mission.starts,
+        watch=watch,
+        start_log=DatedLog(logs.open("starts"), clock).lines,
         recrawl=recrawl,
         snapshot=probe,
         reporter=reporter,
         notes=notes,
         close=lambda: close_all(undo),
     )
+
+
+def _half_made(settings: Config, directory: Path, header: Header | None) -> bool:
+    """The last run was ended before it had done all that runs do at their end."""
+    noted = header.storages.get(GRAPH) if header and GRAPH in settings.storage.chain else None
+    return not is_complete(directory, noted)
+
+
+def _logs(directory: Path, header: Header | None, marker: Marker, undo: Undo) -> LogBook:
+    logs = LogBook(directory / LOGS, marker.others)
+    undo.append(logs.close)
+    logs.rewind(header.logs if header else {})
+    return logs
 
 
 def _order(settings: Config, directory: Path, mission: Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
@@ -285,15 +382,27 @@ def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> lis
     return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
 
 
-def _pool(settings: Config, urls: Sequence[Url], folders: FileRules | None, clock: Clock, undo: Undo) -> FetcherPool:
-    rule = AddressRule({url.hostname for url in urls if url.host != FILES}, settings.crawl.allow_private)
+def _address_rule(settings: Config, start_urls: Sequence[str], header: Header | None) -> AddressRule:
+    return AddressRule(
+        {urlsplit(url).hostname or "" for url in start_urls if not url.startswith("file:")},
+        settings.crawl.allow_private,
+        networks=settings.crawl.private_networks,
+        met=header.met if header else None,
+    )
+
+
+def _pool(  # noqa: PLR0917
+    settings: Config, rule: AddressRule, folders: FileRules | None, clock: Clock, air: Air, undo: Undo
+) -> FetcherPool:
     agent = user_agent(settings.agent, __version__)
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
-        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock)
+        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air)
         fetchers.append(web if folders is None else _with_files(web, settings, folders, clock))
         undo.append(fetchers[-1].close)
-    return FetcherPool(fetchers)
+    pool = FetcherPool(fetchers)
+    air.on_room = pool.wake_all
+    return pool
 
 
 def _with_files(web: Fetcher, settings: Config, folders: FileRules, clock: Clock) -> Fetcher:
@@ -316,11 +425,11 @@ def _lines(settings: Config, directory: Path, header: Header | None, parts: Stor
     return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
 
 
-def _recrawl(settings: Config, directory: Path, mission: Mission, book: HostBook, notes: list[str], *, whole: bool) -> Recrawl:
-    asked = None  # an earlier run has begun it
-    if mission.again:
-        asked = [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
-    return Recrawl(directory / QUEUES / PAGES, asked, settings.recrawl.most_gone, notes.append, whole=whole)
+def _asked_again(mission: Mission, book: HostBook) -> list[URLMessage] | None:
+    """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
+    if not mission.again:
+        return None
+    return [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
 
 
 def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:

@@ -71,6 +71,7 @@ class River:
             scope=Scope(),
             restrict_to="",
             start_urls=["http://a/"],
+            met=lambda: {"a": ["10.0.0.1"]},
             cycle=2,
             clock=self.clock,
         )
@@ -126,6 +127,7 @@ def test_everything_is_in_it(make: Callable[..., River]) -> None:
     assert header.missed == ["index"]
     assert (header.scope_hosts, header.restrict_to, header.start_urls) == (["a", "b"], "", ["http://a/"])
     assert (header.cycle, header.finished) == (2, True)
+    assert header.met == {"a": ["10.0.0.1"]}
     assert len(fresh) == 16
     assert river.checkpointer.last.size > 0
 

@@ -54,8 +54,8 @@ def test_defaults() -> None:
     assert settings.frontier.delay == 1
     assert settings.frontier.per_host == 1
     assert settings.frontier.health == 5
-    assert settings.filters.length.max == 500
-    assert settings.filters.order == ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
+    assert settings.filters.length.max == 2048
+    assert settings.filters.order == ("known_paths", "files", "scope", "length", "visited", "robots", "traps")
     assert (settings.frontier.message_block, settings.frontier.host_block) == (5_000, 100)
     assert settings.fetch.timeout == 75
     assert settings.monitor.tick == 5
@@ -294,3 +294,14 @@ def test_every_field_has_a_default() -> None:
                 check(field.type)
 
     check(Config)
+
+
+@pytest.mark.parametrize("text", ["10.1.0.0/16", "10.1.2.3/16", "192.168.1.20", "fd00::/8", "::1"])
+def test_private_networks(text: str) -> None:
+    assert load(None, (f"crawl.private_networks=['{text}']",)).crawl.private_networks == (text,)
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/99", "intra.corp", "", "10.1.*"])
+def test_what_is_no_network(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^-s: crawl: private_networks: .* is neither an address nor a network such as 10"):
+        load(None, (f"crawl.private_networks=['{text}']",))

@@ -10,7 +10,9 @@ from typing import Any, cast
 import pytest
 
 from larm.checkpointer import Saved
+from larm.config import TrapsFilter
 from larm.fetcher_record import FetcherRecord
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.block_store import BlockStore
 from larm.kit.log_book import LogBook
 from larm.kit.seen_set import DiskSeenSet
@@ -52,6 +54,7 @@ class River:
             counters=self.rig.counters,
             seen=self.seen,
             tally=self.rig.tally,
+            traps=TrapDesk(self.rig.book, TrapsFilter(), self.rig.tally),
             cpu=cast("Any", SimpleNamespace(seconds=lambda: self.threads)),
             clock=self.rig.clock,
         )

@@ -5,7 +5,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from larm.model.outcome import Failed, FailReason, Fetched, Timing
-from larm.processing.triage import LARGE
 from larm.slow_lane import SlowLane
 from larm.testing.fakes import lease, page
 
@@ -88,24 +87,3 @@ def test_stop_lets_all_go_and_the_rest_is_given_back() -> None:
         assert threads.submit(lane.take).result(20) is None
     assert lane.rest() == leases
     assert lane.rest() == []
-
-
-def test_large_pages_are_read_one_after_the_other() -> None:
-    lane = SlowLane(is_slow, 100)
-    large = page("x" * (LARGE + 1), content_type="text/html")
-    with ThreadPoolExecutor() as threads, lane.reading(large):
-        for other in (page("x", content_type="text/html"), pdf(), pdf(LARGE + 1)):
-            with lane.reading(other):  # these wait for nobody
-                pass
-        entered = threading.Event()
-
-        def read() -> None:
-            with lane.reading(large):
-                entered.set()
-
-        reading = threads.submit(read)
-        assert lane._large.locked()
-        assert not entered.is_set()
-        lane._large.release()  # as the end of the block would
-        reading.result(10)
-        lane._large.acquire()

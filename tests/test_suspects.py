@@ -10,6 +10,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.suspects import Suspects
+from larm.testing.fakes import lease
 
 PROGRAM = """
 import ctypes, os, sys
@@ -56,12 +57,48 @@ def test_an_address_of_any_length_is_known_again(tmp_path: Path) -> None:
     suspects.close()
 
 
-def test_a_kill_is_rarely_the_fault_of_a_page(tmp_path: Path) -> None:
-    for _ in range(5):
-        die(tmp_path, "kill")
+def test_two_kills_do_so_too(tmp_path: Path) -> None:
+    """That is how a system ends a process that fills its memory."""
+    die(tmp_path, "kill")
     assert aside(tmp_path) == set()
     die(tmp_path, "kill")
     assert aside(tmp_path) == {"http://a/bad"}
+
+
+@pytest.mark.parametrize(("how", "killed"), [("kill", True), ("crash", False)])
+def test_a_kill_is_told_from_a_crash(tmp_path: Path, how: str, killed: bool) -> None:
+    die(tmp_path, how)
+    suspects = Suspects(tmp_path, 2)
+    assert suspects.killed is killed
+    suspects.close()
+    suspects = Suspects(tmp_path, 2)
+    assert not suspects.killed
+    suspects.close()
+
+
+def test_a_suspect_is_held_until_its_turn_and_is_none_when_it_was_read(tmp_path: Path) -> None:
+    die(tmp_path, "kill")
+    bad, good, robots = lease("http://a/bad"), lease("http://a/good"), lease("http://a/bad", robots=True)
+    suspects = Suspects(tmp_path, 2)
+    assert [suspects.hold(each) for each in (good, robots, bad)] == [False, False, True]
+    assert suspects.holds
+    assert suspects.next_held() is bad
+    assert not suspects.holds
+    assert suspects.next_held() is None
+    assert not suspects.hold(bad), "its turn has come"
+    with suspects.reading(0, "http://a/bad"):
+        pass
+    suspects.close()
+    die(tmp_path, "kill")
+    assert aside(tmp_path) == set()
+
+
+def test_one_whose_turn_did_not_come_stays_a_suspect(tmp_path: Path) -> None:
+    die(tmp_path, "kill")
+    assert aside(tmp_path) == set()
+    suspects = Suspects(tmp_path, 2)
+    assert suspects.hold(lease("http://a/bad"))
+    suspects.close()
 
 
 def test_damaged_list(tmp_path: Path) -> None:

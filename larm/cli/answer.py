@@ -25,6 +25,7 @@ def document(results: Results, page: int, first: int) -> dict[str, Any]:
             "modified": moment(hit.modified),
             "fetched": moment(hit.fetched),
             "size": hit.size or None,
+            "cut": list(hit.cuts),
             "complete": hit.complete,
             "score": hit.score,
         }

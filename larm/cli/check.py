@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,6 @@ import msgspec
 
 from larm import __version__
 from larm.cli.options import CONFIG_FILE, LarmCommand, directory_option, effective, verbose_option
-
-_PARTS = ("ada-url", "click", "diskcache", "html5lib", "msgspec", "pycurl", "PyYAML", "rich", "selectolax", "tantivy", "xxhash")
 
 
 @click.command(cls=LarmCommand)
@@ -49,15 +48,29 @@ def version(*, verbose: bool) -> None:
     if not verbose:
         return
     import platform
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
 
     from larm.processing.regular import COMPILED
 
     click.echo(f"python {platform.python_version()} on {platform.platform()}")
-    for part in _PARTS:
-        try:
-            click.echo(f"{part} {installed(part)}")
-        except PackageNotFoundError:
-            click.echo(f"{part} missing")
+    for part, found in _parts():
+        click.echo(f"{part} {found}")
     click.echo(f"pages in one pass: {'yes' if COMPILED else 'no, there was no C compiler when larm was installed'}")
+
+
+def _parts() -> Iterator[tuple[str, str]]:
+    """What larm depends on, with the version that is there; which libcurl that is, and what is in it."""
+    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.metadata import version as installed
+
+    names = {re.split(r"[^A-Za-z0-9._-]", text)[0] for text in requires("larm") or () if "extra ==" not in text}
+    for name in sorted(names | {"pycld2"}, key=str.lower):
+        try:
+            found = installed(name)
+        except PackageNotFoundError:
+            yield name, "not installed"
+            continue
+        if name == "pycurl":
+            from larm.fetching.curl_fetcher import libcurl
+
+            found += f" ({libcurl()})"
+        yield name, found

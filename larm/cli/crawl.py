@@ -15,7 +15,7 @@ from larm.cli.options import LarmCommand, config_options, directory_option, effe
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
 from larm.cli.start import may_be_start, read_starts
 from larm.cli.terminal import complain, say
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
@@ -35,8 +35,13 @@ _KEYS = {
     "max_time": "crawl.max_time",
     "timeout": "fetch.timeout",
     "allow_private": "crawl.allow_private",
+    "parked": "crawl.parked",
 }
 """Parameter of `crawl` -> key of config.yaml."""
+_TOLD = 20
+"""Failed start URLs that are told one by one: a screen of them."""
+_FILES = 300
+"""That are open beside the connections: some 50 logs and databases; the index and its merges have most of the others."""
 _NO_START = (
     "no start URL. Usage: larm crawl -start URL|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
 )
@@ -67,6 +72,7 @@ _NO_START = (
 @click.option("--max-depth", type=int, metavar="N", help="Follow at most N links from a start URL.")
 @click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
 @click.option("--timeout", metavar="S", help="Seconds that one request may take.")
+@click.option("--parked", is_flag=True, default=None, help="Also fetch what earlier runs left, as it looked like a trap.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
 @click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
@@ -148,10 +154,23 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
     return msgspec.structs.replace(config, crawl=crawl_section), starts.notes
 
 
+def _fewer_files(requests: int) -> list[str]:
+    """A note where not as many files may be open as so many requests at a time, and all else, may need."""
+    from larm.kit.open_files import allow_open_files
+
+    wanted = requests + _FILES
+    allowed = allow_open_files(wanted)
+    if allowed >= wanted:
+        return []
+    more = "allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
+    return [f"only {allowed:,} files and connections may be open, and a crawl may need {wanted:,}: {more}"]
+
+
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
     from larm.relief.ahead import reader_ahead
 
     ahead = reader_ahead(config.processing)  # before all else is loaded
+    notes = [*notes, *_fewer_files(config.fetch.threads * config.fetch.transfers)]
     try:
         from larm.kit.clock import SystemClock
         from larm.kit.garbage import collect_rarely
@@ -173,7 +192,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
             say(note)
         interval = float(config.monitor.plain_interval)
         display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose)
-        river.on_second = display.refresh
+        river.on_second = river.on_end = display.refresh
     try:
         with stopping_by_signal(river.stop):
             ending = river.run()
@@ -181,10 +200,20 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         if display:
             display.close()
     if not quiet:
-        for note in river.notes[told:]:
+        for note in (*river.notes[told:], *_left_out(directory, config, river.snapshot())):
             say(note)
         _summarise(river.snapshot(), ending, clock.wall(), directory)
+    _tell_failed(ending.failed_starts, directory)
     return _status(ending)
+
+
+def _left_out(directory: Path, config: Config, now: Snapshot) -> list[str]:
+    from larm.left_out import left_out
+
+    try:
+        return left_out(directory, config, now)
+    except StorageError as error:
+        return [str(error)]
 
 
 def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path) -> None:
@@ -197,6 +226,14 @@ def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path) -> N
         return
 
 
+def _tell_failed(lines: Sequence[str], directory: Path) -> None:
+    """Also with -q, and where other start URLs were fetched: it is what the user asked for."""
+    for line in lines[:_TOLD]:
+        complain(line)
+    if len(lines) > _TOLD:
+        complain(f"{len(lines) - _TOLD:,} more start URLs failed: {directory / 'logs' / 'starts.log'}")
+
+
 def _status(ending: Ending) -> int:
     if ending.error is not None:
         complain(str(ending.error))
@@ -207,6 +244,7 @@ def _status(ending: Ending) -> int:
     if ending.reason == "failed":
         return 1
     if not ending.start_fetched:
-        complain("no start URL could be fetched; 'larm why URL' says what became of it")
+        advice = "" if ending.failed_starts else "; 'larm why URL' says what became of it"
+        complain(f"no start URL could be fetched{advice}")
         return 4
     return 0

@@ -15,6 +15,7 @@ import click
 
 from larm.config import Config, load
 from larm.errors import UsageError
+from larm.kit.files import is_there
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
 CONFIG_FILE = "config.yaml"
@@ -166,7 +167,7 @@ def effective(
 ) -> Config:
     """Command line > ``-s`` > file > defaults. Raises ConfigError."""
     own = directory / CONFIG_FILE
-    return load(file or (own if own.exists() else None), overrides, given)
+    return load(file or (own if is_there(own) else None), overrides, given)
 
 
 def existing(directory: Path) -> Path:

@@ -97,6 +97,8 @@ def _facts(hit: Hit) -> Iterator[str]:
     if hit.mime not in _USUAL:
         short = hit.mime.rpartition("/")[2] if len(hit.mime) <= 24 else hit.mime
         yield printable(MIME_NAMES.get(hit.mime, short))
+    if hit.cuts:
+        yield "not all of it was read"
 
 
 def _clean(text: str) -> str:

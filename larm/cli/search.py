@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from larm.cli.options import (
     LarmCommand,
@@ -84,11 +85,14 @@ def search(
     link:URL             pages that link to URL; info:URL the page itself
     """
     from larm.own_parts import scorers
+    from larm.search.coverage import shortfall
     from larm.search.searcher import Searcher
 
     query = " ".join(words)
     settings = effective(existing(directory), file, overrides)
     results = Searcher(directory, settings.search, own=scorers(settings.search)).search(query, number, page, explain)
+    if missing := shortfall(directory):
+        results = msgspec.structs.replace(results, notes=(*results.notes, missing))
     first = number * (page - 1) + 1
     if raw:
         from larm.cli.answer import document

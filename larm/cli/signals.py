@@ -1,6 +1,7 @@
 """Signals of a running crawl: the first one asks it to stop, the second one leaves at once. Main thread only.
 
-Leaving at once is safe: what is on the disk is the last checkpoint, and the next run takes back what came after it.
+Leaving at once is safe: what is on the disk is the last checkpoint. The next run takes back what came after it, and completes
+what the end of this one has left half made.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import FrameType
 INTERRUPTED = 130
 """Exit status: interrupted, can be resumed."""
 _STOPPING = b"\nlarm: stopping (again to leave at once)\n"
+_LEFT = b"\nlarm: left at once; the same command goes on from the last checkpoint\n"
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to show it again
 
 
@@ -26,7 +28,7 @@ def stopping_by_signal(stop: Callable[[], None]) -> Iterator[None]:
     def handle(_signal: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
-            _write(_SHOW_CURSOR if sys.stderr and sys.stderr.isatty() else b"")
+            _write((_SHOW_CURSOR if sys.stderr and sys.stderr.isatty() else b"") + _LEFT)
             os._exit(INTERRUPTED)
         else:
             asked = True

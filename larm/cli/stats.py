@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from larm.cli.options import LarmCommand, directory_option, verbose_option
 from larm.cli.terminal import as_json
@@ -29,8 +30,28 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
     if raw:
         click.echo(as_json(report))
         return
-    for name, value in [*rows(report, SystemClock().wall(), verbose=verbose), *graph_rows(directory, verbose=verbose)]:
+    shown = [
+        *rows(report, SystemClock().wall(), verbose=verbose),
+        *graph_rows(directory, verbose=verbose),
+        *cut_rows(directory, report),
+    ]
+    for name, value in shown:
         click.echo(printable(f"{name}: {value}"))
+
+
+def cut_rows(directory: Path, report: dict[str, Any]) -> list[tuple[str, object]]:
+    """What is missing of pages, if anything is."""
+    from larm.model.cuts import was_cut
+
+    if not was_cut(report.get("stats", {})):
+        return []
+    from larm.left_out import cut_sentence
+
+    try:
+        said: object = cut_sentence(directory)
+    except StorageError as error:
+        said = error
+    return [("cut", said)] if said else []
 
 
 def cpu_rows(stages: dict[str, float], pages: int) -> list[tuple[str, object]]:
@@ -81,6 +102,7 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
     shown += [(name, value) for name, value in report.get("stats", {}).items() if verbose or value != 0]
+    shown += _left(figures, verbose=verbose)
     if verbose:
         shown += cpu_rows(figures.get("cpu", {}), figures.get("pages_run", 0))
         for thread in figures.get("threads", ()):
@@ -88,18 +110,34 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
     return shown
 
 
+def _left(figures: dict[str, Any], *, verbose: bool) -> list[tuple[str, object]]:
+    """What is held back, as it may be a trap; with -v a line for each pattern."""
+    from larm.model.left import HostLeft, growing, sentences
+
+    left = msgspec.convert(figures.get("left", []), list[HostLeft])
+    said = [*sentences(left, figures.get("held_back", 0), "larm crawl"), growing(figures.get("growing", []))]
+    shown: list[tuple[str, object]] = [("left", each) for each in said if each]
+    if verbose:
+        for host in left:
+            shown += [(f"left at {host.host}", f"{each.urls:,} of {each.pattern} ({each.state})") for each in host.patterns]
+            shown += [(f"left at {host.host}", f"parameter {name} does not change the text") for name in host.empty_parameters]
+    return shown
+
+
 def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
     """What is shown of the link graph, where there is one; with -v the pages that rank highest."""
     from larm.graph.reader import open_graph
+    from larm.search.coverage import shortfall
     from larm.state import GRAPH
 
     try:
+        missing: list[tuple[str, object]] = [("not complete", sentence)] if (sentence := shortfall(directory)) else []
         graph = open_graph(directory / GRAPH)
         if graph is None:
-            return []
+            return missing
         known = f"{graph.pages:,} pages, {graph.nodes - graph.pages:,} that were not fetched"
         links = f"{graph.links:,}; {graph.dangling:,} pages without"
         best = [(f"rank {rank:.2f}", url) for url, rank in graph.top(10)] if verbose else []
     except StorageError as error:
         return [("link graph", error)]
-    return [("link graph", known), ("links", links), *best]
+    return [("link graph", known), ("links", links), *missing, *best]

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import cache
 from typing import TextIO
 
 import click
 
+from larm.cli.wrap import columns, wrapped
 from larm.monitor.printable import printable
+
+_HEAD = "larm: "
 
 
 def say(text: str) -> None:
-    """A line for the person, on stderr: ``larm: TEXT``. Never fails: a message is no reason to end a crawl."""
+    """A line for the person, on stderr: ``larm: TEXT``. Never fails: a message is no reason to end a crawl.
+
+    On a terminal it is wrapped at words; whoever reads it from elsewhere gets one line.
+    """
     try:
-        click.echo(f"larm: {printable(text)}", err=True)
+        click.echo(_HEAD + f"\n{' ' * len(_HEAD)}".join(_fitting(printable(text))), err=True)
     except (OSError, ValueError):
         return
+
+
+def _fitting(text: str) -> list[str]:
+    if not is_terminal(sys.stderr):
+        return [text]
+    width = os.get_terminal_size(sys.stderr.fileno()).columns - len(_HEAD)
+    if columns(text) <= width:
+        return [text]
+    return ["".join(part for part, _ in line) for line in wrapped([(text, False)], width)]
 
 
 complain = say

@@ -1,4 +1,4 @@
-"""Lines that fit a terminal: columns, not characters, with marks in them. Pure; used by ``larm search``.
+"""Lines that fit a terminal: columns, not characters, with marks in them. Pure; used by ``larm search``, and for messages.
 
 Chinese and Japanese characters take two columns and may be parted anywhere; other text is parted at spaces.
 """

@@ -1,9 +1,12 @@
 """Aliases: of pages that say the same, the first is indexed, the others are its aliases (YIOOP-9; Manku, Jain, Sarma 2007).
 
 Stands between the index storage and the index, on its writer thread: `settle` takes the visits that were stored and returns
-what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.page_hash`; nearly the same are main
-texts whose sketches agree (`larm.duplicates.fingerprints`). A page that names a canonical address is an alias of what is there,
-whatever it says.
+what the index is to do. The same, to the letter, are pages of one `larm.model.crawl_hash.page_hash`. A page that names a
+canonical address is an alias of what is there, whatever it says.
+
+Nearly the same are main texts whose sketches and lengths agree (`larm.duplicates.fingerprints`). Such a page is no alias: it
+has words that the other one lacks, of manuals about ``OptionalInt`` and ``OptionalLong`` the very ones that are looked for. It
+is indexed, in the *group* of the first such page, and a search shows the best one of a group.
 
 Who comes first leads, and of who leads the marks are in the table; an alias follows one that leads. Aliases keep their
 document (packed, a few KB), so when the page that leads changes or goes, they are settled anew without asking the site: the
@@ -22,28 +25,30 @@ import msgspec
 import xxhash
 
 from larm import config
-from larm.duplicates.likeness import Fingerprint, distance, likeness
-from larm.duplicates.row import AliasRow, decode_row, encode_row, pack, unpack
+from larm.duplicates.likeness import distance, likeness
+from larm.duplicates.novelty import own_text
+from larm.duplicates.row import AliasRow, decode_row, encode_row, letter_hash, pack, same_text, unpack
 from larm.errors import StorageError
 from larm.kit.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
-from larm.model.told import Told
+from larm.model.fingerprint import Fingerprint
 from larm.model.url import Url
-from larm.model.url_shape import without_echo
 
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
 _TOGETHER, _MOST = 64, 4_000_000
 """Visits, and bytes of them, looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
 _WAITING = 1000  # another seed than those of the bands
-_SHORT = 1500  # characters
-_LITTLE = 10
-"""A text is nothing new if less than one in so many of its features was not seen before."""
+
+
+_RULE = 2
+"""By which the table was made. Until the first one, pages that were nearly the same were aliases; their texts were compared
+by the first 20,000 characters."""
 
 
 EXACT, NEAR, CANONICAL, PROMOTED = (f"duplicates/{each}" for each in ("exact", "near", "canonical", "promoted"))
-"""Counters: pages that became aliases, by the reason, and aliases that took the place of the page that led."""
+"""Counters: pages that became aliases, by the reason, or are nearly the same as another; aliases that are none any more."""
 
 
 class Aliases:
@@ -53,33 +58,37 @@ class Aliases:
         self,
         path: Path,
         settings: config.Duplicates,
-        tell: Callable[[Sequence[Told]], None] = lambda _: None,
         count: Callable[[str, int], None] = lambda _name, _n: None,
     ) -> None:
         # constant after construction
         self._path = path
         self._settings = settings
-        self._tell = tell
         self._count = count
         # only the writer thread
         self._memory: Any = None
         self._table: TwinTable | None = None
         self._held: list[Visit] = []
         self._cost = 0
+        self._released: Callable[[AliasRow, AliasRow], bool] | None = None
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on at what `commit` returned. Raises StorageError."""
-        if position is None:
+        if not position:
             for ending in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
-        self._table = TwinTable(self._path)
-        self._table.open_at(int(position["generation"]) if position else 0)
+        if position or self._settings.merge:
+            self._table = TwinTable(self._path)
+            self._table.open_at(int(position["generation"]) if position else 0)
+        if position and not self._settings.merge:
+            self._released = lambda _row, _lead: True
+        elif position and position.get("rule") != _RULE:
+            self._released = lambda row, lead: not same_text(row, lead)
 
     def settle(self, visits: Sequence[Visit]) -> list[Visit]:
         """What the index is to do: visits that are to be indexed, and visits that are ``gone`` for what is to be removed.
 
         Visits without a page come back as they are. Visits are held back until a batch has come together, or `rest` is called.
-        Raises StorageError.
+        Where nothing is to be merged, all come back as they are. Raises StorageError.
         """
         self._held += visits
         self._cost += sum([visit.cost for visit in visits])
@@ -88,18 +97,17 @@ class Aliases:
     def rest(self) -> list[Visit]:
         """As `settle`, of what was held back."""
         visits, self._held, self._cost = self._held, [], 0
+        freed = self._release() if self._released else []
+        return [*freed, *(self._settle(visits) if self._settings.merge else visits)]
+
+    def _settle(self, visits: Sequence[Visit]) -> list[Visit]:
         pages = [visit for visit in visits if visit.document is not None and visit.url is not None]
         prints = self._look(pages)
-        read: dict[int, tuple[AliasRow, Fingerprint]] = {}
-        hidden: list[Told] = []
+        read: dict[int, AliasRow] = {}
         for visit, made in zip(pages, prints, strict=True):
             if visit.document is not None and visit.document.index:
-                read[id(visit)] = _row(visit, visit.document, made), made
-            else:
-                hidden.append(_told(visit, made, None))
-        if hidden:
-            self._tell(hidden)
-        view = _View(self._open_table(), [row for row, _ in read.values()], visits)
+                read[id(visit)] = _row(visit, visit.document, made)
+        view = _View(self._open_table(), list(read.values()), visits)
         if not view.special:
             return self._settle_new(visits, read, view)
         out: list[Visit] = []
@@ -108,31 +116,28 @@ class Aliases:
             if special:
                 out += [each for visit in some for each in self._settle_alone(visit, read.get(id(visit)))]
             else:
-                rows = [read[id(visit)][0] for visit in some if id(visit) in read]
+                rows = [read[id(visit)] for visit in some if id(visit) in read]
                 out += self._settle_new(some, read, _View(self._open_table(), rows, some))
         return out
 
-    def _settle_new(
-        self, visits: Sequence[Visit], read: Mapping[int, tuple[AliasRow, Fingerprint]], view: _View
-    ) -> list[Visit]:
+    def _settle_new(self, visits: Sequence[Visit], read: Mapping[int, AliasRow], view: _View) -> list[Visit]:
         out: list[Visit] = []
-        told: list[Told] = []
         for visit in visits:
             found = read.get(id(visit))
             if found is None or visit.url is None:
                 out.append(visit)
                 continue
-            lead = self._lead(view, visit.url.fingerprint, found[0])
-            self._enter(view, visit, found[0], lead, out)
-            told.append(_told(visit, found[1], lead))
+            self._enter(view, visit, found, out)
         view.write()
-        if told:
-            self._tell(told)
         return out
 
     def commit(self) -> Mapping[str, Any]:
-        """Make it durable; the position is for `open`. Raises StorageError."""
-        return {"generation": self._open_table().commit()}
+        """Make it durable; the position is for `open`, and empty where there is no table. Raises StorageError."""
+        if self._settings.merge:
+            return {"generation": self._open_table().commit(), "rule": _RULE}
+        if self._table is not None:
+            self._table.commit()
+        return {}
 
     def close(self) -> None:
         """After the last commit."""
@@ -142,21 +147,17 @@ class Aliases:
     # -- one page
 
     def _look(self, pages: Sequence[Visit]) -> list[Fingerprint]:
-        """Fingerprints of the main texts. What is new is also looked for elsewhere on a page that has little of it: a list."""
-        from larm.duplicates.fingerprints import fingerprints, new_memory  # perhaps with numpy: the crawl goes on meanwhile
+        """Fingerprints of the main texts; the crawl has made most of them already."""
+        made = {id(visit): visit.fingerprint for visit in pages if visit.fingerprint is not None}
+        missing = [visit for visit in pages if id(visit) not in made]
+        if missing:
+            from larm.duplicates.fingerprints import fingerprints, new_memory  # perhaps with numpy: the crawl goes on meanwhile
 
-        if self._memory is None:
-            self._memory = new_memory()
-        documents = [visit.document or Document("") for visit in pages]
-        lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < _SHORT]
-        texts = [_own(visit, each.raw_text) for visit, each in zip(pages, documents, strict=True)]
-        prints = fingerprints([*texts, *[_own(pages[n], documents[n].other_text) for n in lists]], self._memory)
-        others = prints[len(pages) :]
-        del prints[len(pages) :]
-        for n, other in zip(lists, others, strict=True):
-            (looked, new), (more, newer) = prints[n].news, other.news
-            prints[n] = prints[n]._replace(news=(looked + more, new + newer))
-        return prints
+            if self._memory is None:
+                self._memory = new_memory()
+            texts = [own_text(visit.url, visit.document.raw_text if visit.document else "") for visit in missing]
+            made |= zip(map(id, missing), fingerprints(texts, self._memory), strict=True)
+        return [made[id(visit)] for visit in pages]
 
     def _lead(self, view: _View, key: int, row: AliasRow) -> AliasRow | None:
         """The page that this one is an alias of, None if it is to lead."""
@@ -167,60 +168,66 @@ class Aliases:
                 self._count(CANONICAL, 1)
                 return lead.row
         for each in view.leads(*row.exact):
-            if each.key != key and each.row.digest == row.digest:
+            if each.key != key and same_text(row, each.row):
                 self._count(EXACT, 1)
                 return each.row
-        near = [
-            (likeness(row.sketch, each.row.sketch), each.row)
-            for each in view.leads(*row.bands)
-            if each.key != key and distance(row.simhash, each.row.simhash) <= _FAR
-        ]
-        for share, other in sorted(near, key=lambda pair: pair[0], reverse=True):
-            titled = row.title == other.title != 0
-            if share >= (self._settings.similarity if titled else self._settings.similarity_other_title):
-                self._count(NEAR, 1)
-                return other
         return None
 
-    def _enter(self, view: _View, visit: Visit, row: AliasRow, lead: AliasRow | None, out: list[Visit]) -> None:
-        """Into the table, and, if it leads, into the index."""
-        if lead is None:
-            if row.canonical not in (0, row.key):  # what it names may yet come
-                row = msgspec.structs.replace(row, visit=pack(visit))
-            view.put(row, row.key)
-            out.append(visit)
-        else:
-            view.put(msgspec.structs.replace(row, visit=pack(visit)), lead.key)
+    def _head(self, view: _View, row: AliasRow) -> AliasRow | None:
+        """The page that this one, which leads, is nearly the same as: the most alike of those that are the first of a group."""
+        best, most = None, 0.0
+        for each in view.leads(*row.bands):
+            other = each.row
+            titled = row.title == other.title != 0
+            least = self._settings.similarity if titled else self._settings.similarity_other_title
+            share = likeness(row.sketch, other.sketch)
+            shorter, longer = sorted((row.features, other.features))
+            alike = shorter >= longer * least and distance(row.simhash, other.simhash) <= _FAR
+            if each.key != row.key and not other.group and alike and share >= least and share > most:
+                best, most = other, share
+        if best is not None:
+            self._count(NEAR, 1)
+        return best
+
+    def _enter(self, view: _View, visit: Visit, row: AliasRow, out: list[Visit]) -> AliasRow | None:
+        """Into the table, and, unless it is an alias, into the index. The page that it is like, if there is one."""
+        lead = self._lead(view, row.key, row)
+        if lead is not None:
+            view.put(msgspec.structs.replace(row, visit=pack(visit), group=0, head=0), lead.key)
+            return lead
+        head = self._head(view, row)
+        row = msgspec.structs.replace(row, visit=b"", group=head.digest if head else 0, head=head.key if head else 0)
+        if row.canonical not in (0, row.key):  # what it names may yet come
+            row = msgspec.structs.replace(row, visit=pack(visit))
+        view.put(row, row.key)
+        out.append(msgspec.structs.replace(visit, group=row.group) if head else visit)
+        return head
 
     # -- where something of the page, or for it, is there already
 
-    def _settle_alone(self, visit: Visit, found: tuple[AliasRow, Fingerprint] | None) -> list[Visit]:
+    def _settle_alone(self, visit: Visit, row: AliasRow | None) -> list[Visit]:
         url, table = visit.url, self._open_table()
         if url is None:
             return [visit]
         out: list[Visit] = []
         old = table.get_many([url.fingerprint]).get(url.fingerprint)
-        if found is None:
+        if row is None:
             if old is not None and (visit.gone or visit.document is not None):
                 self._leave(old, out)
             return [visit, *out]
-        row, made = found
-        if old is not None and old.first == old.key and _same(decode_row(old.data), row):
-            self._tell([Told(url, visit.referrer, False, "")])
-            return [visit]  # it leads on
+        if old is not None and old.first == old.key and _same(known := decode_row(old.data), row):
+            return [msgspec.structs.replace(visit, group=known.group)]  # it leads on
         if old is not None:
             table.remove([old.key])
         view = _View(table, [row], [visit])
-        lead = self._lead(view, row.key, row)
-        self._enter(view, visit, row, lead, out)
+        self._enter(view, visit, row, out)
         view.write()
-        if old is not None and lead is not None:
+        if old is not None and not out:
             out.append(_gone(url))
         if old is not None and old.first == old.key:
             self._follow_anew(old.key, out)
         if view.awaited(row.key):
             self._gather(row.key, out)
-        self._tell([_told(visit, made, lead)])
         return out
 
     def _leave(self, old: Entry, out: list[Visit]) -> None:
@@ -240,14 +247,43 @@ class Aliases:
         while followers := table.followers(aside):
             for entry in followers:
                 row = decode_row(entry.data)
-                table.remove([entry.key])
-                view = _View(table, [row], [])
-                found = self._lead(view, entry.key, row)
-                self._enter(view, unpack(row.visit), row, found, out)
-                view.write()
-                self._count(PROMOTED, int(found is None))
-                if view.awaited(entry.key):
-                    self._gather(entry.key, out)
+                self._enter_anew(unpack(row.visit), row, out)
+
+    def _enter_anew(self, visit: Visit, row: AliasRow, out: list[Visit]) -> None:
+        """One that was an alias, as though it had just come."""
+        table, before = self._open_table(), len(out)
+        table.remove([row.key])
+        view = _View(table, [row], [])
+        self._enter(view, visit, row, out)
+        view.write()
+        self._count(PROMOTED, len(out) - before)
+        if view.awaited(row.key):
+            self._gather(row.key, out)
+
+    def _release(self) -> list[Visit]:
+        """Aliases that by the settings, or the rule, of now are none: the index is to have them. Once, after `open`."""
+        from larm.duplicates.fingerprints import fingerprints, new_memory
+
+        out: list[Visit] = []
+        table, released, self._released, first = self._open_table(), self._released, None, -1
+        while released is not None and (leads := table.leads(first)):
+            first = leads[-1]
+            for lead in leads:
+                led = decode_row(table.get_many([lead])[lead].data)
+                after = -1
+                while followers := table.followers(lead, after):
+                    after = followers[-1].key
+                    for row in [row for row in (decode_row(each.data) for each in followers) if released(row, led)]:
+                        visit = unpack(row.visit)
+                        if visit.document is None or not self._settings.merge:
+                            self._count(PROMOTED, 1)
+                            out.append(visit)
+                            continue
+                        [made] = fingerprints([own_text(visit.url, visit.document.raw_text)], new_memory(1))
+                        self._enter_anew(visit, _row(visit, visit.document, made), out)
+        if not self._settings.merge:
+            table.clear()
+        return out
 
     def _gather(self, key: int, out: list[Visit]) -> None:
         """Pages that named this one, which is there now, become aliases of it or of what it follows, with who followed them."""
@@ -320,10 +356,11 @@ class _View:
         return _waits_for(key) in self._by_mark
 
     def put(self, row: AliasRow, first: int) -> None:
-        """One that leads is found by its marks, and by the address that it names and that is not there yet."""
+        """One that leads is found by its marks, and by the address that it names and that is not there yet. Of a group only the
+        first one is found by its bands."""
         marks: tuple[int, ...] = ()
         if first == row.key:
-            marks = tuple(dict.fromkeys((*row.exact, *row.bands)))
+            marks = tuple(dict.fromkeys((*row.exact, *(() if row.group else row.bands))))
             if row.visit:
                 marks += (_waits_for(row.canonical),)
         entry = Entry(row.key, first, encode_row(row), marks)
@@ -346,20 +383,17 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
         access=url.access,
         digest=document.seen,
         simhash=made.simhash,
-        sketch=made.sketch if made.bands else b"",
+        sketch=made.sketch if made.features else b"",
         bands=made.bands,
         title=text_hash(document.title),
         canonical=named,
+        features=made.features,
+        letter=letter_hash(document.title, document.raw_text, document.other_text),
     )
 
 
-def _own(visit: Visit, text: str) -> str:
-    """The text; a short one without the address, which makes up much of it on pages that say nothing."""
-    return text if len(text) > _SHORT or visit.url is None else without_echo(text, visit.url.access)
-
-
 def _same(old: AliasRow, new: AliasRow) -> bool:
-    return old.digest == new.digest and old.sketch == new.sketch and old.canonical == new.canonical
+    return same_text(old, new) and old.features == new.features and old.canonical == new.canonical
 
 
 def _careless(row: AliasRow, lead: AliasRow) -> bool:
@@ -371,14 +405,6 @@ def _careless(row: AliasRow, lead: AliasRow) -> bool:
 def _waits_for(key: int) -> int:
     """The mark of who names a page that is not there;"""
     return xxhash.xxh3_64_intdigest(key.to_bytes(8), seed=_WAITING) >> 1
-
-
-def _told(visit: Visit, made: Fingerprint, lead: AliasRow | None) -> Told:
-    url = visit.url or Url("", "", "", 0)
-    looked, new = made.news
-    html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
-    stale = lead is not None or (new * _LITTLE < looked if looked else html)
-    return Told(url, visit.referrer, stale, lead.access if lead else "")
 
 
 def _gone(url: Url | None) -> Visit:

@@ -9,7 +9,7 @@ features come
 - the *sketch*: the features by their hash in 128 drawers, of each drawer's smallest one byte. The share of equal bytes is,
   give or take 4 %, the share of features that two texts have in common (one-permutation minhash, Li, Owen and Zhang 2012);
 - the *simhash*: for each of 64 bits, what most features' hashes say (Charikar 2002);
-- the *bands*: pieces of the sketch. Texts of which 90 % is the same have one in common 99 times in 100.
+- the *bands*: pieces of the sketch. Texts of which 90 % is the same have one in common 99 times in 100. Short texts have none.
 
 ``quick_features.pyx`` does the counting, in less than half of the time of `larm.duplicates.numpy_features`, which does the same
 for who has no compiler.
@@ -23,13 +23,14 @@ from typing import Any
 
 import xxhash
 
-from larm.duplicates.likeness import Fingerprint, Measured
+from larm.duplicates.likeness import Measured
+from larm.model.fingerprint import Fingerprint
 
-LEAST = 24
-"""Features; a text with fewer is too short to be nearly the same as another: two error messages, say."""
+LEAST = 150
+"""Features, about as many words; a text with fewer is never nearly the same as another: of two pages about parts, errors or
+algorithms, one number or name is what tells them apart."""
 BANDS, ROWS = 6, 6
 """Bands of a sketch, and drawers in each."""
-_TEXT = 20_000  # characters of a text that count
 _SLOTS = 1 << 22
 _NOTHING = bytes(ROWS)
 
@@ -52,8 +53,8 @@ def new_memory(slots: int = _SLOTS) -> Any:
 
 
 def fingerprints(texts: Sequence[str], memory: Any) -> list[Fingerprint]:
-    """One for each text, in order; the memory has read them afterwards. About 20 us for a page of 10 KB of text."""
-    measured = _measured([text[:_TEXT] for text in texts], memory)
+    """One for each text, of all of it, in order; the memory has read them afterwards. About 20 us for 10 KB of text."""
+    measured = _measured(list(texts), memory)
     return [Fingerprint(count, simhash, sketch, _bands(sketch, count), news) for count, simhash, sketch, news in measured]
 
 

@@ -5,23 +5,8 @@ How one is made: `larm.duplicates.fingerprints`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 DRAWERS = 128
 """Of a sketch."""
-
-
-class Fingerprint(NamedTuple):
-    """One text."""
-
-    features: int
-    simhash: int
-    sketch: bytes
-    """0 where a drawer is empty."""
-    bands: tuple[int, ...]
-    """63 bits each; none where the text is too short."""
-    news: tuple[int, int]
-    """Features that were looked at for `Memory`, and how many of them it did not know; digits are all the same to it."""
 
 
 Measured = tuple[int, int, bytes, tuple[int, int]]

@@ -108,9 +108,7 @@ def _places(joined: NDArray[np.uint8], pages: int) -> tuple[_Numbers, list[int]]
 
 def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory) -> list[tuple[int, int]]:
     """Of a quarter of the places, chosen by what stands there; of all of a short text."""
-    digit = joined - np.uint8(0x30)
-    digit *= digit < 10
-    blurred = joined - digit
+    blurred = _blurred(joined)
     # what stands there, twice the byte after it and half of the one after that
     mixed = blurred[1:-1] + blurred[1:-1]
     mixed ^= blurred[:-2]
@@ -121,6 +119,16 @@ def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], me
     which = np.flatnonzero(chosen)
     bounds = np.searchsorted(which, np.cumsum([0, *counts]))
     return memory.news(_hashes(blurred, places.take(which)), np.diff(bounds).tolist())
+
+
+def _blurred(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """All words of ASCII with digits are the same, but for their lengths: numbers, dates, identifiers."""
+    digit = (joined >= 0x30) & (joined <= 0x39)
+    inside = digit | ((joined >= 0x61) & (joined <= 0x7A))
+    words = np.cumsum(~inside)
+    numbered = np.zeros(int(words[-1]) + 1, bool)
+    numbered[words[digit]] = True
+    return np.where(inside & numbered[words], np.uint8(0x30), joined)
 
 
 def _hashes(data: NDArray[np.uint8], places: _Numbers) -> _Words:

@@ -40,6 +40,7 @@ cdef enum:
     WINDOW = 16
     SPACE = 32
     DRAWERS = 128
+    KEPT = 1 << 20  # bytes of a text, for more of which the room is given back
     SHORT = 64  # features; of a text with fewer all are looked at for the memory
 
 cdef struct Text:
@@ -82,9 +83,21 @@ cdef inline uint64_t _hash(const uint8_t *text) noexcept nogil:
     return mixed ^ (mixed >> 32)
 
 
-cdef inline uint8_t _blurred(uint8_t byte) noexcept nogil:
-    """All digits are the same."""
-    return c"0" if c"0" <= byte <= c"9" else byte
+cdef void _blur(const uint8_t *text, uint8_t *blurred, Py_ssize_t used) noexcept nogil:
+    """All words with digits are the same, but for their lengths: numbers, dates, identifiers."""
+    cdef Py_ssize_t n, begin = 0
+    cdef bint digits = False
+    cdef uint8_t byte
+    memcpy(blurred, text, used)
+    for n in range(used):  # the last byte is no letter
+        byte = text[n]
+        if c"0" <= byte <= c"9":
+            digits = True
+        elif not c"a" <= byte <= c"z":
+            if digits:
+                memset(blurred + begin, c"0", n - begin)
+                digits = False
+            begin = n + 1
 
 
 cdef class Memory:
@@ -129,6 +142,18 @@ cdef class Memory:
         self.places = <Py_ssize_t *> _grown(self.places, room * sizeof(Py_ssize_t))
         self.room = room
         return 0
+
+    cdef void give_back(self) noexcept:
+        """The room of a very long text: 20 bytes for each of it, or more."""
+        if self.room > 2 * KEPT + 4096:
+            free(self.text)
+            free(self.blurred)
+            free(self.slots)
+            free(self.places)
+            self.text = self.blurred = NULL
+            self.slots = NULL
+            self.places = NULL
+            self.room = 0
 
     cdef void measure(self, Text *text) noexcept nogil:
         """There is room for it."""
@@ -176,8 +201,7 @@ cdef class Memory:
         cdef uint8_t *blurred = self.blurred
         cdef uint64_t mixed
         cdef Py_ssize_t looked = 0, news = 0
-        for n in range(used):
-            blurred[n] = _blurred(text[n])
+        _blur(text, blurred, used)
         for n in range(count):
             place = self.places[n]
             if count < SHORT or not (2 * blurred[place + 1] ^ blurred[place] ^ blurred[place + 2] >> 1) & 3:
@@ -236,6 +260,7 @@ def measured(list texts, Memory memory not None):
                 memory.measure(&room[n])
         return [_told(&room[n]) for n in range(count)]
     finally:
+        memory.give_back()
         free(room)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 
 import msgspec
+import xxhash
 
 from larm.errors import StorageError
 from larm.model.document import Visit
@@ -21,7 +22,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Its `larm.model.crawl_hash.page_hash`; 0: it has no text."""
     simhash: int
     sketch: bytes
-    """Empty where the text is too short to be nearly the same as another."""
+    """Empty where the text has no features."""
     bands: tuple[int, ...]
     title: int = 0
     """`text_hash` of the title; 0: it has none."""
@@ -29,6 +30,14 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Fingerprint of the address that it names as its canonical one; 0: none."""
     visit: bytes = b""
     """Of an alias, and of who may become one, `pack`: to be indexed when it takes over."""
+    features: int = 0
+    """Of the main text; 0: none, or of an earlier larm."""
+    letter: int = 0
+    """`letter_hash`; 0: of an earlier larm."""
+    group: int = 0
+    """``digest`` of the page that this one is nearly the same as, though it leads; 0: of none. Both are one search result."""
+    head: int = 0
+    """Fingerprint of that page's URL."""
 
     @property
     def exact(self) -> tuple[int, ...]:
@@ -36,6 +45,26 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return (self.digest >> 1,) if self.digest else ()
 
 
+def same_text(row: AliasRow, other: AliasRow) -> bool:
+    """They say the same to the letter. To ``digest``, by which they are found, ``==`` and ``!=``, or ``1 23`` and ``12 3``, are
+    the same; it is what an earlier larm has of a page, with the sketch."""
+    sketched = row.sketch == other.sketch or not (row.sketch and other.sketch)
+    spelled = row.letter == other.letter or not (row.letter and other.letter)
+    return row.digest == other.digest != 0 and row.title == other.title and sketched and spelled
+
+
+def letter_hash(*texts: str) -> int:
+    """63 bits over all but white space, and, of short texts, over where there is some; of long ones the sketch knows it."""
+    hashed = xxhash.xxh3_64()
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        hashed.update(b" ".join(encoded.split()) if len(encoded) <= _SHORT else encoded.translate(None, _WHITE))
+        hashed.update(b"\0")
+    return hashed.intdigest() >> 1
+
+
+_SHORT = 1500  # bytes
+_WHITE = bytes(range(9, 14)) + b" "
 _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(AliasRow)
 _visits = msgspec.msgpack.Decoder(Visit)
@@ -57,7 +86,7 @@ def decode_row(data: bytes) -> AliasRow:
 def pack(visit: Visit) -> bytes:
     """The visit without its body, of which the size remains, and its links, small."""
     document = visit.document and msgspec.structs.replace(visit.document, links=NONE)
-    kept = msgspec.structs.replace(visit, links=NONE, body=bytes(len(visit.body)), document=document)
+    kept = msgspec.structs.replace(visit, links=NONE, body=bytes(len(visit.body)), document=document, fingerprint=None)
     try:
         return zlib.compress(_encode(kept), 1)
     except UnicodeEncodeError:  # lone surrogates, which no field of an index can hold either

@@ -1,7 +1,8 @@
 """AddressRule: which addresses a crawl may connect to. A page on the web must not make a crawler read an intranet.
 
 Asked before every connection, with the address that the name has resolved to, so that neither a redirect nor a DNS answer gets
-round it. One for the whole crawl; used on all fetcher threads.
+round it. One for the whole crawl; used on all fetcher threads. Where a start host was met is part of the checkpoint, or a name
+could move between two runs.
 """
 
 from __future__ import annotations
@@ -9,17 +10,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+from larm.fetching.ip_address import IPAddress, address_of, is_public
 
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that was ever given out; the rest is local, or forms of IPv4 addresses
-_ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214 6.1: the upper half of an interface's name; the lower is an IPv4 address
-_NOT_REACHED = tuple(  # by the registries of IANA, and not in every Python's table
-    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20"))
-)
+_LOOPBACK = frozenset(map(ipaddress.ip_address, ("127.0.0.1", "::1")))  # what libcurl takes localhost for, without DNS
 _ASKED = 8  # start hosts that are looked up at most; each may take a dead resolver many seconds
+_ALLOW = "crawl.private_networks or --allow-private allows it"
 
 
 def _look_up(hostname: str) -> list[str]:
@@ -30,99 +27,103 @@ def _look_up(hostname: str) -> list[str]:
 
 
 class AddressRule:
-    """Public addresses always; others only for start hosts, or where a start host is itself at such an address.
+    """Public addresses always; of others those where a start host was met first, and those that the user named.
 
-    ``start_hosts`` are host names of start URLs, with or without port.
+    ``start_hosts`` are host names of the start URLs of all runs, with or without port. ``allow_private`` allows everything.
+    ``networks``: addresses, or networks such as 10.0.0.0/8, that are as good as public ones. ``met``: that of an earlier run.
     """
 
     def __init__(
-        self, start_hosts: Collection[str], allow_private: bool, look_up: Callable[[str], list[str]] = _look_up
+        self,
+        start_hosts: Collection[str],
+        allow_private: bool,
+        look_up: Callable[[str], list[str]] = _look_up,
+        *,
+        networks: Sequence[str] = (),
+        met: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         # constant after construction
         self._start_hosts = frozenset(_hostname(host) for host in start_hosts)
         self._allow_private = allow_private
+        self._networks = [ipaddress.ip_network(network, strict=False) for network in networks]
         self._look_up = look_up
         self._lock = threading.Lock()  # held while looking up: who comes meanwhile needs the answer as well
-        # guarded by self._lock, but may be read without: it only ever becomes True
-        self._private_start = any(_is_private_name(host) for host in self._start_hosts)
+        # guarded by self._lock, but may be read without: each only grows, and a host is in _met when all of it is in _opened
+        self._met: dict[str, frozenset[IPAddress]] = {}
+        """Start hosts and their private addresses, as they were met first; none: it was met on the web."""
+        self._opened: set[IPAddress] = {address for host in self._start_hosts for address in _own_addresses(host)}
         # guarded by self._lock
         self._asked = False
-        # start hosts by where they were met; only added to, so it may be read without the lock
-        self._public: set[str] = set()
-        self._private: set[str] = set()
+        for host, texts in (met or {}).items():
+            if host in self._start_hosts:
+                self._meet_locked(host, texts)
 
-    def permits(self, hostname: str, ip: str) -> bool:
-        """Whether ``hostname``, which is at ``ip``, may be connected to.
+    def refusal(self, hostname: str, ip: str) -> str:
+        """Why ``hostname``, which is at ``ip``, may not be connected to: a sentence for a person. Empty: it may.
 
-        A start host that was met at a public address may not move to a private one, and one that has addresses of both kinds
-        has only the public ones: whoever has a name on the web can let it point anywhere, at any moment.
+        The first meeting with a start host decides. At a private address, it opens those that its name has at this moment, and
+        no other. Where it has a public one, too, it opens none: whoever has a name on the web can let it point anywhere, at any
+        moment.
 
-        Blocks for a look-up once for each start host at a private address, and once in a crawl for all others: a crawl that
+        Blocks for a look-up once for each start host at a private address, and once in a run for all others: a crawl that
         goes on may have done with its start hosts long ago.
         """
-        if self._allow_private:
-            return True
         host = _hostname(hostname)
+        starts = host in self._start_hosts
         if is_public(ip):
-            if host in self._start_hosts:
-                self._public.add(host)
-            return True
-        if host in self._start_hosts:
-            return host in self._private or self._admit(host)
-        return self._private_start or self._ask()
-
-    def _admit(self, host: str) -> bool:
-        """A start host is met at a private address."""
+            if starts and host not in self._met:
+                with self._lock:
+                    self._met.setdefault(host, frozenset())
+            return ""
+        address = address_of(ip)
+        if self._allow_private or address in self._opened or any(address in network for network in self._networks):
+            return ""
         with self._lock:
-            if host not in self._public and not any(map(is_public, self._addresses(host))):
-                self._private.add(host)
-                self._private_start = True
-            return host in self._private
+            if starts:
+                self._meet_at_private_locked(host, ip)
+            else:
+                self._ask_locked()
+            if address in self._opened:
+                return ""
+            return f"{host} is at {ip}, a private address{self._though_locked(host)}; {_ALLOW}"
 
-    def _addresses(self, host: str) -> list[str]:
-        return [] if _is_private_name(host) else self._look_up(host)
-
-    def _ask(self) -> bool:
+    def met(self) -> dict[str, list[str]]:
+        """For the next checkpoint: start hosts that were met, with their private addresses; none of these: on the web."""
         with self._lock:
-            if not self._asked and not self._private_start:
-                self._asked = True
-                hosts = sorted(self._start_hosts)[:_ASKED]
-                found = [self._look_up(host) for host in hosts if host not in self._public]
-                self._private_start = any(ips and not any(map(is_public, ips)) for ips in found)
-            return self._private_start
+            return {host: sorted(map(str, addresses)) for host, addresses in self._met.items()}
+
+    def _meet_at_private_locked(self, host: str, ip: str) -> None:
+        if host not in self._met and not _own_addresses(host):
+            self._meet_locked(host, [*self._look_up(host), ip])
+
+    def _meet_locked(self, host: str, ips: Sequence[str]) -> None:
+        addresses = {address for address in map(address_of, ips) if address is not None}
+        private = frozenset() if any(map(is_public, ips)) else frozenset(addresses)
+        self._opened |= private
+        self._met[host] = private
+
+    def _ask_locked(self) -> None:
+        if self._asked:
+            return
+        self._asked = True
+        strangers = sorted(host for host in self._start_hosts - self._met.keys() if not _own_addresses(host))
+        for host in strangers[:_ASKED]:
+            if ips := self._look_up(host):
+                self._meet_locked(host, ips)
+
+    def _though_locked(self, host: str) -> str:
+        if host not in self._met:
+            return " where no start host is"
+        before = ", ".join(sorted(map(str, self._met[host])))
+        return f", but was at {before} when this crawl began" if before else ", but is on the web, or was when this crawl began"
 
 
-def is_public(ip: str) -> bool:
-    """Whether anybody on the Internet could reach this address. No: private, loopback, link-local, unspecified, carrier-grade
-    NAT, multicast, reserved, and IPv6 forms that carry such an IPv4 address. What is not an address is not public.
-    """
-    try:
-        address = ipaddress.ip_address(ip)
-    except ValueError:
-        return False
-    return all(map(_is_global, _parts(address)))
-
-
-def _parts(address: IPAddress) -> list[IPAddress]:
-    """The address, or the IPv4 addresses that it stands for."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return [address]
-    within = address.ipv4_mapped or address.sixtofour
-    if within or address in _NAT64:
-        return [within or _lower(address)]
-    if address.teredo:
-        return list(address.teredo)
-    return [address, _lower(address)] if int(address) >> 32 & 0xFFFFFFFF in _ISATAP else [address]
-
-
-def _lower(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-
-
-def _is_global(address: IPAddress) -> bool:
-    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
-        return False
-    return address.is_global and not address.is_multicast and not any(address in network for network in _NOT_REACHED)
+def _own_addresses(host: str) -> frozenset[IPAddress]:
+    """The private addresses that a name has without DNS: it is one, or is below localhost (RFC 6761 6.3)."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return _LOOPBACK
+    address = address_of(host)
+    return frozenset() if address is None or is_public(host) else frozenset((address,))
 
 
 def _hostname(host: str) -> str:
@@ -133,13 +134,3 @@ def _hostname(host: str) -> str:
     if host.count(":") == 1:
         host = host.partition(":")[0]
     return host.rstrip(".")
-
-
-def _is_private_name(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):  # RFC 6761 6.3
-        return True
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return not is_public(host)

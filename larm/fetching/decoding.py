@@ -25,12 +25,20 @@ _SLICE = 1 << 16
 _NOTHING = frozenset(("", "identity", "none", "7bit", "8bit", "binary"))
 _CHARSET = re.compile(r"utf-?\d|iso[-_]?\d|windows-\d|cp\d|us-ascii$|ascii$|latin-?\d|koi8|euc-|shift[-_]jis|big5|gb[k\d]")
 """Sent as a content encoding by servers that are set up wrong; browsers take the body as it is."""
+_OTHERS = frozenset(("aes128gcm", "bzip2", "compress", "dcb", "dcz", "exi", "lzma", "sdch", "x-bzip2", "x-compress", "xz"))
+"""Encodings that there are, which larm does not ask for."""
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HEAD = 1_000  # bytes that tell text from what is packed
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}  # 8 MB, the most that a server may ask for (RFC 9659)
 
 
 class CantDecode(ValueError):  # noqa: N818
     """Nothing of the body can be read; ``str()`` says why."""
+
+
+class _TooShort(CantDecode):
+    """It ends before anything can be read."""
 
 
 class Decoded(NamedTuple):
@@ -48,23 +56,38 @@ def decode(codings: str, raw: bytes, limit: int, *, cut: bool = False) -> Decode
 
     ``cut``: we have stopped reading, so it is no flaw that the end is missing. Raises CantDecode.
 
-    A body of no bytes is one of no bytes, whatever it says of itself.
+    A body of no bytes is one of no bytes, whatever it says of itself. What nobody knows, or is said of a text that is none
+    the less there to be read, does nothing, as in browsers.
     """
-    names = [name for part in codings.lower().split(",") if not _does_nothing(name := part.strip())]
+    names = [name for part in codings.lower().split(",") if not _does_nothing(name := part.partition(";")[0].strip())]
     if len(names) > _MOST_LAYERS:
         raise CantDecode(f"{len(names)} content encodings, one over the other")
     found = Decoded(raw, cut)
     for name in reversed(names):
-        undo = _DECODERS.get(name)
-        if undo is None:
-            raise CantDecode(f"unknown content encoding {name[:40]!r}")
         if found.body:
-            inner = undo(found.body, limit)
+            inner = _undone(name, found.body, limit)
             flaw = found.flaw if found.truncated else found.flaw or inner.flaw
             found = Decoded(inner.body, found.truncated or inner.truncated, flaw)
     if len(found.body) > limit:
         return Decoded(found.body[:limit], truncated=True, flaw=found.flaw)
     return found
+
+
+def _undone(name: str, data: bytes, limit: int) -> Decoded:
+    """One layer."""
+    undo = _DECODERS.get(name)
+    if undo is None:
+        if name in _OTHERS and _NO_TEXT.search(data, 0, _HEAD):
+            raise CantDecode(f"content encoding {name!r}, which was not asked for")
+        return Decoded(data, flaw=f"unknown content encoding {name[:40]!r}")
+    try:
+        return undo(data, limit)
+    except _TooShort:
+        raise
+    except CantDecode:
+        if _NO_TEXT.search(data, 0, _HEAD):
+            raise
+        return Decoded(data, flaw=f"no {name}, though it is said to be")
 
 
 def _does_nothing(name: str) -> bool:
@@ -186,7 +209,7 @@ def _brotli(data: bytes, limit: int) -> Decoded:
 
 def _short(body: bytes, name: str) -> Decoded:
     if not body:
-        raise CantDecode(f"the {name} ends before anything can be read")
+        raise _TooShort(f"the {name} ends before anything can be read")
     return Decoded(body, truncated=True, flaw=f"the {name} ends too early")
 
 

@@ -13,7 +13,7 @@ _TYPE = re.compile(
 _PDF = b"%PDF-"
 
 
-def is_document(lines: Sequence[bytes], start: bytes) -> bool:
+def is_document(lines: Sequence[bytes], start: bytes | bytearray) -> bool:
     """By the header lines of an answer, or by its first bytes."""
     return start.startswith(_PDF) or any(_TYPE.match(line) for line in lines)
 

@@ -1,8 +1,14 @@
-"""ca_file: where the certificates of the authorities are that this machine trusts. Asked for by handles that fetch https."""
+"""Certificates: where those of the authorities are that this machine trusts, and whom one is for.
+
+Asked by handles that fetch https.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+
+_NAMES = 3  # of a certificate that are told; some have hundreds
 
 
 @functools.cache
@@ -14,3 +20,14 @@ def ca_file() -> str | None:
     import ssl  # for who needs it: 4 ms of the start
 
     return ssl.get_default_verify_paths().cafile
+
+
+def names_in(chain: Sequence[Sequence[tuple[str, str]]]) -> str:
+    """The names that a server's certificate is for, for a person; ``chain``: libcurl's CERTINFO. Empty: it does not say."""
+    fields = dict(chain[0]) if chain else {}
+    names = [each.strip().partition(":")[2] for each in fields.get("X509v3 Subject Alternative Name", "").split(",")]
+    if not any(names):
+        names = [each.partition("=")[2] for each in fields.get("Subject", "").split(",") if each.strip().startswith("CN")]
+    names = [name.strip() for name in names if name.strip()]
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return ", ".join(names[:_NAMES]) + more

@@ -17,10 +17,11 @@ import pycurl
 
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
+from larm.fetching.air import STEP, Air
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
-from larm.fetching.tls import ca_file
+from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
@@ -37,15 +38,15 @@ _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait 
 class Transfer:
     """`begin`, then `end` or `cut`, then `begin` again. Not thread-safe."""
 
-    def __init__(self, settings: Fetch, robots: Robots, user_agent: str, addresses: AddressRule) -> None:
+    def __init__(self, settings: Fetch, robots: Robots, user_agent: str, addresses: AddressRule, air: Air) -> None:
         # constant after construction
         self._settings = settings
         self._robots = robots
         self._addresses = addresses
+        self._air = air
         self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
         self.handle: Any = _easy_handle(settings, user_agent)
         self._lines: list[bytes] = []
-        self._chunks: list[bytes] = []
         self.handle.setopt(pycurl.HEADERFUNCTION, self._lines.append)  # a C function: 10 calls a page cost nothing
         self.handle.setopt(pycurl.WRITEFUNCTION, self._write)
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
@@ -53,6 +54,11 @@ class Transfer:
         self._lease: Lease | None = None
         self._for_robots: bool | None = None  # what the time-outs are set for
         self._conditional = False
+        self._granted = STEP  # bytes of a body that it may hold
+        self.paused = False
+        """It waits for room, see `resume`."""
+        self.held_up = 0.0
+        """What its fetcher had on its clock of time lost when it began."""
         self._trusting = False  # it knows the certificates
         self._verifying: bool | None = None
         self._clear()
@@ -85,10 +91,12 @@ class Transfer:
     def end(self, error: int, message: str, wall: float) -> Outcome:
         """What has become of the request, libcurl being done with it."""
         handle = self.handle
+        if error in (pycurl.E_COULDNT_CONNECT, pycurl.E_PEER_FAILED_VERIFICATION):
+            message = self._said_better(error, message)
         ending = Ending(
             status=handle.getinfo(pycurl.RESPONSE_CODE),
             lines=self._lines,
-            chunks=self._chunks,
+            body=bytes(self._body),  # of a single piece the piece itself
             limit=max(self._page_size, self._limit),
             timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
             stopped=self._stopped,
@@ -106,6 +114,15 @@ class Transfer:
         self._clear()
         return lease
 
+    def resume(self) -> bool:
+        """Go on after a pause, if there is room now."""
+        if not self._air.more(self):
+            return False
+        self._granted += STEP
+        self.paused = False
+        self.handle.pause(pycurl.PAUSE_CONT)
+        return True
+
     def is_resolving(self) -> bool:
         """Whether the request under way waits for DNS, which can't be cut off."""
         looked_up, sent = self.handle.getinfo(pycurl.NAMELOOKUP_TIME), self.handle.getinfo(pycurl.PRETRANSFER_TIME)
@@ -115,14 +132,26 @@ class Transfer:
         """Must not be within a multi handle any more."""
         self.handle.close()
 
+    def _said_better(self, error: int, message: str) -> str:
+        """What libcurl knows and does not say."""
+        if error == pycurl.E_COULDNT_CONNECT:
+            number = self.handle.getinfo(pycurl.OS_ERRNO)
+            return f"{message} ({os.strerror(number)})" if number else message
+        names = names_in(self.handle.getinfo(pycurl.INFO_CERTINFO)) if "subject name" in message else ""
+        return f"the certificate is for {names}" if names else message
+
     def _clear(self) -> None:
         self._lease = None
         self._lines.clear()
-        self._chunks.clear()
-        self._size = 0
+        self._body: bytes | bytearray = b""
+        self._size = self._free = 0  # the latter: up to so many bytes there is nothing to be asked
         self._limit = -1  # not known before the status is
         self._wanted = False
         self._stopped = False
+        self.paused = self.was_paused = False
+        if self._granted > STEP:
+            self._granted = STEP
+            self._air.leave(self)
         self._unopened: tuple[FailReason, str] | None = None
 
     def _set_trust(self, url: Url) -> None:
@@ -146,6 +175,7 @@ class Transfer:
         self._page_size = self._robots.size if robots else settings.page_size
         self.handle.setopt(pycurl.TIMEOUT_MS, _milliseconds(timeout))
         self.handle.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(min(timeout, settings.connect_timeout)))
+        self.handle.setopt(pycurl.OPT_CERTINFO, int(robots))  # for the first word with a host: it is a third of a millisecond
         self._for_robots = robots
 
     def _set_conditions(self, known: Known | None) -> None:
@@ -157,29 +187,53 @@ class Transfer:
 
     def _write(self, chunk: bytes) -> int | None:
         """libcurl's write callback: the bytes as they were sent, see `larm.fetching.decoding`. 0 stops the transfer."""
+        if self._size + len(chunk) <= self._free:  # of many small pieces nearly each
+            self._size += len(chunk)
+            self._body += chunk
+            return None
         if self._limit < 0:
             self._wanted = is_success(self._lines)
             self._limit = self._page_size if self._wanted else _OTHER_BODY
+        if self._wanted and self._size + len(chunk) > self._granted:
+            if not self._air.more(self):
+                self.paused = self.was_paused = True
+                return int(pycurl.WRITEFUNC_PAUSE)  # the same bytes come again
+            self._granted += STEP
         room = self._limit - self._size
-        if len(chunk) > room and self._wanted and not self._for_robots:
-            start = self._chunks[0] if self._chunks else chunk
-            if self._limit < self._settings.document_size and is_document(self._lines, start):
-                self._limit = self._settings.document_size
-                room = self._limit - self._size
+        if len(chunk) > room and self._may_be_longer(self._body or chunk):
+            self._limit = self._settings.document_size
+            room = self._limit - self._size
         self._size += len(chunk)
         if self._wanted:
-            self._chunks.append(chunk if len(chunk) <= room else chunk[:room])
+            self._keep(chunk if len(chunk) <= room else chunk[:room])
         if len(chunk) <= room:
             return None
         self._stopped = True
         return 0
 
+    def _may_be_longer(self, start: bytes | bytearray) -> bool:
+        """It is a document, of which more is wanted."""
+        wanted = self._wanted and not self._for_robots and self._limit < self._settings.document_size
+        return wanted and is_document(self._lines, start)
+
+    def _keep(self, piece: bytes) -> None:
+        """One buffer, whatever the pieces: an object for each would cost 95 bytes where a server sends chunks of one byte."""
+        if not self._body:
+            self._body = piece  # nearly always all there is
+        elif isinstance(self._body, bytearray):
+            self._body += piece
+        else:
+            self._body = bytearray(self._body)
+            self._body += piece
+        if isinstance(self._body, bytearray):
+            self._free = min(self._limit, self._granted)
+
     def _open_socket(self, _purpose: int, address: Any) -> _Descriptor | int:
         """libcurl's open-socket callback: the only way to a connection, so the address rule can't be bypassed."""
         ip = str(address.addr[0])
         hostname = urlsplit(self.lease.message.url.access).hostname or ""
-        if not self._addresses.permits(hostname, ip):
-            self._unopened = FailReason.PRIVATE, f"{hostname} is at {ip}, a private address, and the start hosts are not"
+        if refusal := self._addresses.refusal(hostname, ip):
+            self._unopened = FailReason.PRIVATE, refusal
             return int(pycurl.SOCKET_BAD)
         try:
             return _Descriptor(socket.socket(address.family, address.socktype, address.protocol))

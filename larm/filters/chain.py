@@ -15,6 +15,8 @@ from larm.model.message import URLMessage
 from larm.seams import Drop, Filter
 
 Count = Callable[[str, int], None]
+Tell = Callable[[URLMessage, str, str], object]
+"""Of a start URL, or what one leads to, that was dropped: by which filter, and why."""
 
 
 class FilterLog(Protocol):
@@ -54,10 +56,16 @@ class FilterChain:
     first, whatever the order is: measured, 0.3 us a link instead of 1.0.
     """
 
-    def __init__(self, filters: Sequence[Filter], open_log: Callable[[str], FilterLog], count: Count) -> None:
+    def __init__(
+        self,
+        filters: Sequence[Filter],
+        open_log: Callable[[str], FilterLog],
+        count: Count,
+        tell: Tell = lambda *_: None,
+    ) -> None:
         # constant after construction
         logs = [open_log(part.log_name) for part in filters]
-        self._stages = [(part, self._drop_of(part, log, count)) for part, log in zip(filters, logs, strict=True)]
+        self._stages = [(part, self._drop_of(part, log, count, tell)) for part, log in zip(filters, logs, strict=True)]
         self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}
         self._sifting = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, SiftingKnown)]
         recalling = [part for part in filters if isinstance(part, Recalling)]
@@ -138,10 +146,13 @@ class FilterChain:
         return self._stages[names.index(start) :] if start in names else []
 
     @staticmethod
-    def _drop_of(part: Filter, log: FilterLog, count: Count) -> Drop:
-        def drop(messages: Sequence[URLMessage], reason: str) -> None:  # noqa: ARG001  for `explain` and for users' logs
+    def _drop_of(part: Filter, log: FilterLog, count: Count, tell: Tell) -> Drop:
+        def drop(messages: Sequence[URLMessage], reason: str) -> None:
             count(f"{part.name}/filtered", len(messages))
             log.lines([message.url.access for message in messages])
+            for message in messages:
+                if not message.depth:
+                    tell(message, part.name, verdict(part, message) or reason)
 
         return drop
 

@@ -1,4 +1,7 @@
-"""Length filter: URLs that are too long are traps or mistakes (LARM-48). Handler thread; pure."""
+"""Length filter: URLs that are too long are traps or mistakes (LARM-48). Handler thread; pure.
+
+It stands behind the scope, so that what it counts are URLs that would have been fetched.
+"""
 
 from __future__ import annotations
 

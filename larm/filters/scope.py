@@ -52,6 +52,10 @@ class ScopeFilter:
         self._outside = Outside()
         self.recall = self._outside.recall
 
+    def matches(self, normalised: str) -> bool:
+        """Whether a URL is inside."""
+        return self._match(normalised) is not None
+
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
         match = self._match

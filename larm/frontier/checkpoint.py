@@ -17,7 +17,8 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.frontier.hosts import ROW
-from larm.frontier.saved_host import HostCut, QueueRow
+from larm.frontier.queue_row import QueueRow
+from larm.frontier.saved_host import HostCut
 from larm.kit.block_store import BlockStore
 
 FORMAT = 2
@@ -50,6 +51,8 @@ class Header(msgspec.Struct, frozen=True):
     """Seconds by which the wall clock differs from the times in the host rows, because it was set during a run."""
     missed: list[str] = []
     """Storages that have not been given all pages, as they were left out of a run or came later; a revisit mends that."""
+    met: dict[str, list[str]] = {}
+    """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
     format: int = FORMAT
 
 

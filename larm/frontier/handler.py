@@ -20,6 +20,8 @@ from larm.model.message import URLMessage
 LINGER = 0.01
 """Seconds to wait for a whole batch. Measured: to wake for each page costs the fetchers 20 us a page, in lock and GIL."""
 
+_UNKNOWN = -1
+
 
 class Chain(Protocol):
     """What the handler needs of `larm.filters.chain.FilterChain`."""
@@ -42,8 +44,12 @@ class MessageHandler:
         tally: Tally,
         gate: Gate,
         enough: Callable[[], bool] = lambda: False,
+        decide: Callable[[str], Iterable[list[URLMessage]]] = lambda _: (),
     ) -> None:
-        """``enough``: the fetchers have URLs for a while, so that a larger batch can be waited for."""
+        """``enough``: the fetchers have URLs for a while, so that a larger batch can be waited for.
+
+        ``decide``: what goes on at a host that has nothing to do but to find out what of it is a trap.
+        """
         # constant after construction
         self.incoming = incoming
         self._chain = chain
@@ -52,13 +58,16 @@ class MessageHandler:
         self._tally = tally
         self._gate = gate
         self._enough = enough
+        self._decide = decide
         self._work = threading.Condition()
         # guarded by self._work
         self._idle = False
         self._arrivals: deque[Arrival] = deque()
+        self._at_rest: dict[str, int] = {}  # hosts, and how many messages have to be judged first
         self._stopped = False
         # written by the handler thread
         self.busy = False
+        self._taken = 0
 
     def put(self, batch: Sequence[URLMessage]) -> None:
         """Take a page's messages in; never blocks and never runs a filter. The caller is inside a step of the gate."""
@@ -72,6 +81,12 @@ class MessageHandler:
         """Rules that some messages wait for."""
         with self._work:
             self._arrivals.append(arrival)
+            self._work.notify()
+
+    def at_rest(self, hosts: Sequence[str]) -> None:
+        """Hosts that have nothing else to do than to decide what they hold back, once all that has come in so far is judged."""
+        with self._work:
+            self._at_rest |= dict.fromkeys(hosts, _UNKNOWN)
             self._work.notify()
 
     def stop(self) -> None:
@@ -88,15 +103,32 @@ class MessageHandler:
                 while self._arrivals:
                     for parked in self._settle(self._arrivals.popleft()):
                         self._pass(parked, "robots")
-                self._pass(self.incoming.take(BATCH))
+                batch = self.incoming.take(BATCH)
+                self._pass(batch)
+                self._taken += len(batch)
+            for host in self._due():
+                with self._gate.step():
+                    for released in self._decide(host):
+                        self._pass(released, "robots")
             self.busy = False
+
+    def _due(self) -> list[str]:
+        if not self._at_rest:
+            return []
+        last = self._taken + len(self.incoming)  # only known between two batches
+        with self._work:
+            self._at_rest = {host: last if number == _UNKNOWN else number for host, number in self._at_rest.items()}
+            due = [host for host, number in self._at_rest.items() if number <= self._taken]
+            for host in due:
+                del self._at_rest[host]
+        return due
 
     def _wait_for_work(self) -> bool:
         with self._work:
             self._idle = True
-            self._work.wait_for(lambda: self._stopped or self._arrivals or self.incoming)
+            self._work.wait_for(lambda: self._stopped or self._arrivals or self._at_rest or self.incoming)
             self._idle = False
-            if not (self._stopped or self._arrivals) and len(self.incoming) < BATCH and self._enough():
+            if not (self._stopped or self._arrivals or self._at_rest) and len(self.incoming) < BATCH and self._enough():
                 self._work.wait_for(lambda: self._stopped or self._arrivals or len(self.incoming) >= BATCH, LINGER)
             return not self._stopped
 

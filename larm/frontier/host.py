@@ -10,7 +10,7 @@ import msgspec
 from larm.config import Frontier as Settings
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.robots import RobotsRules
-from larm.frontier.traps import HostTraps
+from larm.frontier.traps.host_traps import HostTraps
 from larm.kit.caching_queue import CachingQueue
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -103,8 +103,15 @@ class Host:
 
     @property
     def waiting(self) -> int:
-        """Messages that wait here, in whatever way."""
-        return len(self.queue) + len(self.parked) + len(self.delayed)
+        """Messages that wait here, in whatever way; what is held back as a trap counts as one, while it is to be decided."""
+        return len(self.queue) + len(self.parked) + len(self.delayed) + bool(self.traps and self.traps.counted)
+
+    @property
+    def undecided(self) -> bool:
+        """It has nothing else to do than to find out whether what it holds back is a trap."""
+        if self.traps is None or not self.traps.counted or self.dormant:
+            return False
+        return not (self.waiting > 1 or self.robots_tasks or self.running or self.arriving)
 
     @property
     def band(self) -> int:
@@ -125,7 +132,11 @@ class Host:
     @property
     def in_memory(self) -> int:
         """Messages that its queues hold in memory."""
-        return self.queue.in_memory + self.parked.in_memory
+        return sum([queue.in_memory for queue in self.queues()])
+
+    def queues(self) -> list[CachingQueue[URLMessage] | BandedQueue]:
+        """All of its queues."""
+        return [self.queue, self.parked, *(self.traps.queues() if self.traps is not None else ())]
 
     @property
     def crawl_delay(self) -> float:

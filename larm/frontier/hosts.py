@@ -23,6 +23,7 @@ from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.politeness import next_start
 from larm.frontier.saved_host import HostCut, SavedHost, cut_host, decode_host, fill_host
+from larm.frontier.traps.host_traps import HostTraps
 from larm.kit.block_store import BlockStore
 from larm.kit.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
@@ -179,7 +180,7 @@ class HostBook:
         sink: dict[str, bytes] = {}
         with self.lock:
             hosts = [self._hosts[key] for key in keys if key in self._hosts]
-            queues = [queue for host in hosts for queue in (host.queue, host.parked)]
+            queues = [queue for host in hosts for queue in host.queues()]
             for queue in queues:
                 queue.spill(sink)
             for host in hosts:
@@ -239,14 +240,26 @@ class HostBook:
                 self._host_queue(saved.key, saved),
                 self._queue(f"robots-{saved.key}", saved.parked.state()),
             )
+            traps = self._traps(saved.key, saved.row.traps) if saved.row.traps else None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         now = self._clock.monotonic()
         fill_host(host, saved, now + self._shift, now)
+        host.traps = traps
         # the last process may have asked it after its last checkpoint
         first = next_start(self._began, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
         host.next_start = max(host.next_start, first)
         return host
+
+    def new_traps(self, key: str) -> HostTraps:
+        """For a host that has none yet."""
+        return self._traps(key, b"")
+
+    def _traps(self, key: str, row: bytes) -> HostTraps:
+        def make_queue(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
+            return self._queue(f"trap{number}-{key}", state)
+
+        return HostTraps.of(row, make_queue)
 
     def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
         """Banded where the crawl has an order, or had one when it was saved."""

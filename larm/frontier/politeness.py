@@ -52,6 +52,7 @@ class Row(msgspec.Struct, frozen=True):
 OK = Row()
 TABLE: dict[FailReason | int | str, Row] = {
     FailReason.TIMEOUT: Row(retry=True, health=1),
+    FailReason.BUSY: Row(retry=True),
     FailReason.UNRESOLVED: Row(retry=True, unreachable=True),  # its next try is the host's next try (LARM-65)
     FailReason.CONNECT: Row(retry=True, unreachable=True),
     FailReason.DROPPED: Row(retry=True),
@@ -182,13 +183,15 @@ def robots_answer(
     redirects: int = 0,
     blocks: int = 0,
     known: RobotsRules | None = None,
+    at_once: bool = False,
     random: Callable[[], float] = _random.random,
 ) -> RobotsAnswer:
     """What the answer to a request for robots.txt means (RFC 9309 2.3.1).
 
     2xx: the rules. 3xx: followed up to `Robots.redirects` times, then as if there were none. 4xx: there are none, all is
     allowed, but for 429. Anything else is tried again by the table above (a name without an address is not), and then the
-    host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304.
+    host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304. ``at_once``:
+    somebody waits for the first answer of this host, so one at which nothing listens is given up without another try.
     """
     match outcome:
         case Fetched(body=body, truncated=truncated):
@@ -200,8 +203,9 @@ def robots_answer(
         case Refused(status=status) if status < 500 and status != 429:
             return ALLOW_ALL
     decision = policy(outcome, tries, settings, blocks=blocks, random=random)
-    unresolved = isinstance(outcome, Failed) and outcome.reason is FailReason.UNRESOLVED  # asking again at once finds no name
-    if decision.retry and not unresolved:
+    reason = outcome.reason if isinstance(outcome, Failed) else None
+    hopeless = reason is FailReason.UNRESOLVED or (at_once and reason is FailReason.CONNECT)  # a moment later, it is the same
+    if decision.retry and not hopeless:
         return NotYet(decision.wait)
     what = outcome.status if isinstance(outcome, Refused) else outcome.detail
     return known or GiveUp(f"robots.txt: {what} (try {tries + 1})")

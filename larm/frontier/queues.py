@@ -40,14 +40,18 @@ PASSED_OVER = 500
 
 
 class Guard(Protocol):
-    """Whom a lease asks whether an address that waited is still worth while; `larm.frontier.trap_desk`."""
+    """Whom a lease asks whether an address that waited is still worth while; `larm.frontier.traps.desk`."""
 
-    def refuses_locked(self, host: Host, message: URLMessage) -> bool:
-        """True: it is not asked for; the book's lock is held."""
+    def hold_locked(self, host: Host, message: URLMessage) -> bool:
+        """True: it is held back, elsewhere, and not asked for now; the book's lock is held."""
         ...
 
-    def passed_over(self, messages: Sequence[URLMessage]) -> None:
-        """These were refused; called without the lock."""
+    def held(self, messages: Sequence[URLMessage]) -> None:
+        """These were held back; called without the lock."""
+        ...
+
+    def resume_locked(self, host: Host) -> None:
+        """A host of an earlier run; the book's lock is held."""
         ...
 
 
@@ -65,6 +69,15 @@ class Figures(NamedTuple):
     in_flight: int
 
 
+class Waiting(NamedTuple):
+    """A host that nobody may ask for a while."""
+
+    host: str
+    seconds: float
+    urls: int
+    """That wait there."""
+
+
 class HostQueues:
     """Ring and heap over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
 
@@ -77,6 +90,7 @@ class HostQueues:
         on_ready: Callable[[], None],
         *,
         guard: Guard | None = None,
+        on_rest: Callable[[Sequence[str]], None] = lambda _: None,
         order: CrawlOrder | None = None,
     ) -> None:
         # constant after construction
@@ -86,6 +100,8 @@ class HostQueues:
         self._tally = tally
         self._on_ready = on_ready
         self._guard = guard
+        self._on_rest = on_rest
+        """Told, without the lock, of hosts that have nothing else to do than to decide what they hold back."""
         self._ordered = order is not None
         self._numbers = count()
         # guarded by book.lock
@@ -93,6 +109,7 @@ class HostQueues:
         self._heap: list[_Place] = []
         self._places: dict[str, _Place] = {}  # where each host stands that stands anywhere
         self._news = False
+        self._at_rest: list[str] = []
         self._queued = 0
         self._in_flight = 0
         self._answered: set[int] = set()  # leases whose pages are being read elsewhere
@@ -153,7 +170,7 @@ class HostQueues:
                 self._schedule_locked(host, now, quiet=True)
             self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
         if refused and self._guard is not None:
-            self._guard.passed_over(refused)
+            self._guard.held(refused)
             self._tally.fall(len(refused))
         self.announce()
         self._book.relieve()
@@ -169,6 +186,30 @@ class HostQueues:
     def enough(self) -> bool:
         """So many URLs wait in the queues that nobody starves for the next few milliseconds."""
         return self._queued >= ENOUGH
+
+    def far_off(self, longest: float) -> list[Waiting]:
+        """Where all that is left waits for longer than ``longest`` seconds: those hosts, the next one first.
+
+        Nothing: something can be done sooner, or is under way. Counted: what waits there is all that keeps the crawl going.
+        """
+        found: list[Waiting] = []
+        with self._book.lock:
+            now = self._clock.monotonic()
+            if self._ring:
+                return []
+            for place in self._heap:
+                at, _, key, _ = place
+                if self._places.get(key) is not place:
+                    continue
+                host = self._book.get_locked(key)
+                if host.dormant:  # it keeps nothing going
+                    continue
+                if at <= now + longest:
+                    return []
+                found.append(Waiting(key, at - now, host.waiting))
+        if not found or sum(each.urls for each in found) != self._tally.value:
+            return []
+        return sorted(found, key=lambda each: each.seconds)
 
     # -- back
 
@@ -200,6 +241,28 @@ class HostQueues:
                 self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now, quiet=True)
+        self.announce()
+
+    def put_off(self, leases: Sequence[Lease]) -> None:
+        """Requests that were not sent, and will not be for long: their hosts may be asked for others. `give_back` follows.
+
+        They no longer keep the crawl going; a checkpoint saves them as being in the air.
+        """
+        with self._book.lock:
+            now = self._clock.monotonic()
+            for lease in leases:
+                host = self._book.get_locked(lease.host)
+                host.answered += 1
+                self._answered.add(lease.number)
+                self._book.changed_locked(host)
+                self._schedule_locked(host, now, quiet=True)
+        self.announce()
+        self._tally.fall(len(leases))
+
+    def take_up(self, lease: Lease) -> None:
+        """The inverse of `put_off`: it is the first of its host again."""
+        self._tally.rise(1)
+        self.give_back([lease])
         self.announce()
 
     def give_back(self, leases: Sequence[Lease]) -> None:
@@ -235,6 +298,8 @@ class HostQueues:
                 if host.dormant and revive:
                     host.dormant, host.next_start = False, 0.0
                     self._book.changed_locked(host)
+                if self._guard is not None:
+                    self._guard.resume_locked(host)
                 self._schedule_locked(host, now)
                 self._blocked += host.backoffs > 0
                 self._given_up += host.dormant
@@ -256,6 +321,10 @@ class HostQueues:
 
     def announce(self) -> None:
         """Wake a fetcher if a host is ready, or will be sooner than it knows; called without the lock."""
+        if self._at_rest:
+            with self._book.lock:
+                keys, self._at_rest = self._at_rest, []
+            self._on_rest(keys)
         if self._news:  # a stale look costs a needless wake-up: who sets it looks here afterwards
             self._news = False
             self._on_ready()
@@ -280,7 +349,7 @@ class HostQueues:
     # -- under the lock
 
     def _pass_over_locked(self, host: Host) -> list[URLMessage]:
-        """Take from the queue what its guard refuses, until it finds one that it lets through, or has had enough for once."""
+        """Take from the queue what its guard holds back, until it lets one through, or has had enough for once."""
         refused: list[URLMessage] = []
         if self._guard is None or host.traps is None or not host.traps.active or host.robots_tasks:
             return refused
@@ -288,7 +357,7 @@ class HostQueues:
             held = host.queue.in_memory
             message = host.queue.take(1)[0]
             self._book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
-            if not self._guard.refuses_locked(host, message):
+            if not self._guard.hold_locked(host, message):
                 host.queue.put_front([message])
                 break
             refused.append(message)
@@ -371,6 +440,8 @@ class HostQueues:
         ``quiet``: nobody needs to be woken because it is ready.
         """
         at = host.ready_at()
+        if at == NEVER and host.undecided:
+            self._at_rest.append(host.key)
         place = self._places.get(host.key)
         if at == NEVER or (place is not None and at >= place[0]) or host.requests >= host.most_requests(self._settings):
             if self._ordered and place is not None and place[0] == -NEVER:

@@ -39,8 +39,14 @@ class RobotsErrand:
         token: str,
         counters: Counters,
         log: Callable[[str], None],
+        tell: Callable[[str, str, Outcome | None], object] = lambda *_: None,
+        awaited: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted."""
+        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted.
+
+        ``tell`` is told for a host and a scheme what came instead of rules, or None when they came. ``awaited``: whether
+        somebody waits for the first answer of a host.
+        """
         # constant after construction
         self._declare = declare
         self._queues = queues
@@ -52,6 +58,8 @@ class RobotsErrand:
         self._token = token
         self._counters = counters
         self._log = log
+        self._tell = tell
+        self._awaited = awaited
 
     def land(self, lease: Lease, outcome: Outcome) -> None:
         """Release the host, and see to what the answer asks for."""
@@ -68,6 +76,8 @@ class RobotsErrand:
         self._queues.release(lease, outcome.timing.seconds, decide)
         answer = answers[0]
         self._count(outcome)
+        failed = isinstance(answer, NotYet | GiveUp)
+        self._tell(lease.host, scheme_of(_asked_for(message)), outcome if failed else None)
         match answer:
             case RobotsRules():
                 self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), answer))
@@ -98,6 +108,7 @@ class RobotsErrand:
             redirects=message.redirects,
             blocks=host.backoffs,
             known=origin.rules if origin else None,
+            at_once=self._awaited(lease.host),
         )
         if isinstance(answer, Redirect):
             try:

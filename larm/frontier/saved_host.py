@@ -11,30 +11,12 @@ import msgspec
 
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Delayed, Host, OriginRobots
-from larm.frontier.traps import HostTraps
+from larm.frontier.queue_row import QueueRow
 from larm.kit.caching_queue import QueueState
-from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.message import URLMessage
 
 LONGEST_WAIT = 86_400.0
 """Seconds; no back-off is longer (``frontier.backoff_max``)."""
-
-
-class QueueRow(msgspec.Struct, frozen=True, array_like=True):
-    """A caching queue: its ends, and references to its blocks on the disk."""
-
-    front: bytes
-    blocks: bytes
-    back: bytes
-    next_number: int
-
-    @classmethod
-    def of(cls, state: QueueState[URLMessage]) -> QueueRow:
-        """Encode what a snapshot copied."""
-        return cls(encode_messages(state.front), state.blocks, encode_messages(state.back), state.next_number)
-
-    def state(self) -> QueueState[URLMessage]:
-        """The inverse of `of`; raises msgspec.DecodeError or UnicodeDecodeError on damage."""
-        return QueueState(decode_messages(self.front), self.blocks, decode_messages(self.back), self.next_number)
 
 
 class HostRow(msgspec.Struct, frozen=True, array_like=True):
@@ -134,4 +116,3 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.next_start = from_wall(row.next_start)
     host.health, host.backoffs = row.health, row.backoffs
     host.dormant, host.dormancies = row.dormant, row.dormancies
-    host.traps = HostTraps.of(row.traps) if row.traps else None

@@ -33,6 +33,7 @@ _HEAD = struct.Struct("<4sII")
 _MAGIC = b"LGB1"  # the digit is the version of the format
 _LONGEST = 1 << 31
 """Bytes; a block is a few hundred thousand."""
+_ADVICE = "remove the folder graph, and the link graph begins anew"
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -56,6 +57,13 @@ class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Places in ``texts``, uint32."""
 
 
+class Rows(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A block, of which only is read what its rows are."""
+
+    kinds: bytes
+    pages: bytes
+
+
 class Stored(msgspec.Struct, frozen=True):
     """A block and where it stands."""
 
@@ -65,6 +73,7 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 _decoder = msgspec.msgpack.Decoder(Block)
+_row_decoder = msgspec.msgpack.Decoder(Rows)
 
 
 class _Numbers(dict[K, int]):
@@ -154,9 +163,37 @@ def read_block(file: int, offset: int, end: int, path: Path) -> Stored:
         raise damaged(path, offset, error) from error
 
 
+def last_kinds(path: Path, offset: int) -> dict[int, int]:
+    """What the last row of each page says, by fingerprint, of the blocks from ``offset`` on; the last may be half written.
+
+    For who counts: checksums are not looked at. Raises StorageError.
+    """
+    found: dict[int, int] = {}
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return found
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    try:
+        while len(head := os.pread(file, _HEAD.size, offset)) == _HEAD.size:
+            magic, length, _ = _HEAD.unpack(head)
+            payload = os.pread(file, length, offset + _HEAD.size) if magic == _MAGIC and length <= _LONGEST else b""
+            if len(payload) < length:  # a part of it is still to be written
+                break
+            rows = _row_decoder.decode(payload)
+            found.update(zip(memoryview(rows.pages).cast("Q"), rows.kinds, strict=False))
+            offset += _HEAD.size + length
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        raise damaged(path, offset, error) from error
+    finally:
+        os.close(file)
+    return found
+
+
 def damaged(path: Path, offset: int, error: Exception) -> StorageError:
     """What is wrong with a block of a journal, and what to do."""
-    return StorageError(f"{path}: the block at {offset:,} is damaged ({error}); start over with --fresh")
+    return StorageError(f"{path}: the block at {offset:,} is damaged ({error}); {_ADVICE}")
 
 
 def check_journal(path: Path, end: int) -> None:
@@ -165,6 +202,8 @@ def check_journal(path: Path, end: int) -> None:
         return
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise StorageError(f"{path}: it was removed; put it back as it was, or {_ADVICE}") from error
     except OSError as error:
         raise disk_failure(path, error) from error
     try:

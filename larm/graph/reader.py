@@ -7,7 +7,7 @@ see what comes later: open another, if `fresh` says so.
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +78,11 @@ class GraphReader:
         self.generation = figures.get("journal", 0)
         """Rises with each snapshot that has something new."""
 
+    def is_page(self, fingerprint: int) -> bool:
+        """Its links are known."""
+        node = self._node(fingerprint, moved=False)
+        return node is not None and bool(self._snapshot.array("locations", "Q")[node])
+
     def rank(self, fingerprint: int) -> float:
         """PageRank times the number of nodes: 1.0 is an average one. 0.0 for one that is not known."""
         node = self._node(fingerprint)
@@ -98,15 +103,16 @@ class GraphReader:
         node = self._node(fingerprint)
         return [] if node is None else self._anchors(node, limit)
 
-    def all_texts(self, limit: int = 20) -> Iterator[tuple[int, list[str]]]:
+    def all_texts(self, limit: int = 20, after: int = -1) -> Iterator[tuple[int, list[str]]]:
         """(fingerprint, texts of `anchors`, in any order) of every page that was fetched and is linked to with words.
 
-        By fingerprint. What all pages need is looked up once, which takes half the time of asking for the anchors of each.
+        By fingerprint, from the next after ``after`` on. What all pages need is looked up once, which takes half the time of
+        asking for the anchors of each.
         """
         array = self._snapshot.array
         fetched, offsets, known = array("locations", "Q"), array("backlink_offsets", "Q"), _Texts(self._snapshot)
-        links = array("backlinks", "I")
-        for node, fingerprint in enumerate(array("nodes", "Q")):
+        links, nodes = array("backlinks", "I"), array("nodes", "Q")
+        for node in range(bisect_right(nodes, after), len(nodes)):
             if fetched[node]:
                 first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
                 numbers = links[2 * first : 2 * end].tolist()[1::2]
@@ -114,7 +120,7 @@ class GraphReader:
                 if len(found) > limit:
                     found = {number for number, _ in Counter(numbers).most_common(limit + 1)}
                 if texts := [text for number in found if (text := known[number])][:limit]:
-                    yield fingerprint, texts
+                    yield nodes[node], texts
                 if len(known) > _KNOWN:
                     known.clear()
 
@@ -144,11 +150,13 @@ class GraphReader:
                 found.append((url, ranks[node]))
         return found
 
-    def _node(self, fingerprint: int) -> int | None:
-        moved = self._snapshot.array("moved_from", "Q")
-        place = bisect_left(moved, fingerprint)
-        if place < len(moved) and moved[place] == fingerprint:
-            fingerprint = self._snapshot.array("moved_to", "Q")[place]
+    def _node(self, fingerprint: int, *, moved: bool = True) -> int | None:
+        """``moved``: it may be known by another name."""
+        if moved:
+            names = self._snapshot.array("moved_from", "Q")
+            place = bisect_left(names, fingerprint)
+            if place < len(names) and names[place] == fingerprint:
+                fingerprint = self._snapshot.array("moved_to", "Q")[place]
         nodes = self._snapshot.array("nodes", "Q")
         node = bisect_left(nodes, fingerprint)
         return node if node < len(nodes) and nodes[node] == fingerprint else None

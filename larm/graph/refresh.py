@@ -21,6 +21,7 @@ from larm.graph.files import LOCATION_BITS
 from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.snapshot import Snapshot, SnapshotWriter
 from larm.graph.tables import Anchors, Backlinks, Unique
+from larm.kit.progress import Progress
 
 _HOPS = 5
 """Redirects in a row; more are followed by nobody."""
@@ -28,6 +29,8 @@ _PART = 1_000_000
 """Links that are handled at a time."""
 TOP = 1_000
 """Nodes that are listed by rank."""
+_PRECISE = 1e-4
+"""The iteration ends when a sweep moves less: the L1 distance of ranks whose sum is 1."""
 
 
 class Living(NamedTuple):
@@ -43,15 +46,17 @@ class Living(NamedTuple):
 class Refresh:
     """One snapshot in the making. One thread."""
 
-    def __init__(self, journal: Path, end: int, snapshot: Path) -> None:
-        """From the first ``end`` bytes of the journal; ``snapshot`` is where the last one is, and the new one will be."""
+    def __init__(self, journal: Path, end: int, snapshot: Path, progress: Progress | None = None) -> None:
+        """From the first ``end`` bytes of the journal; ``snapshot`` is where the last one is, and the new one will be.
+
+        ``progress`` is told of each step.
+        """
         # constant after construction
         self._journal = journal
         self._end = end
         self._snapshot = snapshot
+        self._progress = progress or Progress()
         # only the thread that runs `steps`
-        self.precise = 1e-4
-        """The iteration ends when a sweep moves less. The owner may raise it while it runs, where time is short."""
         self._alive = b""
         self._aliases: Aliases = (zeros("Q", 0),) * 2
         self._nodes = zeros("Q", 0)
@@ -81,6 +86,7 @@ class Refresh:
         """Each block, where it stands, and its links."""
         offset = 0
         while offset < self._end:
+            self._progress.to(offset)
             stored = read_block(file, offset, self._end, self._journal)
             try:
                 links = columns.opened(stored.block)
@@ -99,6 +105,7 @@ class Refresh:
 
     def _which_rows(self, file: int) -> Iterator[None]:
         """The last row of each page counts; a page that moved is another name of its target."""
+        self._progress.begin("link graph, 1 of 6 (which pages count)", self._end)
         kinds, pages, goals = [], [], []
         for _, block, links in self._blocks(file):
             kinds.append(block.kinds)
@@ -111,6 +118,7 @@ class Refresh:
 
     def _which_nodes(self, file: int, anchors: Anchors) -> Iterator[None]:
         """All pages and all that they link to."""
+        self._progress.begin("link graph, 2 of 6 (numbering the pages)", self._end)
         unique = Unique()
         for _, block, links, alive in self._living(file):
             unique.add(links.named(alive, self._aliases))
@@ -121,6 +129,7 @@ class Refresh:
 
     def _which_links(self, file: int, writer: SnapshotWriter, anchors: Anchors, backlinks: Backlinks) -> Iterator[None]:
         """Number everything; the texts of anchors and the addresses of pages go into the snapshot on the way."""
+        self._progress.begin("link graph, 3 of 6 (numbering the links)", self._end)
         locations, pages = zeros("Q", len(self._nodes)), []
         gathered: list[LinkRows] = []
         waiting = 0
@@ -140,6 +149,7 @@ class Refresh:
                 gathered, waiting = [], 0
             yield
         self._links.append(_together(gathered))
+        self._progress.begin("link graph, 4 of 6 (addresses)", self._end)
         addresses, written = zeros("Q", len(self._nodes)), 1
         writer.begin("urls")
         writer.write(b"\n")
@@ -162,11 +172,15 @@ class Refresh:
             columns.carry(iteration.rank, self._nodes, old.array("nodes", "Q"), old.array("ranks", "f"))
         except (FileNotFoundError, StorageError, ValueError):  # there is none that can be used
             pass
-        while iteration.moved > self.precise:
+        for sweep in count(1):
+            if iteration.moved <= _PRECISE:
+                break
+            self._progress.begin(f"link graph, 5 of 6 (ranks, sweep {sweep})")
             yield from iteration.sweep()
         return iteration.rank
 
     def _write(self, writer: SnapshotWriter, backlinks: Backlinks, rank: Column) -> Iterator[None]:
+        self._progress.begin("link graph, 6 of 6 (who links here)", len(backlinks))
         nodes = len(self._nodes)
         degrees = zeros("I", nodes)
         for part in self._links:
@@ -177,8 +191,9 @@ class Refresh:
         self._links.clear()  # what comes needs room
         top, places = columns.by_rank(rank, TOP)
         writer.begin("backlinks")
-        for piece in backlinks.sorted():
+        for number, piece in enumerate(backlinks.sorted()):
             writer.write(piece)
+            self._progress.to(number)
             yield
         writer.add("backlink_offsets", backlinks.offsets())
         writer.add("nodes", self._nodes)

@@ -11,7 +11,6 @@ import mmap
 import os
 import struct
 import sys
-import tempfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
+from larm.kit.atomic import open_beside
 from larm.kit.disk_failure import disk_failure
 from larm.kit.files import sync_directory
 
@@ -54,7 +54,7 @@ class SnapshotWriter:
         # constant after construction
         self._path = path
         try:
-            descriptor, self._name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            descriptor, self._name = open_beside(path)
         except OSError as error:
             raise disk_failure(path, error) from error
         # only the writer thread

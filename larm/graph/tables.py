@@ -111,6 +111,10 @@ class Backlinks:
             for _ in range(buckets)
         ]
 
+    def __len__(self) -> int:
+        """Buckets."""
+        return len(self._files)
+
     def add(self, links: Column) -> None:
         """Some: target, source, text, target ..., uint32. Raises StorageError."""
         try:

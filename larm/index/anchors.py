@@ -2,24 +2,29 @@
 
 What others call a page is often the best that there is to know of it, but it is known late: when the pages with the links have
 been read. So these texts are no part of a page's document. The storage of the link graph makes the whole index anew at its
-end; searches join the two by the fingerprint of the page. Each text is a document of its own: a page that is called ``vacuum``
-is a better answer to that than one that is called ``vacuum_freeze_table_age``, by whatever other names it goes. Searches are a
-matter of `larm.index.names`.
+end, page by page in the order of their fingerprints, and keeps what is done now and then: who is ended while he makes it
+leaves ``anchors.new/``, with which the next one goes on. Searches join the two by the fingerprint of the page. Each text is a
+document of its own: a page that is called ``vacuum`` is a better answer to that than one that is called
+``vacuum_freeze_table_age``, by whatever other names it goes. Searches are a matter of `larm.index.names`.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import tantivy
 
 from larm.errors import StorageError
 from larm.index.analysis import WORDS, AnyScript, new_analyzer
 from larm.index.failure import IndexFailure
-from larm.index.integrity import check_files
+from larm.index.integrity import META, check_files
+from larm.index.readable import as_the_others, openable
+from larm.kit.atomic import write_atomically
 from larm.kit.disk_failure import disk_failure
+from larm.kit.progress import Progress
 
 ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""
@@ -29,20 +34,31 @@ ADVICE = "the next run of larm crawl makes it again"
 _OF = "snapshot"
 """A file in it: of which snapshot of the graph it is."""
 _MEMORY = 15_000_000  # tantivy's least; twice as much is no faster
+_KEPT = 20_000
+"""Pages after which what is done is made durable: two seconds of work, and a commit takes a twentieth of one."""
+_TOLD = 200
+"""Pages after which progress is told."""
+_BITS = 63  # of a fingerprint
+Pages: TypeAlias = Callable[[int], Iterable[tuple[int, Sequence[str]]]]
+"""``pages(after)``: fingerprints of pages, each with the different texts of links to it, by fingerprint, from the next after
+``after`` on."""
 
 
-def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]], generation: int = 0) -> None:
-    """Make the index in ``path`` anew: fingerprints of pages, each with the different texts of links to it.
+def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progress | None = None, total: int = 0) -> None:
+    """Make the index in ``path`` anew, or go on where a process that did so was ended. Raises StorageError.
 
-    ``generation``: that of the graph's snapshot, for `made_of`. Readers see the old one or the new one. Raises StorageError.
+    ``total``: of how many pages, to be told to ``progress``. ``generation``: that of the graph's snapshot, for `made_of`.
+    Readers see the old index or the new one.
     """
     fresh, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
     try:
-        for left in (fresh, old):  # by a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        _fill(fresh, pages)
-        (fresh / _OF).write_text(f"{generation}\n")
+        shutil.rmtree(old, ignore_errors=True)
+        if not _can_go_on(fresh, generation):
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir(parents=True)
+            write_atomically(fresh / _OF, f"{generation}\n".encode())
+        _fill(fresh, pages, progress or Progress(), total)
+        as_the_others(fresh)
         if path.exists():
             path.rename(old)
         fresh.rename(path)
@@ -51,10 +67,18 @@ def write_anchors(path: Path, pages: Iterable[tuple[int, Sequence[str]]], genera
         raise disk_failure(path, error) from error
 
 
-def made_of(path: Path) -> int | None:
-    """The generation of the graph that the index in ``path`` was made of; None where there is none that is whole."""
+def mark_of(path: Path) -> int | None:
+    """The generation of the graph that the index in ``path`` was made of; None where there is none, or nobody knows."""
     try:
-        generation = int((path / _OF).read_text())
+        return int((path / _OF).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def made_of(path: Path) -> int | None:
+    """The same, of an index of which each file is whole."""
+    try:
+        generation = mark_of(path)
         check_files(path)
         opened(path)  # of the right version
         return generation
@@ -63,32 +87,67 @@ def made_of(path: Path) -> int | None:
 
 
 def disown(path: Path) -> None:
-    """What the index in ``path`` was made of is no more: `made_of` knows of nothing. Raises StorageError."""
+    """What the index in ``path`` was made of is no more: `made_of` knows of nothing, and none that was begun is gone on with.
+
+    Raises StorageError.
+    """
     try:
-        (path / _OF).unlink(missing_ok=True)
+        for folder in (path, path.with_name(path.name + ".new")):
+            (folder / _OF).unlink(missing_ok=True)
     except OSError as error:
         raise disk_failure(path, error) from error
 
 
-def _fill(path: Path, pages: Iterable[tuple[int, Sequence[str]]]) -> None:
+def _fill(path: Path, pages: Pages, progress: Progress, total: int) -> None:
+    """All pages that are not in it yet, by fingerprint, so that the last one says which these are. Raises StorageError."""
     with IndexFailure(path, ADVICE):
-        writer = _index(path).writer(heap_size=_MEMORY, num_threads=1)
+        index = _index(path)
+        writer = index.writer(heap_size=_MEMORY, num_threads=1)
         words = AnyScript()
-        for page, texts in pages:
+        progress.begin("texts of links", total, "pages")
+        for number, (page, texts) in enumerate(pages(_last_page(index)), 1):
             for text in texts:
                 document = tantivy.Document()
                 document.add_unsigned(PAGE, page)
                 words.add(document, TEXT, text)
                 writer.add_document(document)
+            if not number % _TOLD:
+                progress.to(total * page >> _BITS)  # they are hashes: so many are behind us, give or take a few
+            if not number % _KEPT:
+                writer.commit()
+        progress.begin("texts of links (merging)")
         writer.commit()
         writer.wait_merging_threads()
 
 
+def _last_page(index: tantivy.Index) -> int:
+    """The highest fingerprint in it; -1 where there is none."""
+    index.reload()
+    searcher = index.searcher()
+    last = searcher.search(tantivy.Query.all_query(), limit=1, order_by_field=PAGE).hits if searcher.num_docs else []
+    pages = searcher.fast_field_values(PAGE, [address for _, address in last])
+    return max([int(page) for page in pages if page is not None], default=-1)
+
+
+def _can_go_on(fresh: Path, generation: int) -> bool:
+    """A process that was ended has begun this one, and all that it committed is whole."""
+    if mark_of(fresh) != generation:
+        return False
+    try:
+        if (fresh / META).exists():  # else it had come no farther
+            check_files(fresh)
+            opened(fresh)
+        return True
+    except StorageError:
+        return False
+
+
 def opened(path: Path) -> tantivy.Index:
     """The index in ``path``, with all that was committed. Raises StorageError."""
-    with IndexFailure(path, ADVICE):
-        index = _index(path)
+    with IndexFailure(path, ADVICE), openable(path) as folder:
+        index = _index(folder)
         index.reload()
+        index.searcher()
         return index
 
 

@@ -11,6 +11,12 @@ _OTHER = "schema does not match"
 _ADVICE = (
     (_OTHER, "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
     ("LockBusy", "another process writes to this index; end that one first"),
+    ("Read-only file system", "it can't be opened or written; check the path, its owner and its permissions"),
+    ("Permission denied", "it can't be opened or written; check the path, its owner and its permissions"),
+    ("PermissionDenied", "it can't be opened or written; check the path, its owner and its permissions"),
+    ("ReadOnlyFilesystem", "it can't be opened or written; check the path, its owner and its permissions"),
+    ("Too many open files", "too many open files; allow more ('ulimit -n'), and run the same command again"),
+    ("Cannot allocate memory", "there is not enough memory; free some, and run the same command again"),
     ("No space left", "the disk is full; make room and run the same command again"),
     ("StorageFull", "the disk is full; make room and run the same command again"),
     (
@@ -18,6 +24,9 @@ _ADVICE = (
         "the index can't be written; check for room on its disk, then run the same command again",
     ),  # it hides the reason
 )
+
+_NOT_DAMAGED = ("(os error", "Os { code")
+"""Of the system's errors, which say nothing of what the files hold."""
 
 
 class IndexFailure:
@@ -41,5 +50,7 @@ class IndexFailure:
         for sign, advice in _ADVICE:
             if sign in text and not (self._damaged and sign == _OTHER):
                 raise StorageError(f"{self._path}: {advice}") from error
+        if any(sign in text for sign in _NOT_DAMAGED):
+            raise StorageError(f"{self._path}: the index can't be used ({text[:300]}); check the disk") from error
         advice = self._damaged or "check the disk, or start over with --fresh"
         raise StorageError(f"{self._path}: the index is damaged or can't be used ({text[:300]}); {advice}") from error

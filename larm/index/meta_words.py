@@ -11,7 +11,7 @@ What pages have in common is remembered, which saves most of the time: 3 us a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -35,6 +35,7 @@ NAMES = (
     "version",  # and its version
     "os",  # and its system
     "robot",  # what the page asks of robots
+    "cut",  # why not all of it was read
 )
 SIZE_STEP = 5_000
 
@@ -83,6 +84,7 @@ def meta_words(
     domain: str = "",
     headers: Mapping[str, str] | None = None,
     robots: tuple[str, ...] = (),
+    cuts: Iterable[str] = (),
 ) -> str:
     """The meta words of a page, parted by spaces; what is empty or 0 is not known. Times are seconds since 1970."""
     file = url.access.partition("://")[2].partition("/")[2].partition("?")[0].rpartition("/")[2]
@@ -95,6 +97,8 @@ def meta_words(
         found.append(_days("date", fetched // _DAY))
     if robots:
         found.append(_words("robot", *robots))
+    if cuts:
+        found.append(_words("cut", *cuts))
     path = "/" + url.normalised.partition("://")[2].partition("/")[2].partition("?")[0].lower()
     folder, _, name = path.rpartition("/")
     if folder:

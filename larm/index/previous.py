@@ -24,6 +24,8 @@ class Known(NamedTuple):
     modified: int
     quote: int | None
     """At most so many characters of it may be shown; None: any number."""
+    group: int
+    """What pages of one search result have in common; 0: not known."""
 
 
 class PreviousIndex:
@@ -53,4 +55,11 @@ class PreviousIndex:
                 language=first(fields.LANGUAGE) or "",
                 modified=int(first(fields.MODIFIED) or 0),
                 quote=first(fields.QUOTE),
+                group=self._group(hits[0][1]),
             )
+
+    def _group(self, address: tantivy.DocAddress) -> int:
+        try:
+            return int(self._searcher.fast_field_values(fields.DIGEST, [address])[0] or 0)
+        except ValueError:  # the schema has no such field
+            return 0

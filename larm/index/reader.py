@@ -18,13 +18,18 @@ from larm.index import fields, schema
 from larm.index.analysis import Analyzer
 from larm.index.anchors import ANCHORS
 from larm.index.failure import IndexFailure
+from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
+from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Candidate, Retrieval, Retrieved
 from larm.index.statistics import Statistics
 from larm.index.terms import Clause
 from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
+from larm.model.cuts import CUTS
+
+_MOST_CUT = 100_000  # cut pages that are known as such in results
 
 
 class Match(NamedTuple):
@@ -47,6 +52,8 @@ class Match(NamedTuple):
     """Bytes."""
     quote: int | None = None
     """At most so many characters of the page may be shown; None: any number."""
+    cuts: tuple[str, ...] = ()
+    """What was not read of it: names of `larm.model.cuts`."""
 
 
 class Found(NamedTuple):
@@ -62,13 +69,11 @@ class IndexReader:
 
     def __init__(self, path: Path, settings: Search | None = None) -> None:
         if not schema.index_exists(path):
-            raise UsageError(f"no index in {path.parent}: run larm crawl first")
+            raise UsageError(f"no index in {path.parent}: run larm crawl first, or larm reindex where pages are stored")
         # constant after construction
         self._path = path
         self._settings = settings or Search()
         self.analyzer = Analyzer()
-        self._index = schema.open_index(path)
-        self._schema = self._index.schema
         self._failure = IndexFailure(path)
         # only the calling thread
         self._moment = self._anchored = (0, 0)
@@ -80,7 +85,9 @@ class IndexReader:
         moment = _moment(self._path)
         if moment != self._moment or not any(moment):
             self._moment = moment
-            self._searcher = self._new_searcher()
+            self._open()
+            with self._failure:
+                self._cut_pages = self._find_cut_pages(self._searcher)
             words = WordQueries(self._schema, Statistics(self._searcher), self.analyzer, self._settings)
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
@@ -203,12 +210,24 @@ class IndexReader:
             fetched=first(fields.FETCHED) or 0,
             size=first(fields.SIZE) or 0,
             quote=first(fields.QUOTE),
+            cuts=self._cut_pages.get((address.segment_ord, address.doc), ()),
         )
 
-    def _new_searcher(self) -> tantivy.Searcher:
-        with self._failure:
-            self._index.reload()
-            return self._index.searcher()
+    def _open(self) -> None:
+        with self._failure, openable(self._path) as path:
+            index = schema.open_index(path, self._path)
+            index.reload()
+            self._schema, self._searcher = index.schema, index.searcher()
+
+    def _find_cut_pages(self, searcher: tantivy.Searcher) -> dict[tuple[int, int], tuple[str, ...]]:
+        """By their places. There are few; where there are none, that is one look at the vocabulary."""
+        found: dict[tuple[int, int], tuple[str, ...]] = {}
+        for name in CUTS:
+            query = tantivy.Query.term_query(self._schema, fields.META, meta_word("cut", name), index_option="basic")
+            for _, address in searcher.search(query, limit=_MOST_CUT, count=False).hits:
+                place = (address.segment_ord, address.doc)
+                found[place] = (*found.get(place, ()), name)
+        return found
 
 
 def _moment(path: Path) -> tuple[int, int]:

@@ -13,6 +13,7 @@ import tantivy
 from larm.index import fields
 from larm.index.analysis import MIXED, WORDS, new_analyzer
 from larm.index.failure import IndexFailure
+from larm.kit.files import is_there
 
 
 def build_schema() -> tantivy.Schema:
@@ -40,9 +41,12 @@ def build_schema() -> tantivy.Schema:
     return builder.build()
 
 
-def open_index(path: Path) -> tantivy.Index:
-    """Open the index, or make a new one in an empty directory. Raises StorageError."""
-    with IndexFailure(path):
+def open_index(path: Path, stands_for: Path | None = None) -> tantivy.Index:
+    """Open the index, or make a new one in an empty directory. Raises StorageError.
+
+    ``stands_for``: the index that messages are about, if it is another one.
+    """
+    with IndexFailure(stands_for or path):
         index = tantivy.Index(build_schema(), path=str(path))
         for name in (WORDS, MIXED):
             index.register_tokenizer(name, new_analyzer(name))
@@ -51,8 +55,8 @@ def open_index(path: Path) -> tantivy.Index:
 
 
 def index_exists(path: Path) -> bool:
-    """A directory that holds an index, be it damaged."""
-    return (path / "meta.json").exists()
+    """A directory that holds an index, be it damaged. Raises StorageError where it can't be looked into."""
+    return is_there(path / "meta.json")
 
 
 def total(result: tantivy.SearchResult) -> int:

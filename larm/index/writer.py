@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ from larm.index.failure import IndexFailure
 from larm.index.integrity import HALF_WRITTEN, check_files, drop_unfinished
 from larm.index.kept import go_back, keep
 from larm.index.page import Page
+from larm.index.readable import as_the_others
 from larm.index.scripts import composed_and_parted
 from larm.index.terms import composed
 from larm.kit.disk_failure import disk_failure
@@ -67,7 +69,8 @@ class IndexWriter:
             self._make_empty()
         elif not schema.index_exists(self._path):
             raise StorageError(
-                f"{self._path}: the checkpoint speaks of an index, but there is none (no meta.json); start over with --fresh"
+                f"{self._path}: the checkpoint speaks of an index, but there is none (no meta.json); put it back, or make it"
+                " anew with larm reindex"
             )
         else:
             go_back(self._path, generation)
@@ -111,13 +114,17 @@ class IndexWriter:
             keep(self._path, self._generation)
             with self._failure:
                 self._open_writer().commit()  # no name for it here, which an error would keep alive, and with it tantivy's lock
+            as_the_others(self._path)
             self._generation += 1
             self._changed = False
         return self._generation
 
     def close(self) -> None:
         """Let go of the index; what was not committed is lost. Merges that still run are given up: that costs only time."""
-        self._writer = None
+        if self._writer is not None:
+            self._writer = None
+            with suppress(StorageError):  # the folder may be gone
+                as_the_others(self._path)  # a merge may have ended since the last commit
 
     def _open_writer(self) -> tantivy.IndexWriter:
         if self._writer is None:

@@ -1,13 +1,14 @@
 """AppendFile: a file that only grows, in whole pieces, and can be cut back to what a checkpoint noted.
 
 Used by the storages of logs and of the link graph, each on its own writer thread. A piece (a line, a body, a block) is never
-written in part unless the disk is full.
+written in part, also where the disk is full.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from larm.kit.disk_failure import disk_failure
@@ -40,6 +41,7 @@ class AppendFile:
         self._pieces: list[bytes] = []
         self.pending = 0
         """Bytes still in memory."""
+        self._written = length
 
     def __repr__(self) -> str:
         return f"<AppendFile {self.path}: {self.length:,} bytes, {self.pending:,} of them in memory>"
@@ -68,7 +70,10 @@ class AppendFile:
             for at in range(0, len(pieces), _MOST):
                 self._write(pieces[at : at + _MOST])
         except OSError as error:
+            with suppress(OSError):  # not to end within a piece
+                os.ftruncate(self._file.fileno(), self._written)
             raise disk_failure(self.path, error) from error
+        self._written = self.length
 
     def _write(self, pieces: Sequence[bytes]) -> None:
         written = os.writev(self._file.fileno(), pieces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,10 +11,16 @@ from larm.kit.disk_failure import disk_failure
 from larm.kit.files import sync_directory
 
 
+def open_beside(path: Path) -> tuple[int, str]:
+    """A new file that is to take the place of ``path``: descriptor and name; the mode is the umask's. Raises OSError."""
+    name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666), name
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file at ``path``, or make it; its directory must exist. Raises StorageError, then the old file stands."""
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor, name = open_beside(path)
     except OSError as error:
         raise disk_failure(path, error) from error
     try:

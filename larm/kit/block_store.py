@@ -20,19 +20,22 @@ from larm.errors import StorageError
 from larm.kit.bytes_cache import BytesCache, BytesReader, ForeignEntryError
 from larm.kit.disk_failure import disk_failure
 
+DATABASE = "cache.db"
+"""What diskcache calls its file."""
+
 Connection = TypeVar("Connection", BytesCache, BytesReader)
 
 
 class BlockStore:
     """Bytes by key. Keys are text; nothing expires."""
 
-    def __init__(self, directory: Path) -> None:
-        """Open the store, or make it (only its owner may read it). Raises StorageError."""
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        """Open the store, or make it. ``read_only``: what is there can be looked at, and no more. Raises StorageError."""
         if os.path.expandvars(str(directory)) != str(directory):  # diskcache would use another directory
             raise StorageError(f"{directory}: the path holds the name of an environment variable; use another directory")
         # constant after construction
         self.directory = directory
-        self._path = directory / "cache.db"  # diskcache's name
+        self._path = directory / DATABASE
         self._lock = threading.Lock()
         self._read_lock = threading.Lock()
         self._retired_lock = threading.Lock()
@@ -40,9 +43,8 @@ class BlockStore:
         self._closed = False
         self._epoch = 0
         try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # guarded by self._lock
-            self._cache = BytesCache(str(directory.absolute()))
+            # guarded by self._lock; None: nothing is to be written
+            self._cache = None if read_only else _made(directory)
             # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
             self._reader = self._second()
         except (sqlite3.Error, OSError, Timeout) as error:
@@ -54,9 +56,10 @@ class BlockStore:
 
     def _second(self) -> BytesReader:
         try:
-            return BytesReader(self._cache)
+            return BytesReader(str(self.directory.absolute()), read_only=self._cache is None)
         except BaseException:
-            self._cache.close()
+            if self._cache is not None:
+                self._cache.close()
             raise
 
     def get(self, key: str) -> bytes | None:
@@ -101,7 +104,7 @@ class BlockStore:
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""
-        with self._use() as cache:
+        with self._read() as cache:
             return cache.keys(prefix)
 
     def retire(self, key: str) -> None:
@@ -119,10 +122,13 @@ class BlockStore:
         """Close the database, on any thread; a second call does nothing, everything else then raises StorageError."""
         with self._lock, self._read_lock:
             self._closed = True
-            self._cache.close()
+            if self._cache is not None:
+                self._cache.close()
             self._reader.close()
 
     def _use(self) -> AbstractContextManager[BytesCache]:
+        if self._cache is None:
+            raise StorageError(f"{self.directory}: the store was opened to be read only")
         return self._guarded(self._lock, self._cache)
 
     def _read(self) -> AbstractContextManager[BytesReader]:
@@ -153,3 +159,9 @@ class BlockStore:
 
     def __repr__(self) -> str:
         return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"
+
+
+def _made(directory: Path) -> BytesCache:
+    directory.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(directory / DATABASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
+    return BytesCache(str(directory.absolute()))

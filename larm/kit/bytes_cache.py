@@ -22,9 +22,12 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import diskcache
+
+from larm.kit.read_only import reading
 
 _SETTINGS = {
     "eviction_policy": "none",
@@ -140,7 +143,7 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
 
     def keys(self, prefix: str) -> list[str]:
         """All keys that begin with ``prefix``, sorted."""
-        return [self.disk.get(key, True) for (key,) in self.connection.execute(_KEYS, (prefix, prefix)).fetchall()]
+        return _keys(self.connection, self.disk, prefix)
 
     def roll_back(self) -> None:
         """Undo what an error left unfinished."""
@@ -163,17 +166,22 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
 
 
 class BytesReader:
-    """A second connection to the database of a BytesCache, for who only reads. Raises sqlite3.Error."""
+    """A connection to the database of a BytesCache, for who only reads. Raises OSError and sqlite3.Error."""
 
-    def __init__(self, cache: BytesCache) -> None:
+    def __init__(self, directory: str, *, read_only: bool = False) -> None:
+        """``read_only``: nothing in the directory can be changed, or is to be."""
         # constant after construction
-        self._disk: BytesDisk = cache.disk
-        self._connection = _connected(cache.directory)
+        self._disk = BytesDisk(directory)
+        self._connection = reading(Path(directory) / diskcache.core.DBNAME) if read_only else _connected(directory)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Those of the keys that are there. Raises ForeignEntryError."""
         rows = self._connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
         return {key: self._disk.fetch_checked(key, mode, filename, value) for key, mode, filename, value in rows}
+
+    def keys(self, prefix: str) -> list[str]:
+        """All keys that begin with ``prefix``, sorted."""
+        return _keys(self._connection, self._disk, prefix)
 
     def roll_back(self) -> None:
         """After an error there is nothing to be undone."""
@@ -181,6 +189,10 @@ class BytesReader:
     def close(self) -> None:
         """Close the connection, on any thread."""
         self._connection.close()
+
+
+def _keys(connection: sqlite3.Connection, disk: BytesDisk, prefix: str) -> list[str]:
+    return [disk.get(key, True) for (key,) in connection.execute(_KEYS, (prefix, prefix)).fetchall()]
 
 
 def _connected(directory: str) -> sqlite3.Connection:

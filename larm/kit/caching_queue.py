@@ -20,7 +20,7 @@ import sys
 import threading
 import zlib
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -158,6 +158,14 @@ class CachingQueue(Generic[T]):
                     return []
                 block = self._blocks[0]
             self._load(block)
+
+    def __iter__(self) -> Iterator[T]:
+        """All items, oldest first, where they are. While nobody else uses the queue. Raises StorageError."""
+        yield from (self._front or [])[::-1]
+        for block in self._blocks or ():
+            number, length = block >> _LENGTH_BITS, block & _LENGTH
+            yield from (self._unwritten or {}).get(number) or self._unpack(self._key(number), length)
+        yield from self._back or ()
 
     def __len__(self) -> int:
         return self._length

@@ -1,4 +1,4 @@
-"""What a person should know when a disk fails: which path, what is wrong, what to do. Pure.
+"""What a person should know when a disk fails: which path, what is wrong, what to do.
 
 All of kit turns OSError and sqlite3.Error into StorageError here, so the same trouble reads the same everywhere.
 """
@@ -17,7 +17,11 @@ _FORBIDDEN = "it can't be opened or written; check the path, its owner and its p
 _DAMAGED = "the database is damaged; check the disk, then start over"
 _BUSY = "another process uses it; end that one first"
 
+_FILES = "too many files are open; allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
+
 _BY_ERRNO = {
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: _FULL,
@@ -48,5 +52,15 @@ def disk_failure(path: Path, error: Exception) -> StorageError:
         advice = _BY_ERRNO.get(error.errno or 0)
     elif isinstance(error, sqlite3.Error):
         # the low byte is the kind, the rest says where in SQLite; sqlite3's own misuse errors have no code
-        advice = _BY_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        advice = _FILES if code == sqlite3.SQLITE_CANTOPEN and _none_left() else _BY_SQLITE.get(code)
     return StorageError(f"{path}: {what}: {advice or 'check the disk'}")
+
+
+def _none_left() -> bool:
+    """No file can be opened any more, which SQLite does not tell."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False

@@ -9,6 +9,17 @@ from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder. Raises StorageError where that can't be known: in a folder of another user."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    return True
+
+
 def cut_back(path: Path, length: int) -> None:
     """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
     try:

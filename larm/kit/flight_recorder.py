@@ -25,7 +25,7 @@ class FlightRecorder:
         """Read what the last process left, then begin anew. Raises StorageError."""
         try:
             self.left_over = _read(path)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
                 os.ftruncate(descriptor, 0)
                 os.posix_fallocate(descriptor, 0, slots * _SLOT)  # on a full disk a write to the map would be a SIGBUS

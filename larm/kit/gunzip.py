@@ -8,6 +8,8 @@ from typing import Any, Final
 
 _MOST_MEMBERS: Final = 10_000  # they may be empty
 _SLICE: Final = 1 << 16
+MORE: Final = "more than"
+"""How the warning begins where there is more than was unpacked."""
 
 
 def unpack(body: bytes, limit: int) -> tuple[bytes, str]:
@@ -29,10 +31,10 @@ def unpack(body: bytes, limit: int) -> tuple[bytes, str]:
                 return b"".join([*pieces, _beginning(before, piece, left)]), f"broken gzip: {error}"
             left -= len(pieces[-1])
         if not reader.eof:
-            return b"".join(pieces), f"more than {limit} bytes in gzip" if left <= 0 else "gzip ends too early"
+            return b"".join(pieces), f"{MORE} {limit} bytes in gzip" if left <= 0 else "gzip ends too early"
         at -= len(reader.unused_data)
         members += 1
-    return b"".join(pieces), f"gzip of more than {members} members" if members == _MOST_MEMBERS else ""
+    return b"".join(pieces), f"{MORE} {members} members in gzip" if members == _MOST_MEMBERS else ""
 
 
 def _beginning(reader: Any, piece: bytes, left: int) -> bytes:

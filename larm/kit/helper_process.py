@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import importlib
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from typing import Final, TypeVar
 from larm.kit.clock import SystemClock
 from larm.kit.forked import Forked, address_space, fork
 from larm.kit.frames import LENGTH, Frames, framed, write_some
-from larm.kit.helper_serve import GRACE
+from larm.kit.helper_serve import GRACE, NO_MEMORY
 
 T = TypeVar("T")
 MAX_ANSWER: Final = 100_000_000
@@ -45,6 +46,14 @@ class TookTooLong(Died):
     """It may only be slow."""
 
 
+class TookTooMuch(Died):
+    """It needed more memory than it may have."""
+
+
+class Killed(Died):
+    """By somebody else, as the system does that runs out of memory."""
+
+
 class NotStarted(Died):
     """There is no process, and there was none."""
 
@@ -54,11 +63,12 @@ class HelperProcess:
 
     def __init__(self, module: str, memory: int) -> None:
         """``module``: its dotted name, its ``main(memory)`` calls `larm.kit.helper_serve.serve`; ``memory``: bytes of address
-        space that the process may have."""
+        space that the process may have, see also `limit`."""
         # constant after construction
         self._module = module
         self._memory = memory
         # only the thread that asks
+        self._space = 0  # bytes of address space that a copy has from the start
         self._process: _Process | None = None
         self._asked = 0  # requests without an answer
         self._came = Frames()  # answers
@@ -107,8 +117,21 @@ class HelperProcess:
         if self._process is not None and not self._asked and self._process.poll() is not None:
             self.close()  # killed from outside
         if self._process is None:
-            self._process = self._started()
+            self._process, self._space = self._started(), 0
             self.starts += 1
+
+    def limit(self, memory: int) -> None:
+        """The process that runs may have so many bytes from now on, at most those that it was made with. Linux."""
+        if self._process is not None:
+            with suppress(AttributeError, OSError, ValueError):  # no Linux; it has just ended
+                limits = (min(memory, self._memory) + self._space, self._memory + self._space)
+                resource.prlimit(self._process.pid, resource.RLIMIT_AS, limits)
+
+    def interrupt(self) -> None:
+        """End the process, whatever it does; who waits for its answer gets Died. Any thread."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def dismiss(self) -> None:
         """Let the process end, if there is one; `close` will not have to wait for it then. After the last answer."""
@@ -135,7 +158,8 @@ class HelperProcess:
         main thread, before there are others.
         """
         if self._process is None:
-            memory = self._memory + address_space()  # of which the copy has all that we have
+            self._space = address_space()  # the copy has all that we have
+            memory = self._memory + self._space
             self._process = fork(lambda: importlib.import_module(self._module).main(memory))
             if self._process is not None:
                 _widen(self._process)
@@ -207,10 +231,14 @@ class HelperProcess:
             code = process.wait(GRACE)
         except subprocess.TimeoutExpired:
             return Died("it closed its pipe")
+        if code == NO_MEMORY:
+            return TookTooMuch("it needed more memory than it may have")
         if code >= 0:
             return Died(f"it ended with status {code}")
         if -code == getattr(signal, "SIGALRM", 0):
             return TookTooLong("it took too long")
+        if -code == getattr(signal, "SIGKILL", 0):
+            return Killed("it was killed (SIGKILL)")
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         return Died(f"it crashed ({name})")
 

@@ -17,6 +17,8 @@ from larm.kit.frames import Frames, framed, write_some
 T = TypeVar("T")
 GRACE: Final = 1.0
 """Seconds from the end of a request's time to the alarm in the process."""
+NO_MEMORY: Final = 77
+"""Exit status of a process that needed more memory than it may have."""
 
 
 def serve(
@@ -26,7 +28,7 @@ def serve(
 
     ``read``: a request of its frame, whose memory it must not keep.
     ``seconds(request)``: what it may take; the alarm comes `GRACE` seconds later.
-    ``memory``: bytes of address space. What ``answer`` prints goes nowhere.
+    ``memory``: bytes of address space. What ``answer`` prints goes nowhere; where it raises MemoryError, the process ends.
     """
     _limit(memory)
     pipe = os.dup(1)
@@ -39,7 +41,10 @@ def serve(
                 os._exit(0)  # nothing is worth being cleaned up
         request = frames.pop(read)
         signal.setitimer(signal.ITIMER_REAL, seconds(request) + GRACE)  # nobody handles the alarm, so it ends the process
-        found = answer(request)
+        try:
+            found = answer(request)
+        except MemoryError:
+            os._exit(NO_MEMORY)
         signal.setitimer(signal.ITIMER_REAL, 0)
         rest = framed(found)
         while rest:
@@ -50,6 +55,6 @@ def serve(
 def _limit(memory: int) -> None:
     """No more memory than this, no files written, no trace of a crash."""
     for what, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
-        _, hard = resource.getrlimit(what)
+        soft, hard = (limit if there == resource.RLIM_INFINITY else min(limit, there) for there in resource.getrlimit(what))
         with suppress(ValueError):  # macOS has no limit of address space; time still is limited there
-            resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard),) * 2)
+            resource.setrlimit(what, (soft, hard))  # who started us may have been here before, with less

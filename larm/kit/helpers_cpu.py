@@ -6,9 +6,9 @@ import os
 import resource
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
-_THREADS: Final = Path("/proc/self/task")
+from larm.kit.processes import helpers
+
 _USER, _SYSTEM = 11, 12  # of the fields behind the name (proc(5), stat)
 
 
@@ -16,9 +16,8 @@ def helpers_seconds() -> float:
     """User and system; of those that run only where there is /proc, of the others what they took in all."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     ticks = 0
-    for children in _THREADS.glob("*/children"):
-        with suppress(OSError):  # the thread, or the process, has just ended
-            for number in children.read_text(encoding="ascii").split():
-                fields = Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()
-                ticks += int(fields[_USER]) + int(fields[_SYSTEM])
+    for number in helpers():
+        with suppress(OSError):  # it has just ended
+            fields = Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()
+            ticks += int(fields[_USER]) + int(fields[_SYSTEM])
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")

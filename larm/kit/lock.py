@@ -34,7 +34,7 @@ class DirectoryLock:
         path = directory / FILE_NAME
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise disk_failure(path, error) from error
         try:

@@ -7,11 +7,12 @@ file ``<name>.log``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
 from larm.kit.files import cut_back
 from larm.kit.log_file import LogFile
@@ -22,10 +23,11 @@ __all__ = ["LogBook", "LogFile", "time_of_day"]
 class LogBook:
     """The logs of one directory. Files in it that nobody opened here are somebody else's and are left alone."""
 
-    def __init__(self, directory: Path) -> None:
-        """Make the directory where it is missing. Raises StorageError."""
+    def __init__(self, directory: Path, others: Collection[str] = ()) -> None:
+        """Make the directory where it is missing; ``others`` are files in it that are refused. Raises StorageError."""
         # constant after construction
         self.directory = directory
+        self._others = frozenset(others)
         self._lock = threading.Lock()
         # guarded by self._lock
         self._files: dict[str, LogFile] = {}
@@ -42,6 +44,11 @@ class LogBook:
         with self._lock:
             if name not in self._files:
                 path = self._path(name)
+                if path.name in self._others:
+                    raise StorageError(
+                        f"{path}: it was there before this crawl and is not larm's; it would be overwritten; move it"
+                        " elsewhere, or use another directory (--dir)"
+                    )
                 if self._noted is not None:
                     cut_back(path, self._noted.get(name, 0))
                 self._files[name] = LogFile(path, header)

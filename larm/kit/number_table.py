@@ -29,7 +29,7 @@ class NumberTable:
             self._map = mmap.mmap(-1, size)
         else:
             try:
-                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
                 try:
                     if os.fstat(file).st_size != size:
                         os.ftruncate(file, 0)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
+from larm.kit.read_only import reading
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL);
@@ -34,12 +35,15 @@ class Record(NamedTuple):
 class RecordTable:
     """Records by key (63 bits)."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the table, or make it (only its owner may read it). Raises StorageError."""
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the table, or make it; ``read_only``: look at what was committed last. Raises StorageError."""
         # constant after construction
         self._path = path
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if read_only:
+                self._connection = reading(path)
+                return
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")

@@ -29,6 +29,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
+from larm.kit.read_only import reading
 
 _TABLES = """
     BEGIN IMMEDIATE;
@@ -50,17 +51,21 @@ _decode = msgspec.json.Decoder(list[int]).decode
 class DiskSeenSet:
     """Implements the ``SeenSet`` of the seams for 63-bit fingerprints."""
 
-    def __init__(self, path: Path, recent: int) -> None:
-        """Open the set, or make it (private to its owner); ``recent`` fingerprints are in memory. Raises StorageError."""
+    def __init__(self, path: Path, recent: int, *, read_only: bool = False) -> None:
+        """Open the set, or make it; ``recent`` fingerprints are in memory. ``read_only``: nothing can be added.
+
+        Raises StorageError.
+        """
         # constant after construction
         self._path = path
         self._generation = max(1, recent // 2)
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if not read_only:
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
             # guarded by self._write_lock
-            self._writer = _connect(path)
+            self._writer = reading(path) if read_only else _connect(path)
         except UnicodeDecodeError as error:  # of a message that quotes the damage
             raise _damaged(path) from error
         except (OSError, sqlite3.Error) as error:
@@ -72,10 +77,11 @@ class DiskSeenSet:
         self._frozen: set[int] = set()
         self._stored: int
         try:
-            self._writer.executescript(_TABLES)
+            if not read_only:
+                self._writer.executescript(_TABLES)
             ((self._stored,),) = self._writer.execute("SELECT entries FROM size")
-            self._reader = _connect(path)
-        except (ValueError, sqlite3.Error) as error:
+            self._reader = reading(path) if read_only else _connect(path)
+        except (ValueError, OSError, sqlite3.Error) as error:
             self._writer.close()
             if isinstance(error, ValueError):
                 raise _damaged(path) from error

@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeVar
 
 from larm.errors import StorageError
 from larm.kit.disk_failure import disk_failure
+from larm.kit.read_only import reading
 
 _TABLES = """
     BEGIN;
@@ -63,7 +64,7 @@ class TwinTable:
     """Entries by key and by mark. Every method may raise StorageError."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open the table, or make it (only its owner may read it); ``read_only``: look at what was committed last."""
+        """Open the table, or make it; ``read_only``: look at what was committed last."""
         # constant after construction
         self._path = path
         # only the calling thread
@@ -71,9 +72,9 @@ class TwinTable:
         self._open = False  # a generation has begun
         try:
             if read_only:
-                self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=_BUSY_SECONDS, uri=True)
+                self._connection = reading(path)
                 return
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
             self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 for setting in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -8000"):
@@ -110,6 +111,28 @@ class TwinTable:
         """Who follows ``first``, by key; the next ones after the key ``after``."""
         where = f"WHERE first = ? AND first <> key AND key > ? ORDER BY key LIMIT {limit:d}"
         return self._entries(where, first, after)
+
+    def leads(self, after: int = -1, limit: int = 200) -> list[int]:
+        """The keys of those that others follow, in order; the next ones after the key ``after``."""
+        asked = f"SELECT DISTINCT first FROM entries WHERE first <> key AND first > ? ORDER BY first LIMIT {limit:d}"  # noqa: S608
+        return self._guarded(lambda: [int(first) for (first,) in self._connection.execute(asked, (after,)).fetchall()])
+
+    def following(self) -> int:
+        """How many follow another."""
+        asked = "SELECT count(*) FROM entries WHERE first <> key"
+        return self._guarded(lambda: int(self._connection.execute(asked).fetchall()[0][0]))
+
+    def clear(self) -> None:
+        """Remove all."""
+        self._begin()
+
+        def run() -> None:
+            execute = self._connection.execute
+            execute("INSERT OR IGNORE INTO undone SELECT * FROM entries WHERE generation <= ?", (self._generation,))
+            execute("DELETE FROM marks")
+            execute("DELETE FROM entries")
+
+        self._guarded(run)
 
     def put(self, entries: Sequence[Entry], *, new: bool = False) -> None:
         """Write or replace; ``new``: none of these keys is there."""

@@ -1,6 +1,6 @@
 """Workers: the only place that makes threads.
 
-Each thread has a name and one owner, is joined with a deadline, and never dies in silence: what it raised goes to ``on_death``,
+Each thread has a name and one owner, is joined in the end, and never dies in silence: what it raised goes to ``on_death``,
 which ends the crawl. Called on the main thread; `alive` on any.
 """
 

@@ -6,10 +6,13 @@ All immutable.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from larm.kit.squeeze import squeeze
 from larm.model.crawl_hash import page_hash
+from larm.model.fingerprint import Fingerprint
 from larm.model.links import Links
 from larm.model.url import Url
 
@@ -60,6 +63,13 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     modified: int = 0
     """When the page was last changed, by what it or its server says, in seconds since 1970; 0: not known."""
 
+    counts: tuple[str, ...] = ()
+    """Names of statistics that count it."""
+    cuts: tuple[str, ...] = ()
+    """Limits beyond which it was not read, see `larm.model.cuts`."""
+
+    unread: bool = False
+    """The process that read it was ended: there may be more to it, so it is asked for as a whole the next time."""
     words: int = 0
     """The `page_hash` over all its text in the order that it has in the page; 0: there is no other order than here."""
 
@@ -97,6 +107,12 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     """The page was stored before; what there is of it is to be replaced."""
     gone: bool = False
     """The page is to be forgotten: out of the index with it."""
+    cuts: Mapping[str, int] = {}
+    """What was not read of it, see `larm.model.cuts`, and the limits that held; 0: one that no setting changes."""
+    group: int = 0
+    """`Document.seen` of an earlier page that says nearly the same: a search shows the best page of a group. 0: of none."""
+    fingerprint: Fingerprint | None = None
+    """Of its main text, where it was made already."""
 
     @property
     def cost(self) -> int:

@@ -64,6 +64,10 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Set where the page is revisited."""
     standing: Standing | None = None
     """Only where the crawl's order needs it."""
+    stale: bool = False
+    """The page with the link said nothing that was new."""
+    released: bool = False
+    """It was held back for the pattern of its address, and now goes on."""
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -80,6 +84,8 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     tries: int
     known: Known | None
     standing: Standing | None = None
+    stale: bool = False
+    released: bool = False
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -111,9 +117,22 @@ def _row(message: URLMessage) -> _Row:
         message.tries,
         message.known,
         message.standing,
+        message.stale,
+        message.released,
     )
 
 
 def _message(row: _Row) -> URLMessage:
     url = Url(row.access, row.access if row.normalised is None else row.normalised, row.host, row.fingerprint)
-    return URLMessage(url, row.referrer, row.link_type, row.depth, row.redirects, row.tries, row.known, row.standing)
+    return URLMessage(
+        url,
+        row.referrer,
+        row.link_type,
+        row.depth,
+        row.redirects,
+        row.tries,
+        row.known,
+        row.standing,
+        row.stale,
+        row.released,
+    )

@@ -4,6 +4,10 @@ Called by `larm.model.url` only. Pure; used on any thread.
 
 One text of the original's rules needs a reading: escaped ``& ; @ =`` stay escaped and literal ones literal, because
 ``?a=b%26c`` and ``?a=b&c`` ask a server for different things. For the same reason ``%2B`` is not a space, ``+`` is.
+
+LARM-30 drops whatever begins with ``index.`` or ``default.``; here it is only the page that a server shows for its folder. Of
+``index.xml``, ``index.de.html`` and ``INDEX.HTML`` nobody knows what they have to do with it, and the folder itself, or they,
+would never be fetched.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ _NORMAL = re.compile(rf"(?:/(?!(?i:index|default)\.)(?=[^/?]){_RUN})*+/?(?:\?(?=
 _PATH = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^/{_KEPT}]")
 _QUERY = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{_KEPT}]")
 _SLASHES = re.compile("//+")
+_FOLDERS = re.compile(r"(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|jsp|cfm|cgi|pl|aspx?)|(?i:index|default)\.(?i:aspx?)")
+"""The last segment of a path that stands for its folder. The servers of ASP know no case."""
 _FOLD = re.compile(r"(?:%[89A-F][0-9A-F])+|%[0-7][0-9A-F]|[A-Z]+")
 
 
@@ -57,7 +63,7 @@ def normal_file(file: str, lowercase: bool) -> str:
     if lowercase:
         path, query = _FOLD.sub(_fold, path), _FOLD.sub(_fold, query)
     last = path.rindex("/") + 1
-    if path[last : last + 8].lower().startswith(("index.", "default.")):  # LARM-30
+    if _FOLDERS.fullmatch(path, last):
         path = path[:last]
     return f"{path}?{query}" if query else path
 

@@ -14,6 +14,7 @@ class FailReason(enum.StrEnum):
     """Why a fetch brought no HTTP answer that can be used. The policy for each is a row of a table in `larm.frontier`."""
 
     TIMEOUT = "timeout"  # connecting, or the whole request (LARM-19)
+    BUSY = "busy"  # the time was up, and we are to blame: nobody turned to the transfer, or there was no room for its body
     UNRESOLVED = "unresolved"  # no such host
     CONNECT = "connect"  # refused, no route
     DROPPED = "dropped"  # the connection broke while sending or receiving

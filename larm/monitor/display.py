@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from larm.monitor.limits import limiting_factor
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 _LIVE_SAMPLES = 10  # seconds that the live rates go over: short enough to see a change, long enough not to flicker
+_ENDING = "ending; Ctrl-C twice leaves at once, and the same command does what is left"
 _VERBOSE_INTERVAL = 5.0  # seconds between plain lines with -v
 
 
@@ -56,15 +57,19 @@ class Display:
         """Redrawn in place, as stderr is a terminal."""
         return self._live is not None
 
-    def refresh(self) -> None:
-        """Redraw, or print a line if one is due. Never raises for what is wrong with stderr."""
+    def refresh(self, waits: Sequence[str] = ()) -> None:
+        """Redraw, or print a line if one is due. ``waits``: the crawl ends, and waits for these.
+
+        Never raises for what is wrong with stderr.
+        """
         if self._broken or self._clock.monotonic() < self._next:
             return
         if not self._live:
             self._next = self._clock.monotonic() + self._interval
         now = self._sample()
-        limit = limiting_factor(self._rates.first, now, self._rates.cpu)
-        lines = progress(now, self._rates, limit)
+        lines = progress(now, self._rates, limiting_factor(self._rates.first, now, self._rates.cpu))
+        if waits:
+            lines = [lines[0], _ENDING, *(f"waits for {printable(each)}" for each in waits)]
         try:
             if self._live:
                 _draw(self._live, lines + (details(now) if self._verbose else []))

@@ -6,6 +6,8 @@ the order of the river, backwards: whoever stands at the end and is full holds u
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from larm.monitor.snapshot import Snapshot
 
 _FULL = 0.9
@@ -36,6 +38,11 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
     )
     busy = f"the fetcher threads ({_hosts(now.hosts_ready)} ready, {air} are in the air)"
     return next((phrase for holds, phrase in rows if holds), busy)
+
+
+def ending(waits: Sequence[str]) -> str:
+    """The same of a crawl that ends and waits for these; empty where there are none."""
+    return f"the end of the crawl: {'; '.join(waits)}" if waits else ""
 
 
 def _hosts(count: int) -> str:

@@ -1,14 +1,15 @@
 """Reporter: writes what a snapshot says to ``logs/ThreadMonitor.log`` and ``stats.json`` (LARM-77, LARM-78, LARM-82).
 
 It observes and never steers: when the crawl ends, and what is flushed or restarted, is not decided here. `tick` is called by
-the tick thread, `finish` once by the main thread after that thread was joined; the two never run at the same time.
+the tick thread, and when that has ended by the main thread as long as the end takes; `finish` once by the main thread. No two
+run at the same time.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +18,7 @@ import msgspec
 
 from larm.kit.disk_failure import disk_failure
 from larm.monitor import thread_log
-from larm.monitor.limits import limiting_factor
+from larm.monitor.limits import ending, limiting_factor
 from larm.monitor.memory import memory_now
 from larm.monitor.rates import Rates
 from larm.monitor.snapshot import Snapshot
@@ -43,10 +44,13 @@ class Reporter:
         self._rates = Rates(SAMPLES)
         self._log = self._open(directory / "logs" / LOG)
 
-    def tick(self) -> Snapshot:
-        """Take the figures, write them to both files. Raises StorageError where the disk does not take them."""
+    def tick(self, waits: Sequence[str] = ()) -> Snapshot:
+        """Take the figures, write them to both files. Raises StorageError where the disk does not take them.
+
+        ``waits``: the crawl ends, and waits for these.
+        """
         now = self._probe()
-        self._write(now, "")
+        self._write(now, "", waits)
         return now
 
     def finish(self, reason: str) -> None:
@@ -63,7 +67,7 @@ class Reporter:
         except OSError as error:  # what could not be written before is tried again
             raise disk_failure(Path(self._log.name), error) from error
 
-    def _write(self, now: Snapshot, reason: str) -> None:
+    def _write(self, now: Snapshot, reason: str, waits: Sequence[str] = ()) -> None:
         self._rates.add(now, time.process_time())
         wall = self._clock.wall()
         try:
@@ -71,11 +75,12 @@ class Reporter:
             self._log.flush()
         except OSError as error:
             raise disk_failure(Path(self._log.name), error) from error
-        _replace(self._stats, msgspec.json.format(msgspec.json.encode(self._report(now, reason, wall))))
+        _replace(self._stats, msgspec.json.format(msgspec.json.encode(self._report(now, reason, waits, wall))))
 
-    def _report(self, now: Snapshot, reason: str, wall: float) -> dict[str, Any]:
+    def _report(self, now: Snapshot, reason: str, waits: Sequence[str], wall: float) -> dict[str, Any]:
         """What stats.json holds; ``larm stats`` and scripts read it."""
         average = self._rates.average()
+        limit = "" if reason else ending(waits) or limiting_factor(self._rates.first, now, self._rates.cpu)
         return {
             "state": "finished" if reason else "running",
             "finish_reason": reason,
@@ -83,7 +88,7 @@ class Reporter:
             "pages_per_second": round(average.pages, 3),
             "bytes_per_second": round(average.received, 1),
             "average_over_seconds": round(average.seconds, 1),
-            "limited_by": "" if reason else limiting_factor(self._rates.first, now, self._rates.cpu),
+            "limited_by": limit,
             "figures": now,
             "stats": summary(now, reason, wall),
         }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from larm.model.left import HostLeft
+
 
 class ThreadFigures(msgspec.Struct, frozen=True, gc=False):
     """One crawling thread, readable without stopping it (LARM-20)."""
@@ -77,6 +79,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Left alone for a while: they answered 429 or 503, or failed."""
     hosts_given_up: int = 0
     """Hosts that did not answer any more."""
+    held_back: int = 0
+    """URLs that are not asked for, as their hosts seem to go on without end."""
+    left: tuple[HostLeft, ...] = ()
+    """The hosts that hold back most of them."""
+    growing: tuple[str, ...] = ()
+    """Start hosts that have brought very many pages, and grow as fast as ever."""
     errors: int = 0
     """Fetches that failed, and answers of 400 and more."""
 

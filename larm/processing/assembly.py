@@ -6,6 +6,7 @@ Called by the HTML processors on the fetcher threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from larm.config import Processing
 from larm.model.crawl_hash import page_hash
@@ -24,6 +25,8 @@ from larm.processing.pointers import alternates, canonical, refresh_target
 from larm.processing.query_charset import UNICODE
 from larm.processing.readable import squeeze_line
 
+CONTRADICTED: Final = "processing/charset_contradicted"
+"""Counts pages that say one encoding of themselves and are in another."""
 MAX_WARNINGS = 20
 """Lines a page."""
 
@@ -54,8 +57,13 @@ class Assembler:
             resolver = self._based(resolver, base, warnings)
         follow = robots.follow or not self._nofollow
         charset = "" if page.charset in UNICODE else page.charset
-        links, related, malformed = self._finder.find(elements, resolver, follow=follow, charset=charset)
-        warnings += malformed
+        found = self._finder.find(elements, resolver, follow=follow, charset=charset)
+        related = found.related
+        warnings += found.warnings
+        counts: tuple[str, ...] = ()
+        if page.declared:
+            warnings.append(f"it says that it is {page.declared}, but it is {page.charset}")
+            counts = (CONTRADICTED,)
         metas = facts.named_metas(about) if page.text else {}
         return Document(
             mime=mime,
@@ -68,7 +76,7 @@ class Assembler:
             modified=page.modified
             or (facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")) if page.text else 0),
             words=page.words or (page_hash(page.title, page.text) if page.text else 0),
-            links=links,
+            links=found.links,
             charset=page.charset,
             index=index and robots.indexed,
             follow=follow,
@@ -78,6 +86,8 @@ class Assembler:
             canonical=canonical(related, message.url) if related else None,
             alternates=alternates(related) if related else (),
             warnings=_lines(message.url.access, warnings) if warnings else (),
+            counts=counts,
+            cuts=tuple(dict.fromkeys((*page.cuts, *found.cuts))) if page.cuts or found.cuts else (),
         )
 
     def _language(self, message: URLMessage, fetched: Fetched, page: Page, metas: Mapping[str, str]) -> str:

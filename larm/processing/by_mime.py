@@ -23,7 +23,7 @@ from larm.processing.apart.reader import DocumentProcessor, DocumentReader
 from larm.processing.assembly import Assembler
 from larm.processing.embedded import CssProcessor, WithEmbedded
 from larm.processing.folder import FolderProcessor, name_of
-from larm.processing.gzipped import GZIP, GzipProcessor
+from larm.processing.gzipped import GZIP, MAX_SIZE, GzipProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor
 from larm.processing.mime import mime_of
@@ -36,6 +36,8 @@ _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
 
 Count = Callable[[str, int], None]
+NO_MEMORY = "processing/memory"
+"""Counts pages that could not be read for want of memory."""
 
 
 ANY_XML = "*/*+xml"
@@ -100,6 +102,9 @@ class ByMime:
             if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
                 document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
             return document
+        except MemoryError:  # a process that has a limit of it ends then, see `larm.relief.child`
+            self._count(NO_MEMORY, 1)
+            return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
             what = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -123,11 +128,13 @@ def processors(
     agent: str = "larm",
     wall: Callable[[], float] | None = None,
     documents: DocumentReader | None = None,
+    page_size: int = MAX_SIZE,
 ) -> ByMime:
     """The processors that larm brings, and ``own`` ones (by MIME type) before them.
 
     ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
     token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not read.
+    ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger.
     """
     assembler = Assembler(links, settings, agent.lower())
     html: Processor
@@ -157,4 +164,4 @@ def processors(
         standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)
-    return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process)) | ours, count, headers, wall)
+    return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size)) | ours, count, headers, wall)

@@ -1,8 +1,9 @@
 """Which encoding a page is written in, and its text (WHATWG HTML 13.2.3.2). Pure; called by the processors on fetcher threads.
 
 The order: byte order mark, charset of Content-Type, ``<meta>`` in the first 1,024 bytes, XML declaration. A page that declares
-nothing is UTF-8 if it is, at least nearly, valid UTF-8; else its encoding is guessed from its letters. Bytes that are wrong in
-an encoding become U+FFFD, never an error.
+nothing is UTF-8 if it is, at least nearly, valid UTF-8; else its encoding is guessed from its letters. So it is where a page
+declares UTF-8 and is nothing less, or declares another encoding and is UTF-8: browsers show such a page as it declares itself,
+and nobody can read it. Bytes that are wrong in an encoding become U+FFFD, never an error.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ _ATTRIBUTE = (
     rb"[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)"
     rb"(?:" + _SPACE + rb"=" + _SPACE + rb"(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*)|(?=>)))?"
 )
-_ATTRIBUTES = rb"(?:" + re.sub(rb"\((?!\?)", rb"(?:", _ATTRIBUTE) + rb")*+"
+ATTRIBUTES: Final = rb"(?:" + re.sub(rb"\((?!\?)", rb"(?:", _ATTRIBUTE) + rb")*+"
 # A token: a comment, a meta element (group 2), another tag, a declaration; or one without an end, where the scan ends too.
 _TOKEN = re.compile(
     rb"<!(?=--).*?-->"
     rb"|<!--()"
-    rb"|<meta(?=[\t\n\f\r /])(" + _ATTRIBUTES + rb")[\t\n\f\r /]*>"
-    rb"|</?[a-z][^\t\n\f\r >]*" + _ATTRIBUTES + rb"[\t\n\f\r /]*>"
+    rb"|<meta(?=[\t\n\f\r /])(" + ATTRIBUTES + rb")[\t\n\f\r /]*>"
+    rb"|</?[a-z][^\t\n\f\r >]*" + ATTRIBUTES + rb"[\t\n\f\r /]*>"
     rb"|</?[a-z]()"
     rb"|<[!/?][^>]*>",
     re.IGNORECASE | re.DOTALL,
@@ -66,6 +67,11 @@ _RAW = re.compile(rb"<(script|style|title|textarea|xmp|iframe|noframes|noembed)\
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"]+)\"|'([^']+)')")
 
 _NO_ASCII = ("utf-16", "utf-32")
+_ESCAPING = frozenset(("iso-2022-jp", "iso2022_kr", "iso-2022-kr", "hz", "hz-gb-2312", "x-user-defined"))  # all of it is ASCII
+_ONE_BYTE = _ASCII_COMPATIBLE | {"windows-874", "koi8-r", "koi8-u", "macintosh", "x-mac-cyrillic", "ibm866", "ibm855"}
+_CERTAIN = 10  # characters that are UTF-8 by chance once in a thousand million texts of two bytes a character
+_DOZENS = 24  # characters that are no UTF-8: fewer are a few words that somebody pasted
+_SOME = 3  # the same, where no character is
 
 
 class Encoding(NamedTuple):
@@ -75,6 +81,8 @@ class Encoding(NamedTuple):
     """As WHATWG writes it, lower case, such as ``windows-1252``."""
     skip: int = 0
     """Length of the byte order mark."""
+    declared: str = ""
+    """What the page says of itself, where its bytes say otherwise."""
 
 
 def encoding_of(body: bytes, content_type: str = "") -> Encoding:
@@ -82,23 +90,28 @@ def encoding_of(body: bytes, content_type: str = "") -> Encoding:
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Encoding(name, len(mark))
-    return Encoding(header_charset(content_type) or _declared(body) or _undeclared(body))
+    declared = header_charset(content_type) or _declared(body)
+    if not declared:
+        return Encoding(_undeclared(body))
+    if body.isascii() or (name := _by_bytes(body, declared)) == declared:
+        return Encoding(declared)
+    return Encoding(name, declared=declared)
 
 
-def utf8_of(body: bytes, content_type: str = "") -> tuple[bytes, str]:
-    """The page as UTF-8, and the name of its own encoding. A page in UTF-8 is not copied, so it may hold invalid bytes."""
+def utf8_of(body: bytes, content_type: str = "") -> tuple[bytes, Encoding]:
+    """The page as UTF-8, and its own encoding. A page in UTF-8 is not copied, so it may hold invalid bytes."""
     encoding = encoding_of(body, content_type)
     if encoding.name == "utf-8":
-        return (body[encoding.skip :] if encoding.skip else body), encoding.name
+        return (body[encoding.skip :] if encoding.skip else body), encoding
     if body.isascii() and encoding.name in _ASCII_COMPATIBLE:
-        return body, encoding.name
-    return _decode(body, encoding).encode("utf-8", "replace"), encoding.name
+        return body, encoding
+    return _decode(body, encoding).encode("utf-8", "replace"), encoding
 
 
-def text_of(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """The page as text, and the name of its encoding."""
+def text_of(body: bytes, content_type: str = "") -> tuple[str, Encoding]:
+    """The page as text, and its encoding."""
     encoding = encoding_of(body, content_type)
-    return _decode(body, encoding), encoding.name
+    return _decode(body, encoding), encoding
 
 
 @lru_cache(maxsize=1_000)
@@ -180,6 +193,44 @@ def _undeclared(body: bytes) -> str:
     return "utf-8"
 
 
+def _by_bytes(body: bytes, declared: str) -> str:
+    """The encoding of a page that declares one and is not all ASCII: another one only where the bytes leave no doubt."""
+    if declared == "utf-8":
+        return _no_utf8(body)
+    if declared.startswith(_NO_ASCII) or declared in _ESCAPING:
+        return declared
+    try:
+        text, _ = codecs.utf_8_decode(body, "strict", False)
+    except UnicodeDecodeError:
+        return declared
+    characters = len(text) - len(body.translate(None, _HIGH))
+    return "utf-8" if characters >= (1 if declared in _ONE_BYTE else _CERTAIN) else declared
+
+
+def _no_utf8(body: bytes) -> str:
+    """UTF-8, unless dozens of its characters are none, more than are some, or all; and all is well in another encoding."""
+    try:
+        codecs.utf_8_decode(body, "strict", False)
+    except UnicodeDecodeError:
+        pass
+    else:
+        return "utf-8"
+    valid, broken = _utf8_characters(body)
+    if broken < (_DOZENS if valid else _SOME) or valid > broken:
+        return "utf-8"
+    name = detect(body)
+    still = _decode(body[:_ENOUGH], Encoding(name)).count(BROKEN)
+    return name if still * 10 < broken else "utf-8"
+
+
+def _utf8_characters(body: bytes) -> tuple[int, int]:
+    """(characters other than ASCII, characters that are none) of a text as UTF-8, as far as it matters."""
+    sample = body[:_ENOUGH]
+    text = sample.decode("utf-8", "replace")
+    broken = text.count(BROKEN)
+    return len(text) - broken - len(sample.translate(None, _HIGH)), broken
+
+
 def _by_zeros(head: bytes) -> str:
     """Latin letters are every second byte of UTF-16, every fourth of UTF-32; the others are zeros. Empty where none fits."""
     units = len(head) // 4
@@ -189,7 +240,5 @@ def _by_zeros(head: bytes) -> str:
 
 def _nearly_utf8(body: bytes) -> bool:
     """Whether most of what is not ASCII is UTF-8: what somebody wrote into a page need not be in the encoding of the page."""
-    sample = body[:_ENOUGH]
-    text = sample.decode("utf-8", "replace")
-    broken = text.count(BROKEN)
-    return len(text) - broken - len(sample.translate(None, _HIGH)) > 10 * broken
+    valid, broken = _utf8_characters(body)
+    return valid > 10 * broken

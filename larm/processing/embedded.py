@@ -149,6 +149,6 @@ class CssProcessor:
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
-        text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
+        text, encoding = text_of(fetched.body, fetched.headers.get("content-type", ""))
         found = self._assembler.links(message.url.access, _elements(in_css(text)), follow=True)
-        return Document(mime, links=found.links, charset=charset, warnings=found.warnings, index=False)
+        return Document(mime, links=found.links, charset=encoding.name, warnings=found.warnings, index=False)

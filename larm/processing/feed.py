@@ -21,6 +21,8 @@ class Feed(NamedTuple):
     language: str
     """As it stands there, such as ``en-GB``."""
     warnings: list[str]
+    given_up: bool = False
+    """It is longer than what is read of it."""
 
 
 def read_feed(text: str) -> Feed | None:
@@ -39,7 +41,7 @@ def read_feed(text: str) -> Feed | None:
         about = about._replace(links=about.links or read_entry(root).links)
     said = (node.text() for node in channel if node.local == "language" and node.space in DATED)
     language = root.get("xml:lang") or channel.get("xml:lang") or next(said, "")
-    return Feed(about, entries, language.strip(), tree.warnings)
+    return Feed(about, entries, language.strip(), tree.warnings, tree.given_up or len(found) > MAX_ENTRIES)
 
 
 def _entries(root: Node) -> Iterator[Node]:

@@ -6,6 +6,7 @@ Most pages are regular and are read in one pass; all others get a tree. Both say
 from __future__ import annotations
 
 from larm.model.crawl_hash import page_hash
+from larm.model.cuts import READER
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -33,7 +34,7 @@ class HtmlProcessor:
 
 def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     """What there is in a page."""
-    body, charset = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
+    body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     body = as_html(body, mime)
     reading = read_regular(body, text=text)
     warnings: list[str] = []
@@ -43,4 +44,18 @@ def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
     main, other, headings = split(marked, boxes, anchors, spoken, plain) if text else Parts()
     title = title_of(title, headings)
     words = page_hash(title, marked, letters) if text else 0
-    return Page(title, main, other, headings, elements, about, charset, language, words, linked_data, warnings)
+    return Page(
+        title,
+        main,
+        other,
+        headings,
+        elements,
+        about,
+        encoding.name,
+        language,
+        words,
+        linked_data,
+        warnings,
+        declared=encoding.declared,
+        cuts=(READER,) if warnings else (),  # all of them say that
+    )

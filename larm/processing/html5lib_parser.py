@@ -13,6 +13,7 @@ from typing import Any
 import html5lib
 
 from larm.model.crawl_hash import page_hash
+from larm.model.cuts import READER
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -20,10 +21,11 @@ from larm.processing.assembly import Assembler
 from larm.processing.boxes import BOXES, Box, weigh
 from larm.processing.charset import text_of
 from larm.processing.hostile import cut
+from larm.processing.noscript import closed
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING, Attributes, Element, Page, as_html
 from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, mark, split, title_of
 from larm.processing.parts import BLOCK as BLOCK_MARK
-from larm.processing.readable import BLOCK, HIDDEN, INNER
+from larm.processing.readable import BLOCK, HIDDEN, INNER, is_blank
 
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -43,10 +45,9 @@ class Html5libProcessor:
 
 def read(fetched: Fetched, mime: str) -> Page:
     """What html5lib finds in a page."""
-    text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
+    text, encoding = text_of(fetched.body, fetched.headers.get("content-type", ""))
     body, warnings = cut(as_html(_SURROGATES.sub("", text).encode(), mime))
-    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
-    root = parser.parse(body.decode("utf-8", "replace"))
+    root = _tree(body)
     reader = _Reader(root)
     if len(reader.elements) > MAX_LINKS:
         warnings = [*warnings, f"{len(reader.elements)} links and the like; those after the first {MAX_LINKS} are ignored"]
@@ -55,8 +56,10 @@ def read(fetched: Fetched, mime: str) -> Page:
     main, other, headings = split(
         words, reader.boxes, [_size(attributes, text) for tag, attributes, text in reader.elements if tag == "a"]
     )
+    for text in reader.without_frames:
+        reader.elements += _Reader(_tree(cut(text.encode())[0])).elements[:MAX_LINKS]
     language = root.get("lang") or root.get("xml:lang") or ""
-    title = title_of(reader.title or "", headings)
+    title = title_of(reader.title, headings)
     return Page(
         title,
         main,
@@ -64,24 +67,32 @@ def read(fetched: Fetched, mime: str) -> Page:
         headings,
         reader.elements,
         reader.about,
-        charset,
+        encoding.name,
         language,
         page_hash(title, words),
         reader.linked_data,
         warnings,
+        declared=encoding.declared,
+        cuts=(READER,) if warnings else (),  # all of them say that
     )
+
+
+def _tree(body: bytes) -> Any:
+    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
+    return parser.parse(closed(body).decode("utf-8", "replace"))
 
 
 class _Reader:
     """Walks an ElementTree once, without recursion."""
 
     def __init__(self, root: Any) -> None:
-        self.title: str | None = None
+        self.title = ""
         self.words: list[str] = []
         self.elements: list[Element] = []
         self.about: list[Element] = []
         self.linked_data: list[str] = []
         self.boxes: list[Box] = []
+        self.without_frames: list[str] = []  # what is said to browsers without frames
         self._anchors: list[tuple[int, list[str]]] = []  # open ones: their place in `elements`, their words
         self._around: list[Box | None] = []  # for each open block element, its box if it is one that says something
         self._mute = 0  # open noscript elements
@@ -106,8 +117,10 @@ class _Reader:
             self.about.append((name, _attributes(element), ""))
         elif name in BLOCK:
             self._begin(name, element)
-        elif element.tag == "title" and self.title is None:  # that of an SVG image has a namespace
+        elif element.tag == "title" and is_blank(self.title):  # that of an SVG image has a namespace
             self.title = element.text or ""
+        elif name == "noframes":
+            self.without_frames.append(element.text or "")
         self._mute += name == "noscript"
         if name and name not in HIDDEN and name != "template":
             self._say(element.text)

@@ -2,18 +2,25 @@
 
 What the page declares counts if its text has the most frequent words of that language. If not, the text is looked at: very many
 templates say ``lang="en"`` over whatever is put into them. cld2, which Chrome once had for this, knows the letters of some 80
-languages; 30 us. Where it is not sure, the most frequent words decide, then the country of the host.
+languages; 30 us. Where it is not sure, the most frequent words decide, then the country of the host. Where it can't be had, the
+letters of scripts that one language has for itself take its place.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
-
-import pycld2
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Final
 
 from larm.processing.frequent_words import FREQUENT, share, share_of
 from larm.processing.readable import names
+
+cld2: ModuleType | None
+try:
+    cld2 = import_module("pycld2")
+except ImportError:  # no platform has wheels of everything; see pyproject.toml for those that have one of this
+    cld2 = None
 
 CLAIMED: Final = names(
     "af ar az be bg bn cs cy da de el en eo es et eu fa fi fr gu he hi hu hy is it ja ka kk ko lg lt lv mn mr nl no pa pl pt ro"
@@ -72,6 +79,25 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _ALIKE = tuple(map(names, ("bs hr sr", "id ms", "da no sv", "es gl ca pt", "cs sk", "zu xh st tn")))
 """Of these the declaration is the better witness."""
 _TAG = re.compile(r"\s*([A-Za-z]{2})(?![A-Za-z])")
+_SCRIPTS = {  # Japanese before Chinese, whose letters it has as well
+    code: re.compile(f"[{letters}]")
+    for code, letters in {
+        "ja": "\u3040-\u30ff",
+        "ko": "\uac00-\ud7af\u1100-\u11ff",
+        "zh": "\u4e00-\u9fff",
+        "el": "\u0370-\u03ff\u1f00-\u1fff",
+        "he": "\u0590-\u05ff",
+        "th": "\u0e00-\u0e7f",
+        "hy": "\u0530-\u058f",
+        "ka": "\u10a0-\u10ff",
+        "bn": "\u0980-\u09ff",
+        "gu": "\u0a80-\u0aff",
+        "pa": "\u0a00-\u0a7f",
+        "ta": "\u0b80-\u0bff",
+        "te": "\u0c00-\u0c7f",
+    }.items()
+}
+_SCRIPT_SHARE = 0.3  # of the letters: a Japanese text has as many Chinese ones, and many texts have English words in them
 _GLANCE = 1_000  # characters, with white space: enough to confirm what is likely
 _LOOKED_AT = 3_000  # characters, with white space
 _WORDS = 150
@@ -113,15 +139,28 @@ def language_of(tag: str, text: str, host: str = "") -> str:
 
 def detect(text: str) -> tuple[str, bool]:
     """(the language of the text, whether that is sure); ("", False) where nothing can be told."""
-    try:
-        sure, _, found = pycld2.detect(text, bestEffort=True)
-    except pycld2.error:  # it refuses control characters
-        sure, _, found = pycld2.detect("".join([each if each.isprintable() else " " for each in text]), bestEffort=True)
-    codes = [_SAME.get(code[:2], code[:2]) for _, code, _, _ in found if code not in ("un", "xxx") and code[2:3] in ("", "-")]
-    best = codes[0] if codes else ""
+    best, sure = _by_script(text) if cld2 is None else _by_cld2(cld2, text)
     if not sure:
         words = text.lower().split()
         common = max(FREQUENT, key=lambda code: share_of(words, code))
         if share_of(words, common) > max(0.1, share_of(words, best)):
             best = common
     return best, sure and bool(best)
+
+
+def _by_cld2(module: Any, text: str) -> tuple[str, bool]:
+    try:
+        sure, _, found = module.detect(text, bestEffort=True)
+    except module.error:  # it refuses control characters
+        sure, _, found = module.detect("".join([each if each.isprintable() else " " for each in text]), bestEffort=True)
+    codes = [_SAME.get(code[:2], code[:2]) for _, code, _, _ in found if code not in ("un", "xxx") and code[2:3] in ("", "-")]
+    return (codes[0] if codes else ""), sure
+
+
+def _by_script(text: str) -> tuple[str, bool]:
+    """Of scripts that several languages share, nothing."""
+    letters = sum(map(str.isalpha, text))
+    for code, script in _SCRIPTS.items():
+        if letters and len(script.findall(text)) > letters * _SCRIPT_SHARE:
+            return code, True
+    return "", False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from larm.config import Processing
 from larm.model.credentials import without_credentials
+from larm.model.cuts import READER
 from larm.model.link_memo import PageLinks
 from larm.model.links import MAX_BYTES, Links
 from larm.model.message import FRAME, ORDINARY
@@ -39,6 +40,8 @@ class Found(NamedTuple):
     """Of them the ``<link>`` elements."""
     warnings: tuple[str, ...]
     """Of malformed ones."""
+    cuts: tuple[str, ...] = ()
+    """See `larm.model.document.Document`."""
 
 
 class LinkFinder:
@@ -56,7 +59,7 @@ class LinkFinder:
         page = PageFinder(self, resolver, follow, charset)
         quick = find_links(elements, page) if find_links is not None else None
         links, related = quick or find(elements, page)
-        return Found(links, related, tuple(page.malformed.values()))
+        return Found(links, related, tuple(page.malformed.values()), (READER,) if "" in page.malformed else ())
 
     def squeeze(self, text: str) -> str:
         """The text of a link, kept for the next page: nine in ten have been on one before. A third of the time of squeezing."""
@@ -124,6 +127,8 @@ class PageFinder:
         if tag in ("frame", "iframe"):
             return attributes.get("src"), "", FRAME, self.follow
         source = attributes.get(_SOURCES.get(tag, "src"))
+        if tag in ("object", "embed") and _is_page(attributes.get("type")):  # a frame by another name
+            return source, "", FRAME, self.follow
         if source and source[:5].lower() == "data:":  # may be megabytes
             source = None
         return source, _alt(attributes) if tag in ("img", "input") else "", ORDINARY, self.embedded
@@ -169,6 +174,10 @@ def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Rel
         elif goes:  # an image that is linked to as well
             follow[place] = True
     return Links.made(found, urls, bytes(follow)), related
+
+
+def _is_page(kind: str | None) -> bool:
+    return kind is not None and kind.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
 
 
 def _nofollow(attributes: Attributes) -> bool:

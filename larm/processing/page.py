@@ -75,6 +75,10 @@ class Page(NamedTuple):
     warnings: Sequence[str] = ()
     modified: int = 0
     """Unix seconds, what the document itself says of its last change; 0: nothing."""
+    declared: str = ""
+    """What it says of its encoding, where its bytes say otherwise."""
+    cuts: tuple[str, ...] = ()
+    """See `larm.model.document.Document`."""
 
 
 _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag

@@ -32,6 +32,11 @@ MAX_ANCHOR: Final = 200
 """Characters (LARM-101)."""
 
 
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in it for readers: then the next ``<title>`` of the page is its title."""
+    return not text or text.isspace()
+
+
 def squeeze_line(text: str) -> str:
     """A title."""
     return " ".join(text.split())

@@ -7,6 +7,7 @@ of the scope is dropped by the filters like any link.
 
 from __future__ import annotations
 
+import enum
 import re
 from typing import Final, NamedTuple
 
@@ -28,6 +29,8 @@ NAMESPACES: Final = frozenset(
 
 _WHITE = " \t\r\n\f\v\u00a0\u200b\ufeff\u2028\u2029" + "".join(map(chr, range(0x2000, 0x200B)))
 _PARTS = {SITEMAP: "url", INDEX: "sitemap"}
+_LOC_DEPTH = 3  # of a loc, with the root
+_LEAST = 2  # URLs of a text sitemap with an odd line
 _LINE = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _NO_SCHEME = re.compile(r"(?:www\.)[^\s/:]+\.[a-z]{2,}(?:[/?#:]|$)", re.IGNORECASE)
 
@@ -51,6 +54,10 @@ class Sitemap(NamedTuple):
     """Why it is not believed: then there are no entries, unless ``partial`` was asked for."""
     cut: bool = False
     """It ends too early."""
+    more: int = 0
+    """Entries beyond `MAX_ENTRIES`."""
+    given_up: bool = False
+    """It is longer or deeper than any sitemap that is read."""
 
 
 def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False) -> Sitemap:
@@ -72,21 +79,27 @@ def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False
     foreign = strict_namespace and reader.namespace.rstrip("/") not in NAMESPACES
     if foreign:
         error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
-    entries = [] if error and (foreign or not partial) else reader.entries[:MAX_ENTRIES]
-    return Sitemap(entries, reader.root == INDEX, error, tokens.cut)
+    entries = [] if error and (foreign or not partial) else reader.entries
+    more = max(0, len(entries) - MAX_ENTRIES)
+    return Sitemap(entries[:MAX_ENTRIES], reader.root == INDEX, error, tokens.cut, more, tokens.given_up)
 
 
 class _Reader:
-    """Takes what matters from the stream of tags: ``loc`` and ``lastmod`` two levels below the root, with its prefix."""
+    """Takes what matters from the stream of tags: ``loc`` and ``lastmod`` two levels below the root, with its prefix.
+
+    Some write ``<loc><url>`` in place of ``<url><loc>``, or one within the other once more, or leave the inner one out.
+    """
 
     def __init__(self) -> None:
         self.root = ""
         self.namespace = ""
         self.entries: list[Entry] = []
-        self.pieces: list[str] = []  # of the element that was opened last
+        self.pieces: list[str] = []  # of the element that was opened last, or of the loc that it is in
         self._prefix = ""
         self._depth = 0
-        self._parts = ""  # the element around a loc
+        self._parts: tuple[str, ...] = ()  # elements around a loc
+        self._locs: tuple[str, ...] = ()
+        self._in_loc = False
         self._loc = self._date = ""
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -94,21 +107,27 @@ class _Reader:
             self._prefix, colon, self.root = name.rpartition(":")
             self.namespace = attributes.get(f"xmlns:{self._prefix}" if colon else "xmlns", "").strip()
             self._prefix += colon
-            self._parts = self._prefix + _PARTS.get(self.root, "url")
+            self._parts = (self._prefix + _PARTS.get(self.root, "url"), f"{self._prefix}loc")
+            self._locs = (f"{self._prefix}loc", f"{self._prefix}url")
         self._depth += 1
-        self.pieces = []
+        if not self._in_loc:
+            self.pieces = []
+            self._in_loc = self._depth == _LOC_DEPTH and name in self._locs
 
     def end(self, name: str) -> None:
         self._depth -= 1
-        text, self.pieces = self.pieces, []
-        if self._depth == 2 and name == f"{self._prefix}loc":
+        if self._in_loc and self._depth >= _LOC_DEPTH:
+            return
+        text, self.pieces, self._in_loc = self.pieces, [], False
+        if self._depth == 2 and name in self._locs:
             self._flush()  # a second one in an element means that the first element was not closed
             self._loc = "".join(text).strip(_WHITE)
         elif self._depth == 2 and name == f"{self._prefix}lastmod":
             self._date = "".join(text)
-        elif self._depth == 1 and name == self._parts:
-            if self.root == INDEX and not self._loc:  # <sitemap>https://...</sitemap>
-                self._loc = "".join(text).strip(_WHITE)
+        elif self._depth == 1 and name in self._parts:
+            if not self._loc:  # <sitemap>https://...</sitemap>
+                loc = "".join(text).strip(_WHITE)
+                self._loc = loc if self.root == INDEX or _LINE.fullmatch(loc) else ""
             self._flush()
 
     def _flush(self) -> None:
@@ -120,20 +139,33 @@ class _Reader:
 def read_text(text: str) -> Sitemap:
     """Of a text with a URL a line."""
     lines = (line.strip(_WHITE) for line in text.splitlines())
-    return Sitemap([Entry(line) for line in lines if _LINE.fullmatch(line)][:MAX_ENTRIES])
+    entries = [Entry(line) for line in lines if _LINE.fullmatch(line)]
+    return Sitemap(entries[:MAX_ENTRIES], more=max(0, len(entries) - MAX_ENTRIES))
 
 
-def is_text_sitemap(text: str) -> bool:
-    """Whether a text is nothing but URLs, one a line; in a longer one, one line in ten may be something else."""
+class TextKind(enum.Enum):
+    """What a text is."""
+
+    NO_SITEMAP = enum.auto()
+    SITEMAP = enum.auto()
+    """Nothing but URLs, one a line; in a longer one, one line in ten may be something else."""
+    WITH_WORDS = enum.auto()
+    """So short that its one odd line may be what it is about: it is a text for readers as well."""
+
+
+def kind_of_text(text: str) -> TextKind:
+    """By its first 100,000 characters."""
     begin = text.lstrip(_WHITE)[:100_000]
-    if not _LINE.match(begin):
-        return False
+    if not _LINE.match(begin) and not _LINE.match(begin.partition("\n")[2].lstrip(_WHITE)):
+        return TextKind.NO_SITEMAP
     lines = [line.strip(_WHITE) for line in begin.splitlines()]
     if len(begin) == 100_000:
         del lines[-1:]  # half a line
     lines = [line for line in lines if line]
     others = sum(_LINE.fullmatch(line) is None for line in lines)
-    return bool(lines) and others <= len(lines) // 10
+    if lines and others <= len(lines) // 10:
+        return TextKind.SITEMAP
+    return TextKind.WITH_WORDS if others == 1 and len(lines) > _LEAST else TextKind.NO_SITEMAP
 
 
 def completed(loc: str) -> str:

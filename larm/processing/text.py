@@ -9,7 +9,7 @@ from larm.processing.assembly import Assembler
 from larm.processing.charset import text_of
 from larm.processing.mime import is_binary
 from larm.processing.page import Page
-from larm.processing.sitemap import is_text_sitemap, read_text
+from larm.processing.sitemap import TextKind, kind_of_text, read_text
 from larm.processing.xml import sitemap_page
 
 _NOT_FOR_READERS = frozenset(("text/css", "text/javascript", "text/rtf"))
@@ -31,9 +31,17 @@ class TextProcessor:
             return Document(mime)
         if is_binary(body):
             return Document(mime, warnings=(f"{message.url.access}: sent as {mime}, but it is binary",))
-        text, charset = text_of(body, fetched.headers.get("content-type", ""))
-        if is_text_sitemap(text):
+        text, encoding = text_of(body, fetched.headers.get("content-type", ""))
+        kind = kind_of_text(text)
+        if kind is TextKind.NO_SITEMAP:
+            page = Page("", _readable(text), "", (), (), (), "")
+        else:
+            words = _readable(text) if kind is TextKind.WITH_WORDS else ""
             page = sitemap_page(read_text(text), message.url.access, self._strict_sitemaps)
-            return self._assembler.document(message, fetched, mime, page._replace(charset=charset), index=False)
-        text = text.replace("\r\n", "\n").replace("\0", "").strip()
-        return self._assembler.document(message, fetched, mime, Page("", text, "", (), (), (), charset))
+            page = page._replace(text=words)
+        page = page._replace(charset=encoding.name, declared=encoding.declared)
+        return self._assembler.document(message, fetched, mime, page, index=kind is not TextKind.SITEMAP)
+
+
+def _readable(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\0", "").strip()

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from larm.processing.hostile import cut
+from larm.processing.noscript import closed
 from larm.processing.page import LINKED_DATA, MAX_LINKS, Element, Reading
 from larm.processing.parts import EDGE
 from larm.processing.tag_ids import (
@@ -23,6 +24,7 @@ from larm.processing.tag_ids import (
     HIDDEN_IDS,
     IMAGE_ID,
     LINKING_IDS,
+    NOFRAMES_ID,
     SCRIPT_ID,
     SPEAKING_IDS,
     TEXT_ID,
@@ -40,7 +42,7 @@ FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 def read_tree(body: bytes, *, text: bool) -> tuple[Reading, list[str]]:
     """(what is in a page, warnings). ``body``: UTF-8; ``text``: False where no text is wanted."""
     body, warnings = cut(body)
-    root = LexborHTMLParser(body).root
+    root = _root(closed(body))
     title, marked, boxes, found, odd, headings = Walked() if root is None else walk(root) if text else skim(root)
     kept = list(found)
     if len(kept) < FEW and (frames := FRAME.findall(body)) and not any(tag == FRAME_ID for tag, _ in kept):
@@ -51,6 +53,14 @@ def read_tree(body: bytes, *, text: bool) -> tuple[Reading, list[str]]:
     linked_data = _linked_data(kept) if text else []
     elements, about, anchors = _elements(kept, odd, ANCHOR_WORK // (len(body) + 1))
     return Reading(title, marked, boxes, elements, about, anchors, headings, _language(root), linked_data), warnings
+
+
+def _root(body: bytes) -> LexborNode | None:
+    """lexbor takes any bytes, and gives up only where it gets no more memory; then MemoryError is raised."""
+    try:
+        return LexborHTMLParser(body).root
+    except SelectolaxError as error:
+        raise MemoryError(str(error)) from error
 
 
 def _linked_data(kept: Sequence[tuple[int, LexborNode]]) -> list[str]:
@@ -75,6 +85,7 @@ def _elements(
     elements: list[Element] = []
     about: list[Element] = []
     anchors: list[int] = []
+    behind: list[Element] = []
     anchor, add, note = ANCHOR_ID, elements.append, anchors.append
     for tag, node in kept:
         attributes = node.attributes
@@ -91,9 +102,22 @@ def _elements(
             note(len(words))
         elif tag in LINKING_IDS:
             elements.append((LINKING_IDS[tag], attributes, ""))
+        elif tag == NOFRAMES_ID:
+            behind += _without_frames(node)
         else:
             about.append((SPEAKING_IDS[tag], attributes, ""))
-    return elements, about, anchors
+    return elements + behind if behind else elements, about, anchors
+
+
+def _without_frames(noframes: LexborNode) -> list[Element]:
+    """What is said to browsers without frames leads somewhere, too; the parser has read it as one text."""
+    body, _ = cut(noframes.text().encode())
+    root = LexborHTMLParser(closed(body)).root
+    if root is None:
+        return []
+    walked = walk(root)
+    kept = [each for each in walked.kept if each[0] != NOFRAMES_ID]
+    return _elements(kept[:MAX_LINKS], walked.odd, ANCHOR_WORK // (len(body) + 1))[0]
 
 
 def _anchor_around(node: LexborNode | None) -> int:

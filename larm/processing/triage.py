@@ -1,10 +1,11 @@
 """Triage: what kind of work a body will be, told before anything of it is read. Called on the fetcher threads.
 
-Loads no parser: a crawl whose pages are all read by a process beside it needs none itself.
+Loads no parser: a crawl whose pages are all read by processes beside it needs none itself.
 """
 
 from __future__ import annotations
 
+import enum
 from typing import Final
 
 from larm.config import Processing
@@ -12,35 +13,75 @@ from larm.model.outcome import Fetched
 
 HTML: Final = ("text/html", "application/xhtml+xml")
 LARGE: Final = 1_000_000
-"""Bytes of a body that a fetcher thread leaves to the reading threads: one page in ten thousand, a sitemap, a trap."""
+"""Bytes of a body from which it is heavy: one page in ten thousand, a sitemap, a trap."""
+LARGE_XML: Final = 200_000
+"""The same of XML, which Python reads: it takes 0.4 s for a megabyte."""
+_GZIP: Final = b"\x1f\x8b"
+_XML: Final = ("xml", "rss", "atom", "rdf", "opml")
+"""Parts of the names of its types."""
+_UNREAD: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/octet-stream")
+"""Beginnings of types of which larm reads nothing, unless the user has a processor for them."""
+_ROOM: Final = 100_000_000
+"""Bytes of address space that Python takes with all that reads pages, and that XML of 52 MB takes beside its text."""
+_TREE: Final = {"lexbor": 66, "html5lib": 220}
+"""Bytes that a tree takes for each byte of the worst page, ``<p>`` again and again; a common page takes a third of it."""
+
+
+class Work(enum.Enum):
+    """Who should read a body."""
+
+    LIGHT = enum.auto()
+    """Any process that reads pages, among others; or whoever has it."""
+    HEAVY = enum.auto()
+    """A process that reads one body at a time, within a limit of memory that is granted for it (`larm.relief.heavy`)."""
+    DOCUMENT = enum.auto()
+    """A process that reads PDF and office files."""
+    HERE = enum.auto()
+    """Whoever has it: there is little to read, or a processor of the user's own does it, who may want to remember."""
+
+
+SLOW: Final = frozenset((Work.HEAVY, Work.DOCUMENT))
+"""What takes a process, or a good part of a second."""
 
 
 class Triage:
     """By the settings that the processors are made of, too (`larm.processing.by_mime`)."""
 
-    def __init__(self, settings: Processing) -> None:
+    def __init__(self, settings: Processing, page_size: int) -> None:
+        """``page_size``: bytes that are read of a page, unpacked."""
         # constant after construction
         self._own = frozenset(mime.lower() for mime in settings.by_mime)
-        self._quick = settings.parser == "lexbor" and not (settings.follow_embedded or settings.srcset)
         self._documents = settings.documents.processes > 0
+        self._page_size = page_size
+        self._tree = _TREE[settings.parser]
 
-    def is_page(self, fetched: Fetched) -> bool:
-        """Whether this is HTML, says so, and takes a few seconds at most: html5lib takes 3 s for a megabyte."""
-        kind = fetched.headers.get("content-type", "")
-        if len(fetched.body) > LARGE and not (self._quick and HTML[0] not in self._own):
-            return False
-        return "html" in kind and (fetched.body.startswith(b"<") or _mime_of(kind, fetched.body) in HTML)
+    def work(self, fetched: Fetched) -> Work:
+        """By its type, its first bytes and its size."""
+        body, kind = fetched.body, fetched.headers.get("content-type", "")
+        if len(body) <= LARGE and "html" in kind and body.startswith(b"<") and not self._own:  # nearly always: a quick answer
+            return Work.LIGHT
+        mime = _mime_of(kind, body)
+        if mime in self._own:
+            return Work.HERE
+        if _is_document(mime):
+            return Work.DOCUMENT if self._documents else Work.HERE
+        if mime.startswith(_UNREAD):
+            return Work.HERE
+        xml = mime not in HTML and any(word in mime for word in _XML)
+        if body.startswith(_GZIP) or len(body) > (LARGE_XML if xml else LARGE):  # of what is packed nobody knows how much it is
+            return Work.HEAVY
+        return Work.LIGHT if xml or mime in HTML else Work.HERE
 
-    def is_slow(self, fetched: Fetched) -> bool:
-        """Whether it takes a process, or a good part of a second, to read this."""
-        if len(fetched.body) > LARGE:
-            return True
-        if fetched.body.startswith(b"<") or not self._documents:  # nearly always: a quick answer
-            return False
-        from larm.processing.apart.protocol import KINDS
+    def memory(self, fetched: Fetched) -> int:
+        """Bytes that a process should have to read it, in the worst case."""
+        size = self._page_size if fetched.body.startswith(_GZIP) else len(fetched.body)
+        return _ROOM + self._tree * size
 
-        mime = _mime_of(fetched.headers.get("content-type", ""), fetched.body)
-        return mime in KINDS and mime not in self._own
+
+def _is_document(mime: str) -> bool:
+    from larm.processing.apart.protocol import KINDS  # for the page in a hundred
+
+    return mime in KINDS
 
 
 def _mime_of(kind: str, body: bytes) -> str:

@@ -14,12 +14,13 @@ from selectolax.lexbor import LexborNode
 from larm.processing.boxes import BOXES, Box, BoxesOf, weigh
 from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, HEADINGS, LIGHT_BOX, LIGHT_BOX_END, mark
 from larm.processing.parts import BLOCK as BLOCK_MARK
-from larm.processing.readable import BLOCK, INNER
+from larm.processing.readable import BLOCK, INNER, is_blank
 from larm.processing.tag_ids import (
     ANCHOR_ID,
     HIDDEN_IDS,
     IMAGE_ID,
     LINKING_IDS,
+    NOFRAMES_ID,
     NOSCRIPT_ID,
     SPEAKING_IDS,
     SVG_ID,
@@ -38,7 +39,7 @@ BLOCKS = {
 """By number: (mark, whether its end needs a look, the boxes of this name)."""
 _HEADINGS = frozenset(ids(HEADINGS))
 _ROOTS = frozenset(ids(frozenset(("html", "head", "body", "frameset"))))
-_KEPT = frozenset(LINKING_IDS) | frozenset(SPEAKING_IDS)
+_KEPT = frozenset(LINKING_IDS) | frozenset(SPEAKING_IDS) | {NOFRAMES_ID}
 _SPECIAL = _KEPT | HIDDEN_IDS | {NOSCRIPT_ID}
 _BLOCK_END, _BOX_END, _LIGHT_BOX_END = (each.encode() for each in (BLOCK_MARK, BOX_END, LIGHT_BOX_END))  # a tenth faster
 
@@ -60,7 +61,7 @@ class Walked(NamedTuple):
 
 def walk(root: LexborNode) -> Walked:  # noqa: PLR0912, PLR0915  calls would cost a tenth of the page's time
     """With the text. What is asked of most nodes comes first."""
-    title: str | None = None
+    title = ""
     words: list[str] = []
     kept: list[tuple[int, LexborNode]] = []
     odd: list[LexborNode] = []
@@ -115,7 +116,7 @@ def walk(root: LexborNode) -> Walked:  # noqa: PLR0912, PLR0915  calls would cos
                 if tag == IMAGE_ID:
                     odd.append(node)
             if tag in HIDDEN_IDS:
-                if tag == TITLE_ID and title is None and not _is_drawn(node):
+                if tag == TITLE_ID and is_blank(title) and not _is_drawn(node):
                     title = node.text()
                 if node.first_child is not None:
                     odd.append(node)
@@ -123,7 +124,7 @@ def walk(root: LexborNode) -> Walked:  # noqa: PLR0912, PLR0915  calls would cos
             elif tag == NOSCRIPT_ID and noscripts < _NOSCRIPTS:
                 noscripts += 1
                 _silence(node)
-    return Walked(title or "", "".join(words), found, kept, odd, _headings(words, headings))
+    return Walked(title, "".join(words), found, kept, odd, _headings(words, headings))
 
 
 def _headings(words: Sequence[str], beginnings: Sequence[int]) -> list[str] | None:
@@ -143,7 +144,7 @@ def _headings(words: Sequence[str], beginnings: Sequence[int]) -> list[str] | No
 
 def skim(root: LexborNode) -> Walked:
     """Without the text. Texts of links are rougher: what is in <noscript> counts, and a word may stick to a block before it."""
-    title: str | None = None
+    title = ""
     kept: list[tuple[int, LexborNode]] = []
     odd: list[LexborNode] = []
     for node in root.traverse():
@@ -154,11 +155,11 @@ def skim(root: LexborNode) -> Walked:
                 if tag == IMAGE_ID:
                     odd.append(node)
             if tag in HIDDEN_IDS:
-                if tag == TITLE_ID and title is None and not _is_drawn(node):
+                if tag == TITLE_ID and is_blank(title) and not _is_drawn(node):
                     title = node.text()
                 if node.first_child is not None:
                     odd.append(node)
-    return Walked(title or "", kept=kept, odd=odd)
+    return Walked(title, kept=kept, odd=odd)
 
 
 def _is_drawn(title: LexborNode) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from larm.model.cuts import READER
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
@@ -46,7 +47,7 @@ class XmlProcessor:
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
-        text, charset = text_of(fetched.body, fetched.headers.get("content-type", ""))
+        text, encoding = text_of(fetched.body, fetched.headers.get("content-type", ""))
         text = text.lstrip("\ufeff \t\r\n\0")
         root = root_of(text)
         if root == "html":
@@ -56,11 +57,12 @@ class XmlProcessor:
             page, index = self._sitemap(message.url.access, text), False
         elif root in feed.ROOTS and (found := feed.read_feed(text)):
             page = self._feed(message.url.access, fetched.headers.get("content-location", ""), found)
-        elif not root and sitemap.is_text_sitemap(text):
+        elif not root and sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
             page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
         else:
             page = any_xml(text)
-        return self._assembler.document(message, fetched, mime, page._replace(charset=charset), index=index)
+        page = page._replace(charset=encoding.name, declared=encoding.declared)
+        return self._assembler.document(message, fetched, mime, page, index=index)
 
     def _sitemap(self, address: str, text: str) -> Page:
         return sitemap_page(sitemap.read_xml(text), address, self._strict_sitemaps)
@@ -82,10 +84,13 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     warnings = [f"sitemap: {found.error}"] if found.error else []
     if found.cut:
         warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
+    if found.more:
+        warnings.append(f"only the first {len(found.entries)} entries of the sitemap are followed, {found.more} are not")
     addresses = [sitemap.completed(entry.loc) for entry in found.entries]
+    cuts = (READER,) if found.more or found.given_up else ()
     if strict and not found.lists_sitemaps:
         addresses = [each for each in addresses if sitemap.speaks_for(address, each)]
-    return Page("", "", "", (), [("a", {"href": each}, "") for each in addresses], (), "", warnings=warnings)
+    return Page("", "", "", (), [("a", {"href": each}, "") for each in addresses], (), "", warnings=warnings, cuts=cuts)
 
 
 def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
@@ -109,6 +114,7 @@ def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
         language=found.language,
         warnings=warnings,
         modified=modified,
+        cuts=(READER,) if found.given_up or len(elements) > MAX_LINKS else (),
     )
 
 
@@ -143,11 +149,12 @@ def any_xml(text: str) -> Page:
             words.append(" ")
             if within or (not title and name.rpartition(":")[2] == "title"):
                 within += 1
-            if rest and len(elements) < MAX_LINKS:
+            if rest:
                 attributes = tokens.attributes(rest)
                 elements += (("a", {"href": attributes[key]}, "") for key in _ADDRESSES if key in attributes)
         else:
             words.append(" ")
             within -= within > 0
     warnings = [f"XML: not well-formed: {'; '.join(tokens.faults)}"] if tokens.faults else []
-    return Page(title, "".join(words).strip(), "", (), elements, (), "", warnings=warnings)
+    cuts = (READER,) if tokens.given_up or len(elements) > MAX_LINKS else ()
+    return Page(title, "".join(words).strip(), "", (), elements[:MAX_LINKS], (), "", warnings=warnings, cuts=cuts)

@@ -39,7 +39,7 @@ _ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|(\w{1,40}));")
 
 
 class XmlTokens:
-    """Iterate once; then `faults` and `cut` are known."""
+    """Iterate once; then `faults`, `cut` and `given_up` are known."""
 
     def __init__(self, text: str) -> None:
         # constant after construction
@@ -49,6 +49,8 @@ class XmlTokens:
         """What is not well-formed, the first few of each kind of it."""
         self.cut = False
         """The text ended, or was given up, with open elements."""
+        self.given_up = False
+        """It is longer or deeper than anything that is read of a text."""
         self._open: list[str] = []
         self._counts: dict[str, int] = {}
         self._lacking: set[str] = set()  # ends of comments and the like that don't come any more
@@ -77,7 +79,10 @@ class XmlTokens:
             yield from self._close(name.lower()) if slash else self._begin(name.lower(), rest)
             if len(self._open) > MAX_DEPTH:
                 self.fault("nested too deeply")
+                self.given_up = True
                 break
+        else:
+            self.given_up = at < end
         if self._open:
             self.cut = True
             for name in reversed(self._open):

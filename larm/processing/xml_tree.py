@@ -71,6 +71,8 @@ class Tree(NamedTuple):
 
     root: Node | None
     warnings: list[str]
+    given_up: bool
+    """It is longer or deeper than what is read of it."""
 
 
 def parse(text: str, names: Mapping[str, str]) -> Tree:
@@ -102,6 +104,7 @@ def parse(text: str, names: Mapping[str, str]) -> Tree:
             count += 1
             if count > MAX_NODES:
                 tokens.fault(f"more than {MAX_NODES} elements")
+                tokens.given_up = True
                 break
         elif kind == END:
             stack.pop()
@@ -111,4 +114,4 @@ def parse(text: str, names: Mapping[str, str]) -> Tree:
     warnings = list(tokens.faults)
     if tokens.cut:
         warnings.append("it ends too early")
-    return Tree(root, warnings)
+    return Tree(root, warnings, tokens.given_up)

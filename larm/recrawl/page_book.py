@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from larm.errors import StorageError
 from larm.kit.record_table import RecordTable
+from larm.model.cuts import may_be_whole
 from larm.model.digest import digest
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, Known, URLMessage
@@ -41,11 +43,17 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The status that said so; 0: it is there."""
     forgotten: int = 0
     """What `gone` was when it was forgotten: the other storages may not have come to forget it, then it is gone once more."""
+    cuts: dict[str, int] = {}
+    """What was not read of it, and the limits that held (`larm.model.cuts`)."""
 
-    def message(self, key: int) -> URLMessage:
-        """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked."""
+    def message(self, key: int, limits: Mapping[str, int] = MappingProxyType({})) -> URLMessage:
+        """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked.
+
+        The same where ``limits``, those of now, let more of it be read.
+        """
         url = Url(self.access, self.normalised, self.host, key)
-        return URLMessage(url, self.referrer, self.link_type, self.depth, known=UNKNOWN if self.gone else self.known)
+        whole = self.gone or (self.cuts and may_be_whole(self.cuts, limits))
+        return URLMessage(url, self.referrer, self.link_type, self.depth, known=UNKNOWN if whole else self.known)
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -106,7 +114,7 @@ class PageBook:
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
             elif visit.status in GONE and row.stored:
-                self._puts[key] = msgspec.structs.replace(row, gone=visit.status)
+                self._puts[key] = msgspec.structs.replace(row, access=url.access, gone=visit.status)
 
     def commit(self) -> Mapping[str, Any]:
         """One generation."""
@@ -148,7 +156,7 @@ def _row(visit: Visit, url: Url) -> PageRow:
     headers = visit.headers
     known = (
         UNKNOWN
-        if visit.document is None
+        if visit.document is None or visit.document.unread
         else Known(
             _validator(headers, "etag"),
             _validator(headers, "last-modified"),
@@ -157,5 +165,13 @@ def _row(visit: Visit, url: Url) -> PageRow:
         )
     )
     return PageRow(
-        url.access, url.normalised, url.host, visit.referrer, visit.link_type, visit.depth, known, visit.document is not None
+        url.access,
+        url.normalised,
+        url.host,
+        visit.referrer,
+        visit.link_type,
+        visit.depth,
+        known,
+        visit.document is not None,
+        cuts=dict(visit.cuts),
     )

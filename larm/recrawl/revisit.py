@@ -1,20 +1,22 @@
 """Revisit: the pages to ask for again, and, at the end, which of them are to be forgotten (LARM-121).
 
-Both run on the main thread: `Recrawl.due` before the river flows, `Recrawl.gone` after it has run dry and the page book was
-committed.
+`Recrawl.due` runs on the main thread before the river flows, `Recrawl.gone` on that of the last checkpoint, after the river
+has run dry and the page book was committed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
 from larm.kit.record_table import RecordTable
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage
+from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow, decode_row
 
 _BATCH = 1000
@@ -29,20 +31,25 @@ class Recrawl:
         starts: Sequence[URLMessage] | None,
         most_gone: float,
         note: Callable[[str], None],
+        parse: Callable[[str], Url],
         *,
         whole: bool = False,
+        limits: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """``path``: the page book. ``note`` takes lines for people.
+        """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text.
 
         ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
         ``whole``: some storage has not been given all pages, so none may be answered by "not modified".
+        ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
         """
         # constant after construction
         self._path = path
         self._starts = starts
         self._most_gone = most_gone
         self._note = note
+        self._parse = parse
         self._whole = whole
+        self._limits = limits
 
     def due(self) -> Iterator[list[URLMessage]]:
         """All pages that are known, in batches; nothing where the frontier has them already."""
@@ -50,12 +57,24 @@ class Recrawl:
             return
         left = {message.url.fingerprint: message for message in self._starts}
         for batch in _rows(self._path):
-            for key, _ in batch:
-                left.pop(key, None)
-            messages = [row.message(key) for key, row in batch]
+            messages = [message for key, row in batch for message in self._messages(key, row)]
+            for message in messages:
+                left.pop(message.url.fingerprint, None)
             yield [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
         if left:
             yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
+
+    def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
+        """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:
+        what was stored for both is replaced by the page that it should have been, or goes if that is gone."""
+        message = row.message(key, self._limits)
+        try:
+            own, other = self._parse(row.access), self._parse(row.normalised)
+        except BadUrl:
+            return [message]
+        if own.normalised == row.normalised or own.host != row.host or other.fingerprint != key:
+            return [message]
+        return [msgspec.structs.replace(message, url=url, known=UNKNOWN) for url in (own, other)]
 
     def gone(self) -> list[Visit]:
         """Pages that answered that they are gone; but of no host more than the share ``most_gone`` at once.
@@ -80,8 +99,28 @@ class Recrawl:
         return [visit for visits in lost.values() for visit in visits]
 
 
-def _rows(path: Path) -> Iterator[list[tuple[int, PageRow]]]:
-    table = RecordTable(path)
+def cut_pages(path: Path) -> Counter[str]:
+    """How many pages were cut, by the names of `larm.model.cuts`; a crawl may be running. Raises StorageError."""
+    found: Counter[str] = Counter()
+    for batch in _rows(path, read_only=True):
+        for _, row in batch:
+            if row.cuts and row.stored:
+                found.update(row.cuts.keys())
+    return found
+
+
+def cuts_of(path: Path, key: int) -> Mapping[str, int]:
+    """What was not read of one page, and the limits that held; a crawl may be running. Raises StorageError."""
+    table = RecordTable(path, read_only=True)
+    try:
+        record = table.get(key)
+        return decode_row(record.data, path).cuts if record else {}
+    finally:
+        table.close()
+
+
+def _rows(path: Path, *, read_only: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
+    table = RecordTable(path, read_only=read_only)
     try:
         last = -1
         while records := table.after(last, _BATCH):

@@ -13,8 +13,9 @@ from larm.config import Processing
 from larm.kit.helper_process import HelperProcess
 
 CHILD: Final = "larm.relief.child"
-MEMORY: Final = 4_000_000_000
-"""Bytes of address space: the largest pages need a quarter of it; it only bounds a mistake."""
+MEMORY: Final = {"lexbor": 300_000_000, "html5lib": 600_000_000}
+"""Bytes of address space by the parser: twice what the worst page of a megabyte takes, with Python and all that it loads.
+Larger ones are read elsewhere (`larm.relief.heavy`)."""
 _MOST_READERS: Final = 3
 """Processes beside the crawl, if nothing else is said: three take in what one process can fetch and store. Measured on two
 cores, a crawl with index of 10,000 pages: 15.1 s without, 11.8 s with one, 11.1 s with two."""
@@ -29,14 +30,14 @@ def readers_of(settings: Processing) -> int:
     return min(max((os.cpu_count() or 1) - 1, 0), _MOST_READERS)
 
 
-def new_reader() -> HelperProcess:
+def new_reader(settings: Processing) -> HelperProcess:
     """One that is not started yet."""
-    return HelperProcess(CHILD, MEMORY)
+    return HelperProcess(CHILD, MEMORY[settings.parser])
 
 
 def reader_ahead(settings: Processing) -> HelperProcess | None:
     """The first one, running; None where there shall be none, or it can't be had at once. Before there are other threads."""
     if not readers_of(settings):
         return None
-    process = new_reader()
+    process = new_reader(settings)
     return process if process.fork() else None

@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from typing import Final
 
 from larm.kit.frames import KEPT
 from larm.kit.garbage import collect_rarely, give_back
 from larm.kit.helper_serve import serve
+from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import ByMime, processors
-from larm.processing.triage import HTML, LARGE
-from larm.relief.protocol import Reply, Request, Terms, allowance, decode_request, encode_reply, settings_of, sizes_of
+from larm.processing.apart.protocol import KINDS
+from larm.processing.by_mime import NO_MEMORY, ByMime, processors
+from larm.processing.triage import LARGE
+from larm.relief.protocol import Reply, Request, Terms, decode_request, encode_reply, settings_of
+
+_NOT_HERE: Final = "larm/not-here"
+
+
+class _NotHere:
+    """In place of a processor of the user's own: it may want to remember, so it is in the crawl's process."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:  # noqa: ARG002  see `larm.seams.Processor`
+        return Document(_NOT_HERE)
 
 
 class Child:
@@ -35,7 +49,9 @@ class Child:
         if self._process is None:
             raise ValueError("a new process must be told how to read")
         read = [self._process.process(message, fetched) for message, fetched in request.pages]
-        documents = [document if document.mime in HTML else None for document in read]
+        if self._counts[NO_MEMORY]:
+            raise MemoryError
+        documents = [None if document.mime == _NOT_HERE or document.mime in KINDS else document for document in read]
         counts = dict(self._counts)
         self._counts.clear()
         if len(self._reply) > KEPT:
@@ -48,7 +64,15 @@ class Child:
     def _build(self, terms: Terms) -> ByMime:
         normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)
         settings = settings_of(terms)
-        return processors(LinkMemo(normalizer), settings, None, self._count, text=terms.text, agent=terms.agent)
+        return processors(
+            LinkMemo(normalizer),
+            settings,
+            dict.fromkeys(terms.own, _NotHere()),
+            self._count,
+            text=terms.text,
+            agent=terms.agent,
+            page_size=terms.page_size,
+        )
 
     def _count(self, name: str, n: int) -> None:
         self._counts[name] += n
@@ -56,7 +80,7 @@ class Child:
 
 def seconds(request: Request) -> float:
     """What it may take."""
-    return allowance(sizes_of(request.pages))
+    return request.seconds
 
 
 def main(memory: int) -> None:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
-from larm.processing.triage import LARGE
 from larm.seams import Clock
 
 Ended = tuple[Lease, Outcome]
@@ -37,8 +36,7 @@ WAITING = 512
 """Pages that wait for each process, beside those that it was given: an eighth of a second of work. With half as many a crawl of
 1,000 pages reads some itself, for which it has to load what reads them, and takes a fiftieth longer."""
 BATCH_BYTES, WAITING_BYTES = 1_000_000, 16_000_000
-"""Bytes of them, and one page more. So much room that a few of the largest pages find some too: one of 6 MB takes 100 MB while
-it is read, which the crawl's own process need not have."""
+"""Bytes of them, and one page more."""
 
 
 class ReliefLane:
@@ -131,13 +129,12 @@ class ReliefLane:
         return [each for each in ended if id(each[0]) not in taken]
 
     def _fitting_locked(self, pages: list[tuple[Lease, Fetched]]) -> list[tuple[Lease, Fetched]]:
-        """Those that there is room for. Large ones need no place among the small ones: they are few, and cost most here."""
+        """Those that there is room for."""
         fitting = []
         for page in pages:
-            size = len(page[1].body)
-            if self._space > 0 and (self._room > 0 or size > LARGE):
+            if self._space > 0 and self._room > 0:
                 self._room -= 1
-                self._space -= size
+                self._space -= len(page[1].body)
                 fitting.append(page)
         return fitting
 

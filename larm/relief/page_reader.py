@@ -1,11 +1,10 @@
-"""PageReader: pages to a process beside the crawl, documents back. Owned by one thread, ``larm-relief-<n>``.
+"""PageReader: pages to a process beside the crawl, documents back. Owned by one thread at a time, such as ``larm-relief-<n>``.
 
 A page that ends the process twice, once among others and once alone, is known by that: it costs itself and nothing else.
 """
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,12 +12,12 @@ from contextlib import suppress
 import msgspec
 
 from larm.kit.frames import KEPT
-from larm.kit.helper_process import Died, HelperProcess, NotStarted, TookTooLong
+from larm.kit.helper_process import Died, HelperProcess, Killed, NotStarted, TookTooLong, TookTooMuch
 from larm.kit.helper_serve import GRACE
 from larm.model.document import Document
 from larm.model.lease import Lease
+from larm.model.lost import Lost
 from larm.model.outcome import Fetched
-from larm.processing.triage import LARGE
 from larm.relief.protocol import Request, Terms, allowance, decode_reply, encode_request, sizes_of
 
 Page = tuple[Lease, Fetched]
@@ -29,15 +28,6 @@ _UNFIT = 2
 """Processes in a row that die before their first page: then the crawl reads here, and says what is wrong, if anything is."""
 HURRY = 2.0
 """Seconds that a stop waits for a batch, where it did not wait for it already."""
-
-
-class Lost(enum.Enum):
-    """What a page is that there is no document for."""
-
-    UNREAD = enum.auto()
-    """Read it here, unless the crawl stops."""
-    DEADLY = enum.auto()
-    """It ended the process, more than once."""
 
 
 class _Batch(msgspec.Struct):
@@ -53,12 +43,18 @@ class PageReader:
     A process that has `PIPELINED` batches never waits for us: among busy threads each of our calls takes milliseconds.
     """
 
-    def __init__(self, terms: Terms, count: Callable[[str, int], None], process: HelperProcess) -> None:
-        """``count(name, n)`` adds to a statistic; ``process`` (`larm.relief.ahead`) is ours from now on."""
+    def __init__(self, terms: Terms, count: Callable[[str, int], None], process: HelperProcess, patience: float = 1.0) -> None:
+        """``count(name, n)`` adds to a statistic; ``process`` (`larm.relief.ahead`) is ours from now on.
+
+        ``patience``: times the usual seconds that pages may take.
+        """
         # constant after construction
         self._terms = terms
         self._count = count
+        self._patience = patience
         # only the thread that reads
+        self.memory: int | None = None
+        """Bytes that the process may have from the next page on; None: as many as it was made with."""
         self._process = process
         self._told = 0  # the process that knows the terms
         self._unfit = 0  # processes in a row that have not got so far
@@ -80,6 +76,11 @@ class PageReader:
         """The crawl stops: what ends the process is not tried again, nor is what came behind it. Any thread."""
         self._hurried = True
 
+    def interrupt(self) -> None:
+        """The same, and what it does now is given up. Any thread; not for a process that was made by `fork`."""
+        self._hurried = True
+        self._process.interrupt()
+
     @property
     def out(self) -> int:
         """Batches that were handed over and not taken."""
@@ -93,7 +94,7 @@ class PageReader:
                 self._send(pages)
             except (Died, UnicodeError):  # `take` will see
                 sent = False
-        self._out.append(_Batch(pages, sent, _seconds(pages)))
+        self._out.append(_Batch(pages, sent, self._seconds(pages)))
 
     def take(self) -> list[tuple[Page, Document | Lost]]:
         """The pages of the oldest batch that is out, each with its document; waits without the GIL."""
@@ -108,10 +109,12 @@ class PageReader:
                 return self._ask(batch.pages)
         except NotStarted:
             pass
-        except Died:
+        except Died as death:
             self._count("relief/died", 1)
             for other in self._out:
                 other.sent = False
+            if isinstance(death, TookTooMuch) and len(batch.pages) == 1:
+                return [Lost.TOO_LARGE]
             return [self._alone(page) for page in batch.pages]
         return [Lost.UNREAD] * len(batch.pages)
 
@@ -132,8 +135,15 @@ class PageReader:
             return Lost.UNREAD
         except Died as death:
             self._count("relief/died", 1)
-            slow = isinstance(death, TookTooLong) and len(page[1].body) > LARGE  # no wonder, on a machine with much to do
-            return Lost.UNREAD if slow or self._hurried else Lost.DEADLY  # nor where a stop has cut its time short
+            return self._verdict(death)
+
+    def _verdict(self, death: Died) -> Lost:
+        """On a page that has ended its process a second time."""
+        if self._hurried:  # a stop has cut its time short
+            return Lost.UNREAD
+        if isinstance(death, TookTooMuch | Killed):
+            return Lost.TOO_LARGE
+        return Lost.TOO_SLOW if isinstance(death, TookTooLong) else Lost.DEADLY
 
     def _ask(self, pages: Sequence[Page]) -> list[Document | Lost]:
         try:
@@ -144,8 +154,8 @@ class PageReader:
 
     def _send(self, pages: Sequence[Page]) -> None:
         self._prepare()
-        request = Request([(lease.message, fetched) for lease, fetched in pages])
-        self._tell(request, self._allowance(pages))
+        pairs = [(lease.message, fetched) for lease, fetched in pages]
+        self._tell(Request(pairs, seconds=self._seconds(pages) - 2 * GRACE), self._allowance(pages))
 
     def _tell(self, request: Request, seconds: float) -> None:
         if len(self._frame) > KEPT:  # of a large page
@@ -158,11 +168,13 @@ class PageReader:
         if self._unfit >= _UNFIT:
             raise NotStarted("it can't read here")
         self._process.start()
+        if self.memory is not None:
+            self._process.limit(self.memory)
         if self._told == self._process.starts:
             return
         self._unfit += 1
         try:
-            self._tell(Request((), self._terms), self._allowance(()))
+            self._tell(Request((), self._terms, self._seconds(())), self._allowance(()))
             self._process.receive(self._allowance(()), len)
         except Died as death:
             self._count("relief/died", 1)
@@ -187,9 +199,8 @@ class PageReader:
         """Seconds for these, and all that were handed over before."""
         if self._hurried:
             return HURRY
-        return sum([batch.seconds for batch in self._out], _seconds(pages))
+        return sum([batch.seconds for batch in self._out], self._seconds(pages))
 
-
-def _seconds(pages: Sequence[Page]) -> float:
-    """What a batch may take; the process ends itself before."""
-    return allowance(sizes_of(pages)) + 2 * GRACE
+    def _seconds(self, pages: Sequence[Page]) -> float:
+        """What a batch may take; the process ends itself before."""
+        return allowance(sizes_of(pages)) * self._patience + 2 * GRACE

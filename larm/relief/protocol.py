@@ -30,6 +30,10 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     """A start URL is a file."""
     text: bool
     """Some storage wants the text of pages."""
+    page_size: int
+    """``fetch.page_size``."""
+    own: Sequence[str] = ()
+    """MIME types that processors of the user's own read, which must not be in this process."""
 
 
 def plain(processing: Processing) -> dict[str, Any]:
@@ -48,13 +52,15 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
     pages: Sequence[tuple[URLMessage, Fetched]]
     terms: Terms | None = None
     """None: as before. A new process must be told."""
+    seconds: float = 0.0
+    """That it may take."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
     """What became of them."""
 
     documents: Sequence[Document | None]
-    """In their order; None: read it yourself, it is no HTML, its text is no UTF-8, or all of it is too long."""
+    """In their order; None: read it yourself, it is for others to read, its text is no UTF-8, or all of it is too long."""
     counts: dict[str, int] = {}
     """For the statistics."""
 
@@ -64,13 +70,17 @@ _LEAST, _PAGE, _MEGABYTE = 6.0, 0.5, 1.0
 
 
 def allowance(sizes: Sequence[int]) -> float:
-    """Seconds that a process may take for pages of so many bytes: for a batch less than what the end of a crawl waits for."""
+    """Seconds that a process may take for pages of so many bytes."""
     return _LEAST + len(sizes) * _PAGE + sum(sizes) / 1_000_000 * _MEGABYTE
 
 
+_PACKED = 12_000_000
+"""Bytes that gzip stands for: HTML is cut where it is as large as a page may be by default, XML of 50 MB takes as long."""
+
+
 def sizes_of(pages: Iterable[tuple[object, Fetched]]) -> list[int]:
-    """Bytes of each page."""
-    return [len(fetched.body) for _, fetched in pages]
+    """Bytes of each page, for who wants to know how long it may take."""
+    return [_PACKED if fetched.body.startswith(b"\x1f\x8b") else len(fetched.body) for _, fetched in pages]
 
 
 _encoder = msgspec.msgpack.Encoder()

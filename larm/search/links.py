@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.duplicates.lookup import first_of
+from larm.duplicates.lookup import kin_of
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.tree import All, Any, Info, Linking, Node, Not, Pages
 from larm.model.url import BadUrl, Url, URLNormalizer
@@ -45,10 +45,11 @@ class LinkDesk:
         url = _url("info", text, notes)
         if url is None:
             return None
-        kin = first_of(self._aliases, url.fingerprint)
-        if kin is None:
+        kin = kin_of(self._aliases, url.fingerprint)
+        if kin is not None:
+            notes.append(f"{url.access}: {kin.why} {kin.first}")
+        if kin is None or kin.indexed:
             return Pages((url.access, url.normalised))
-        notes.append(f"{url.access}: {kin.why} {kin.first}")
         return Pages((kin.first,))
 
     def _linking(self, text: str, notes: list[str]) -> Node | None:

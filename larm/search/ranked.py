@@ -1,13 +1,14 @@
 """Ranker: from the tree of a query to pages in order, each with the parts of its score. Used by `Searcher`, on its thread.
 
 The index proposes candidates by their words; here they are weighed again by what words do not say: how many pages link to them,
-where they stand on their host. Then pages with one text become one result. All weights are in the ``search`` section of
-config.yaml and take effect at once.
+where they stand on their host. Then of pages that say the same, or nearly, the best one becomes a result. All weights are in
+the ``search`` section of config.yaml and take effect at once.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +44,8 @@ class Ranking(NamedTuple):
     total: int
     """Pages that have any of them: more are not to be had."""
     results: Sequence[Ranked]
+    alike: int
+    """Pages that say the same as one of the results, or nearly, and that were left out for it."""
     forms: Mapping[str, Sequence[str]]
     """For each word of the query the words of the index that it stands for."""
 
@@ -52,6 +55,8 @@ class _Weighed(NamedTuple):
     score: float
     parts: Mapping[str, float]
     """What was added to the score of the candidate, or takes its place."""
+    alike: int = 0
+    """Candidates of the same group that come after it."""
 
 
 class Ranker:
@@ -72,7 +77,8 @@ class Ranker:
         found, chosen = self._chosen(tree, number, offset)
         results = [self._result(found, each, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
-        return Ranking(found.complete, found.total, results, {word: self._reader.forms(word) for word in words})
+        forms = {word: self._reader.forms(word) for word in words}
+        return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms)
 
     def urls(self, tree: Node | None, number: int) -> list[str]:
         """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
@@ -107,7 +113,7 @@ class Ranker:
             return 0
 
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
-        """The candidates in their final order, one for each text."""
+        """The candidates in their final order, one of each group."""
         scale = max((each.weight for each in found.units), default=1.0)
         rank_of = self._rank_of()
         weight = self._settings.link_rank * scale if rank_of else 0.0
@@ -123,7 +129,7 @@ class Ranker:
         if self._settings.fusion == "reciprocal":
             weighed = _fused(weighed)
         weighed.sort(key=lambda each: (each.candidate.complete, each.score), reverse=True)
-        return _grouped(weighed)
+        return _grouped(weighed) if self._settings.grouped else weighed
 
     def _rank_of(self) -> Callable[[int], float] | None:
         """What the link graph knows of the importance of a page; None where it is not asked."""
@@ -170,12 +176,13 @@ def _fused(weighed: Sequence[_Weighed]) -> list[_Weighed]:
 
 
 def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:
-    """The best one of each text (YIOOP-58)."""
+    """The best one of each group of pages that say the same, or nearly (YIOOP-58)."""
+    members = Counter(each.candidate.digest for each in weighed)
     seen: set[int] = set()
     kept = []
     for each in weighed:
         digest = each.candidate.digest
         if not digest or digest not in seen:
             seen.add(digest)
-            kept.append(each)
+            kept.append(each._replace(alike=members[digest] - 1) if digest and members[digest] > 1 else each)
     return kept

@@ -42,6 +42,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """When it was fetched."""
     size: int = 0
     """Bytes."""
+    cuts: tuple[str, ...] = ()
+    """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`). It may have more of the words."""
     complete: bool = True
     """It has all words of the query."""
     score: float = 0.0
@@ -115,6 +117,8 @@ class Searcher:
         tree = self._links.resolve(question.tree, notes)
         n = min(max(1, n), _MOST_HITS)
         found = self._ranker.rank(tree, n, n * (max(1, page) - 1), explain=explain)
+        if found.alike:
+            notes.append(_left_out(found.alike))
         suggestion = self._better(words, tree) if found.complete < FEW else ""
         if not found.complete and not suggestion:
             notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
@@ -149,6 +153,11 @@ class Searcher:
         return self._reader.count(tree)
 
 
+def _left_out(alike: int) -> str:
+    pages = "1 page that says" if alike == 1 else f"{alike:,} pages that say"
+    return f"left out: {pages} nearly the same as one of these; -s search.grouped=false shows all"
+
+
 def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
     return Hit(
         title=safe_line(match.title).strip() or match.url,
@@ -159,6 +168,7 @@ def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
         modified=match.modified,
         fetched=match.fetched,
         size=match.size,
+        cuts=match.cuts,
         complete=complete,
         score=match.score,
         explanation=match.explanation,

@@ -1,7 +1,8 @@
 """GraphStorage: links go into the link graph in ``graph/``, by way of `larm.graph` (YIOOP-21, LARM-115).
 
 The journal of links is what a checkpoint notes: its length. The snapshot that readers see is made of it now and then, in
-commits and for a moment only, and at the end. Made by wiring; everything else happens on its writer thread.
+commits and for a moment only, and at the end, when the texts of links are indexed as well. This may take long, and it may be
+ended at any moment: the next run completes it. Made by wiring; everything else happens on its writer thread.
 """
 
 from __future__ import annotations
@@ -9,21 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from larm.errors import StorageError
 from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
-from larm.index.anchors import ANCHORS, disown, made_of, write_anchors
+from larm.index.anchors import ANCHORS, disown, made_of, mark_of, write_anchors
 from larm.kit.append_file import AppendFile
 from larm.kit.disk_failure import disk_failure
+from larm.kit.progress import Progress
 from larm.model.document import Visit
 from larm.seams import Clock
-
-if TYPE_CHECKING:
-    from larm.graph.refresh import Refresh
 
 _BLOCK = 300_000
 """Bytes of a block: some 300 pages."""
@@ -33,8 +32,6 @@ _PAUSE = 5.0
 """Seconds from one snapshot to the next, and before the first: a small crawl makes do with the last."""
 _MOMENT = 0.2
 """Seconds of a commit that go into the snapshot: a twenty-fifth of the time between two checkpoints."""
-_LAST = 10.0
-"""Seconds after which the last snapshot makes do with the ranks it has; ten million links take about as long."""
 
 _MOST_TEXTS = 10_000
 """Different texts of links to one page that can be searched."""
@@ -49,6 +46,7 @@ class GraphStorage:
         # constant after construction
         self._directory = directory / "graph"
         self._clock = clock
+        self.progress = Progress()
         # only the writer thread
         self._builder = BlockBuilder()
         self._journal: AppendFile | None = None  # None before open
@@ -56,7 +54,7 @@ class GraphStorage:
         self._noted = 0  # length of the journal at the last commit
         self._seen = 0  # length of the journal of which the last snapshot is
         self._begun = 0.0
-        self._running: tuple[Refresh, Generator[None, None, None], int] | None = None
+        self._running: tuple[Generator[None, None, None], int] | None = None
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut the journal back to ``position``, or begin a new graph (None). Raises StorageError."""
@@ -102,25 +100,32 @@ class GraphStorage:
         if journal is None:
             return
         journal.close()
-        if self._running is not None and not (self._whole and self._running[2] == self._noted):
-            self._running[1].close()
+        if self._running is not None and not (self._whole and self._running[1] == self._noted):
+            self._running[0].close()
             self._running = None
         if not self._whole:
             return
         if self._noted > self._seen:
             if self._running is None:
                 self._begin()
-            self._work(_LAST, finish=True)
+            self._work()
         self._write_anchors()
+        self.progress.end()
 
     def _write_anchors(self) -> None:
-        """What pages are called by others, for searches: 50 us for each page, so only at the end.
+        """What pages are called by others, for searches: 100 us for each page, so only at the end.
 
         Not only where there is a new snapshot: a commit may have finished the last one, or the process died after it.
         """
         graph, path = open_graph(self._directory), self._directory.with_name(ANCHORS)
         if graph is not None and graph.generation != made_of(path):
-            write_anchors(path, graph.all_texts(_MOST_TEXTS), graph.generation)
+            write_anchors(
+                path,
+                lambda after: graph.all_texts(_MOST_TEXTS, after),
+                generation=graph.generation,
+                progress=self.progress,
+                total=graph.pages,
+            )
 
     def _last_snapshot(self, length: int) -> int:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""
@@ -143,23 +148,36 @@ class GraphStorage:
     def _begin(self) -> None:
         from larm.graph.refresh import Refresh  # not for --help; where nothing is compiled, numpy takes 40 ms
 
-        refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT)
-        self._running = refresh, refresh.steps(), self._noted
+        refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT, self.progress)
+        self._running = refresh.steps(), self._noted
 
-    def _work(self, seconds: float, *, finish: bool = False) -> None:
-        """Go on with the snapshot that is in the making, for so long; ``finish``: ranks are less precise, if that is short."""
+    def _work(self, seconds: float | None = None) -> None:
+        """Go on with the snapshot that is in the making, for so long, or to its end."""
         if self._running is None:
             return
-        refresh, steps, length = self._running
-        end = self._clock.monotonic() + seconds
+        steps, length = self._running
+        end = math.inf if seconds is None else self._clock.monotonic() + seconds
         for _ in steps:
             if self._clock.monotonic() >= end:
-                if not finish:
-                    return
-                refresh.precise = math.inf
+                return
         self._running, self._seen = None, length
 
     def _open_journal(self) -> AppendFile:
         if self._journal is None:
             raise StorageError(f"{self._directory}: the graph storage was not opened")
         return self._journal
+
+
+def is_complete(directory: Path, position: Mapping[str, Any] | None) -> bool:
+    """Whether the end of the last run was worked off: graph and texts of links are of all that the checkpoint knows.
+
+    ``position``: what it noted; None: the storage was in no run. Quick: what is damaged may be found when it is opened only.
+    """
+    noted = position.get("journal") if position else 0
+    if not noted:
+        return True
+    try:
+        graph = open_graph(directory / "graph")
+    except StorageError:
+        return False
+    return graph is not None and graph.generation == noted == mark_of(directory / ANCHORS)

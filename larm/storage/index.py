@@ -84,6 +84,7 @@ class IndexStorage:
             domain=url.site,
             headers=visit.headers,
             robots=asked_of_robots(document),
+            cuts=visit.cuts,
         )
         return Page(
             url=url,
@@ -99,7 +100,7 @@ class IndexStorage:
             meta=meta,
             fetched=fetched,
             size=len(visit.body),
-            digest=document.seen,
+            digest=visit.group or document.seen,
         )
 
     def commit(self) -> Mapping[str, Any]:

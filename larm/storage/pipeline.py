@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
+from larm.kit.progress import Progress
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.ticket import Ticket
@@ -65,10 +66,21 @@ class StorageLine:
         self._tickets = 0  # in the queue
         self._closed = False
         self._failure: StorageError | None = None
+        # only the writer thread
+        self._call = "opens"
 
     def __repr__(self) -> str:
         state = "failed" if self._failure else "closed" if self._closed else "open"
         return f"<StorageLine {self.name}: {state}, {len(self._queue)} entries, {self._queued:,} of {self._limit:,} bytes>"
+
+    @property
+    def doing(self) -> str:
+        """What the writer thread does, as far as anybody knows: which method of the storage runs, what the storage says of it
+        (`larm.seams.Storage`), what waits behind it. Any thread."""
+        said = getattr(self._storage, "progress", None)
+        progress = str(said) if isinstance(said, Progress) else ""
+        waits = f"{self._queued / 1e6:,.1f} MB to store" if self._queued else ""
+        return "; ".join(filter(None, (self._call, progress, waits)))
 
     @property
     def queued_bytes(self) -> int:
@@ -140,10 +152,13 @@ class StorageLine:
             self.opened.settle(self._position or {})
             while (entry := self._next()) is not None:
                 if entry.ticket is None:
+                    self._call = "stores"
                     self._storage.store(entry.visits)
                     self._release(entry.cost)
                 else:
+                    self._call = "commits"
                     self._commit(entry.ticket)
+            self._call = "closes"
             self._storage.close()
         except BaseException as error:  # also a panic of an extension module, which is no Exception
             failure = self._named(error)
@@ -157,6 +172,7 @@ class StorageLine:
         cost = 0
         with self._lock:
             queue = self._queue
+            self._call = "waits"
             self._work.wait_for(lambda: self._queued >= self._wake or self._tickets or self._closed)
             if not queue:
                 return None

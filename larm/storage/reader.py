@@ -13,6 +13,7 @@ from typing import BinaryIO
 from larm.errors import StorageError, UsageError
 from larm.kit.columns import clean
 from larm.kit.disk_failure import disk_failure
+from larm.kit.files import is_there
 from larm.storage.log import STORE_LOG
 from larm.storage.page_file import page_file
 from larm.storage.store_log import StoreEntry, parse_entry
@@ -33,7 +34,7 @@ class StoreLog:
         self._end = end
         self._logs = directory / "logs"
         self._path = self._logs / STORE_LOG
-        if not self._path.is_file():
+        if not is_there(self._path):
             raise UsageError(f"no {STORE_LOG} in {self._logs}: run larm crawl first")
 
     def __iter__(self) -> Iterator[StoreEntry]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from larm.errors import StorageError
+from larm.kit.progress import Progress
 from larm.model.document import Visit
 from larm.model.lease import Lease
 from larm.model.message import START, Known, URLMessage
@@ -136,12 +137,22 @@ class ListStorage:
     """Implements `larm.seams.Storage` in a list. Position: how many visits are committed.
 
     ``fail_after``: the store that would exceed so many visits raises StorageError, as a full disk does. ``fail_commit``: so
-    does each commit. Keeps its visits over `close`, so that `open` can be tried again with an older position.
+    does each commit. ``release``: `close` takes until it is set, and `progress` is for the test to move meanwhile. Keeps its
+    visits over `close`, so that `open` can be tried again with an older position.
     """
 
-    def __init__(self, name: str = "list", *, fail_after: int | None = None, fail_commit: bool = False) -> None:
+    def __init__(
+        self,
+        name: str = "list",
+        *,
+        fail_after: int | None = None,
+        fail_commit: bool = False,
+        release: threading.Event | None = None,
+    ) -> None:
         # constant after construction
         self.name = name
+        self.progress = Progress()
+        self._release = release
         # only the writer thread; read by the test when that has ended
         self.fail_after = fail_after
         self.fail_commit = fail_commit
@@ -175,8 +186,10 @@ class ListStorage:
         return {"visits": self.committed}
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Nothing to close; see ``release``."""
         self.calls.append("close")
+        if self._release is not None:
+            self._release.wait()
 
     @property
     def urls(self) -> list[str]:

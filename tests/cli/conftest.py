@@ -34,6 +34,7 @@ class FakeEnding:
         self.reason = reason
         self.error = error
         self.start_fetched = start_fetched
+        self.failed_starts: list[str] = []
 
 
 class FakeCrawl:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from larm.errors import ConfigError
@@ -34,3 +35,16 @@ def test_a_mistake_is_one_line(larm: Larm, tmp_path: Path) -> None:
 def test_parts_that_the_file_names_are_checked_too(larm: Larm, wiring: FakeWiring) -> None:
     wiring.failure = ConfigError("filters.order: my.module: no such module")
     assert larm("check") == (2, "", "larm: filters.order: my.module: no such module\n")
+
+
+def test_a_key_that_is_there_twice_is_named_with_its_lines(larm: Larm, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("fetch:\n  threads: 1\nagent: {name: larm}\nfetch:\n  threads: 8\n")
+    assert larm("check") == (2, "", "larm: config.yaml: line 4: the key fetch is there twice, first in line 1\n")
+
+
+def test_a_pipe_and_a_device_are_not_read(larm: Larm, tmp_path: Path) -> None:
+    """Nobody writes into the one, the other never ends."""
+    os.mkfifo(tmp_path / "config.yaml")
+    assert larm("check").err.startswith("larm: config.yaml: can't read the configuration: it is no file, but ")
+    assert larm("search", "word").status == 2
+    assert larm("check", "/dev/zero").err.startswith("larm: /dev/zero: can't read the configuration: it is no file, but ")

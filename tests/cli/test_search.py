@@ -14,7 +14,10 @@ from larm.cli.wrap import columns
 from larm.config import Search
 from larm.errors import StorageError
 from larm.search.searcher import Hit, Results
+from larm.storage.graph import GraphStorage
+from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
+from tests.graph.webs import page
 
 EXPLANATION = '{"value": 1.5, "description": "sum of:", "details": [{"value": 0.5, "description": "title\\u001b[2J"}]}'
 HITS = (
@@ -153,6 +156,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "modified": "2024-05-01T00:00:00Z",
         "fetched": None,
         "size": 2000,
+        "cut": [],
         "complete": True,
         "score": 1.5,
     }
@@ -256,3 +260,18 @@ def test_without_an_index_it_says_what_to_do(larm: Larm) -> None:
     said = larm("search", "x")
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
     assert "larm crawl" in said.err
+
+
+def test_a_link_graph_that_is_not_complete(larm: Larm, tmp_path: Path, searcher: type[FakeSearcher]) -> None:
+    storage = GraphStorage(tmp_path, FakeClock())
+    storage.open(None)
+    storage.store([page("a", {"b": "of b"}), page("b")])
+    storage.commit()
+    sentence = (
+        "the link graph and the texts of links are of 0 of 2 pages, so what matters most may not come first; "
+        "the same larm crawl command completes them, at its end"
+    )
+    assert f"larm: {sentence}\n" in larm("search", "tide").err
+    assert json.loads(larm("search", "tide", "--json").out)["notes"] == [sentence]
+    storage.close()
+    assert json.loads(larm("search", "tide", "--json").out)["notes"] == []

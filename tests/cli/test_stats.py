@@ -10,6 +10,7 @@ import pytest
 from larm.kit.clock import SystemClock
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot, ThreadFigures
+from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
 from tests.graph.webs import page, stored
@@ -100,5 +101,18 @@ def test_the_link_graph(larm: Larm, tmp_path: Path) -> None:
     assert "link graph: 2 pages, 1 that were not fetched" in lines
     assert "links: 2; 1 pages without" in lines
     assert "rank 1.11: http://b.test/" in larm("stats", "-v").out.splitlines()
+    assert "not complete" not in larm("stats").out
     (tmp_path / "graph" / "snapshot").write_bytes(b"")
     assert "link graph: " in larm("stats").out
+
+
+def test_a_link_graph_that_is_not_complete(larm: Larm, tmp_path: Path) -> None:
+    write(tmp_path)
+    position = stored(tmp_path, page("a", {"b": "of b"}), page("b"))
+    storage = GraphStorage(tmp_path, FakeClock())
+    storage.open(position)
+    storage.store([page("a", {"c": "of c"}), page("c"), page("d")])
+    storage.commit()
+    sentence = "the link graph and the texts of links are of 1 of 4 pages, so what matters most may not come first; the same"
+    assert f"not complete: {sentence}" in larm("stats").out
+    storage.close()

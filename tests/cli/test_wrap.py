@@ -1,5 +1,14 @@
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +63,20 @@ def test_any_text(pieces: list[Piece], width: int) -> None:
     for line in joined:
         assert line
         assert columns(line) <= width or not any(map(str.isspace, line.strip()))
+
+
+@pytest.mark.parametrize("width", [30, 60, 200])
+def test_a_message_is_wrapped_at_words_on_a_terminal_and_nowhere_else(width: int) -> None:
+    text = "http://www.example.org/a/long/address/that/stays/whole: no such page, and more words than fit into sixty columns"
+    code = f"from larm.cli.terminal import say; say({text!r})"
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    subprocess.run([sys.executable, "-P", "-c", code], stderr=slave, check=True)
+    os.close(slave)
+    lines = os.read(master, 4096).decode().splitlines()
+    os.close(master)
+    assert " ".join(line.strip() for line in lines) == f"larm: {text}"
+    assert all(len(line) <= width or len(line.split()[-1]) > width - 6 for line in lines)
+    assert all(line.startswith("larm: " if place == 0 else "      ") for place, line in enumerate(lines))
+    piped = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True, text=True)
+    assert piped.stderr == f"larm: {text}\n"

@@ -57,7 +57,7 @@ def read(case: dict[str, Any]) -> Entries | str:
         found = [(entry.loc, entry.modified) for entry in made.entries]
     elif root in ROOTS and (feed := read_feed(text)):
         found = [(entry.link.href, entry.modified) for entry in feed.entries if entry.link]
-    elif sitemap.is_text_sitemap(text):
+    elif sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
         found = [(entry.loc, 0) for entry in sitemap.read_text(text).entries]
     else:
         return "no sitemap"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from larm.duplicates import fingerprints, numpy_features
 
 needs_it = pytest.mark.skipif(find_spec("larm.duplicates.quick_features") is None, reason="there was no C compiler")
 
-words = st.sampled_from(["alpha", "Beta", "of", "2024", "x,", "  ", "\n", "Zürich", "東京都", "é", "."])
+words = st.sampled_from(["alpha", "Beta", "of", "2024", "a1b2", "x,", "  ", "\n", "Zürich", "東京都", "é", "."])
 texts = st.one_of(
     st.text(st.characters(), max_size=60),
     st.lists(words, max_size=80).map(" ".join),
@@ -29,6 +30,19 @@ def test_both_say_the_same(found: list[str], slots: int) -> None:
     one, other = quick.Memory(slots), numpy_features.Memory(slots)
     for each in (found, found[::-1]):  # the second time much is known
         assert quick.measured(each, one) == numpy_features.measured(each, other)
+
+
+@needs_it
+def test_both_say_the_same_of_long_texts() -> None:
+    """Of which the room is given back; the last of their words count."""
+    quick = import_module("larm.duplicates.quick_features")
+    chance = random.Random(1)
+    long = " ".join(f"w{chance.randrange(100_000)}" for _ in range(200_000))
+    one, other = quick.Memory(1 << 12), numpy_features.Memory(1 << 12)
+    for found in ([long, "short"], ["and other " * 40], [long + " end of it"]):
+        assert quick.measured(found, one) == numpy_features.measured(found, other)
+    [(count, *_)] = quick.measured([long], one)
+    assert 199_990 < count <= 200_000
 
 
 @needs_it

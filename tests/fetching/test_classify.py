@@ -18,12 +18,12 @@ TIMING = Timing(1.5, 7)
 def ended(status: int, *fields: str, complete: bool = True, **more: Any) -> Outcome:
     lines = [f"HTTP/1.1 {status} X\r\n".encode(), *(f"{field}\r\n".encode() for field in fields)]
     lines = (lines if status else []) + ([b"\r\n"] if complete and status else [])
-    ending = {"status": status, "lines": lines, "chunks": [], "timing": TIMING, **more}
+    ending = {"status": status, "lines": lines, "body": b"", "timing": TIMING, **more}
     return classify(Ending(**ending), wall=1000.0)
 
 
 def test_200_is_a_page() -> None:
-    outcome = ended(200, "Content-Type: text/html", chunks=[b"ab", b"c"])
+    outcome = ended(200, "Content-Type: text/html", body=b"abc")
     assert outcome == Fetched(200, {"content-type": "text/html"}, b"abc", TIMING)
 
 
@@ -33,7 +33,7 @@ def test_200_without_a_body_is_an_empty_page() -> None:
 
 @pytest.mark.parametrize("status", [203, 206, 226, 299])
 def test_other_2xx_are_pages_too(status: int) -> None:
-    assert isinstance(ended(status, chunks=[b"x"]), Fetched)
+    assert isinstance(ended(status, body=b"x"), Fetched)
 
 
 @pytest.mark.parametrize("status", [204, 205, 300, 400, 401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 600, 999])
@@ -42,7 +42,7 @@ def test_what_is_no_page_is_refused(status: int) -> None:
 
 
 def test_a_body_that_was_stopped_is_truncated() -> None:
-    outcome = ended(200, chunks=[b"ab", b"c"], stopped=True, error=pycurl.E_WRITE_ERROR, message="Failed writing")
+    outcome = ended(200, body=b"abc", stopped=True, error=pycurl.E_WRITE_ERROR, message="Failed writing")
     assert outcome == Fetched(200, {}, b"abc", TIMING, truncated=True)
 
 

@@ -149,13 +149,16 @@ def test_a_public_crawl_opens_no_private_connection(serve: Serve, host: str) -> 
     assert server.connections == 0
 
 
-def test_a_private_start_host_lets_its_neighbours_in(serve: Serve) -> None:
+def test_a_private_start_host_lets_in_who_is_at_its_address_and_nobody_else(serve: Serve) -> None:
     server = serve(page(b"intranet"))
-    made = guarded("10.0.0.1")
+    made = guarded("127.0.0.1")
     try:
         assert isinstance(one(made, server.url(host="wiki.localhost")), Fetched)
+        outcome = one(made, server.url(host="127.0.0.2"))
     finally:
         made.close()
+    assert isinstance(outcome, Failed)
+    assert outcome.reason is FailReason.PRIVATE
 
 
 def test_out_of_descriptors_is_not_blamed_on_the_host(serve: Serve, fetcher: Making, monkeypatch: pytest.MonkeyPatch) -> None:

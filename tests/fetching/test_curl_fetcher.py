@@ -183,6 +183,20 @@ def test_some_hosts_may_have_a_certificate_of_their_own(serve: Serve, fetcher: M
     assert trusted == [True, False, True, False, True, False]
 
 
+def test_whom_the_certificate_is_for_is_said_where_it_is_for_another_host(
+    serve: Serve, fetch: Fetching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first word with a host, which is robots.txt."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    ca_file.cache_clear()
+    try:
+        outcome = fetch(serve(page(b"x"), tls=True).url("/robots.txt", host="[::ffff:127.0.0.1]"), robots=True)
+    finally:
+        ca_file.cache_clear()
+    assert isinstance(outcome, Failed)
+    assert (outcome.reason, outcome.detail) == (FailReason.TLS, "the certificate is for localhost, *.localhost, 127.0.0.1")
+
+
 def test_the_authorities_are_those_of_ssl_cert_file(serve: Serve, fetch: Fetching, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     ca_file.cache_clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from larm.errors import StorageError
@@ -58,7 +59,13 @@ class River:
     def __init__(self, *filters: Filter) -> None:
         self.counts: Counter[str] = Counter()
         self.logs = Logs()
-        self.chain = FilterChain(filters, self.logs.open, lambda name, number: self.counts.update({name: number}))
+        self.told: list[tuple[str, str, str]] = []
+        self.chain = FilterChain(
+            filters,
+            self.logs.open,
+            lambda name, number: self.counts.update({name: number}),
+            lambda message, name, reason: self.told.append((message.url.access, name, reason)),
+        )
 
     def run(self, *paths: str, start: str | None = None) -> list[str]:
         batch = [message(f"http://a/{path}") for path in paths]
@@ -252,3 +259,10 @@ def test_a_filter_that_raises_when_it_is_asked_early_is_asked_in_its_turn() -> N
     river = River(Raising("x"))
     assert river.chain.recall([1, 2]) == {}
     assert river.counts == {"without_x/error": 1}
+
+
+def test_a_start_url_that_is_dropped_is_told_with_the_reason() -> None:
+    river = River(Without("x"))
+    batch = [message("http://a/x"), msgspec.structs.replace(message("http://a/xx"), depth=1), message("http://a/y")]
+    river.chain.run(batch)
+    assert river.told == [("http://a/x", "without_x", "has x")]

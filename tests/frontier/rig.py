@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
-from larm.config import Frontier, Robots
+from larm.config import Frontier, Robots, TrapsFilter
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import ROW, HostBook
@@ -15,6 +17,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots_desk import Arrival, RobotsDesk
 from larm.frontier.robots_errand import RobotsErrand
 from larm.frontier.saved_host import QueueRow
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.block_store import BlockStore
 from larm.kit.counters import Counters
 from larm.kit.tally import Tally
@@ -55,7 +58,12 @@ class Rig:
         clock: Clock | None = None,
         clock_moved: float = 0.0,
         order: CrawlOrder | None = None,
+        *,
+        traps: TrapsFilter | None = None,
+        starts: Sequence[str] = (),
+        release: bool = False,
     ) -> None:
+        """``traps``, ``starts`` (hosts) and ``release``: of a `TrapDesk` that guards the leases."""
         self.store = store
         self.settings = settings
         self.order = order
@@ -66,7 +74,29 @@ class Rig:
         self.tally = Tally(self._zero)
         self.crowds = 0
         self.book = HostBook(store, settings, self.clock, self._crowded, clock_moved=clock_moved, order=order)
-        self.queues = HostQueues(self.book, settings, self.clock, self.tally, self._ready, order=order)
+        self.said: list[str] = []
+        self.counted: Counter[str] = Counter()
+        self.at_rest: list[str] = []
+        self.traps_settings = traps
+        self.traps = TrapDesk(
+            self.book,
+            traps or TrapsFilter(),
+            self.tally,
+            self.said.extend,
+            self._count,
+            starts=frozenset(starts),
+            release=release,
+        )
+        self.queues = HostQueues(
+            self.book,
+            settings,
+            self.clock,
+            self.tally,
+            self._ready,
+            guard=self.traps if traps else None,
+            on_rest=self.at_rest.extend,
+            order=order,
+        )
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
         self.arrivals: list[Arrival] = []
@@ -91,6 +121,9 @@ class Rig:
 
     def _crowded(self) -> None:
         self.crowds += 1
+
+    def _count(self, name: str, number: int) -> None:
+        self.counted[name] += number
 
     def _ready(self) -> None:
         self.woken += 1
@@ -161,14 +194,21 @@ class Rig:
         CheckpointFile(self.store).write(header, cuts, b"", retired)
         self.book.trim()
 
-    def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False) -> Rig:
-        """What the next process makes of the last checkpoint; its monotonic clock begins anew."""
+    def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False, **traps: Any) -> Rig:
+        """What the next process makes of the last checkpoint; its monotonic clock begins anew. ``traps``: as for `Rig`."""
         clock = FakeClock(7.0)
         clock.set_wall(self.fake.wall())
         change(clock)
         file = CheckpointFile(self.store)
         found = file.read()
-        new = Rig(self.store, self.settings, clock, found[0].clock_moved if found else 0.0, self.order)
+        new = Rig(
+            self.store,
+            self.settings,
+            clock,
+            found[0].clock_moved if found else 0.0,
+            self.order,
+            **{"traps": self.traps_settings} | traps,
+        )
         new.fake = clock
         file.go_back(found[0] if found else None)
         new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))

@@ -236,7 +236,13 @@ OLD = RobotsRules.parse(b"User-agent: *\nDisallow: /old\n", "larm")
 
 
 def answer(
-    outcome: Outcome, *, tries: int = 0, redirects: int = 0, blocks: int = 0, known: RobotsRules | None = None
+    outcome: Outcome,
+    *,
+    tries: int = 0,
+    redirects: int = 0,
+    blocks: int = 0,
+    known: RobotsRules | None = None,
+    at_once: bool = False,
 ) -> RobotsAnswer:
     return robots_answer(
         outcome,
@@ -247,6 +253,7 @@ def answer(
         redirects=redirects,
         blocks=blocks,
         known=known,
+        at_once=at_once,
         random=even,
     )
 
@@ -313,6 +320,14 @@ def test_what_is_no_answer_is_no_consent(outcome: Outcome, waits: list[float]) -
     assert isinstance(last, GiveUp)
     assert f"try {len(waits) + 1}" in last.why
     assert answer(outcome, tries=len(waits), known=OLD) == OLD
+
+
+@pytest.mark.parametrize(
+    ("reason", "retried"), [(FailReason.CONNECT, False), (FailReason.TIMEOUT, True), (FailReason.DROPPED, True)]
+)
+def test_where_somebody_waits_for_the_first_answer_and_nobody_listens(reason: FailReason, retried: bool) -> None:
+    assert isinstance(answer(failed(reason), at_once=True), NotYet) == retried
+    assert answer(failed(reason), tries=5, at_once=True, known=OLD) == OLD
 
 
 def test_a_host_that_keeps_refusing_robots_txt_is_asked_less_often() -> None:

@@ -1,256 +1,450 @@
+"""What is remembered of one host's addresses, and the desk that asks it. For what becomes of what is held back: test_rounds."""
+
 from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from larm.config import TrapsFilter as Settings
 from larm.frontier.hosts import ROW
 from larm.frontier.saved_host import decode_host
-from larm.frontier.trap_desk import TrapDesk, closed_here
-from larm.frontier.traps import HostTraps, closed_lines
+from larm.frontier.traps.desk import left_at
+from larm.frontier.traps.host_traps import HostTraps
+from larm.frontier.traps.records import PatternRecord, State
+from larm.frontier.traps.saved import decode_traps
 from larm.kit.block_store import BlockStore
-from larm.model.message import REDIRECT, UNKNOWN
-from larm.model.told import Told
+from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, encode_messages
+from larm.model.novelty import Novelty
 from larm.model.url_shape import parts_of
 from larm.testing.fakes import Drops, message, url
 from tests.frontier.rig import Rig
 
 SETTINGS = Settings(stale_pages=10)
-
-
-def told(address: str, *, stale: bool = True, first: str = "", referrer: str = "") -> Told:
-    return Told(
-        url(f"http://a.test{address}"), referrer and f"http://a.test{referrer}", stale, first and f"http://a.test{first}"
-    )
-
-
-def closed(traps: HostTraps, address: str) -> str | None:
-    made = url(f"http://a.test{address}")
-    return traps.closed(parts_of(made.access), made.fingerprint)
-
-
-def test_a_pattern_is_closed_when_its_last_pages_were_stale() -> None:
-    traps = HostTraps()
-    lines = [line for number in range(10) for line in traps.learn(told(f"/day/{number}", stale=number != 5), SETTINGS)]
-    assert lines == ["closed: /day/0 (one shape): 9 of the last 10 pages said nothing new"]
-    assert closed(traps, "/day/99") == "pattern /day/0 is closed: it went on and on without anything new"
-    assert closed(traps, "/day/today") is None
-    assert closed(traps, "/") is None
-
-
-def test_a_pattern_with_news_stays_open() -> None:
-    traps = HostTraps()
-    assert [line for number in range(100) for line in traps.learn(told(f"/day/{number}", stale=number % 5 > 0), SETTINGS)] == []
-    assert not traps.active
-
-
-def test_a_list_is_worth_what_it_leads_to() -> None:
-    """Pages of a list have no text of their own, but each leads to something new."""
-    traps = HostTraps()
-    for number in range(50):
-        lines = traps.learn(told(f"/list?page={number}"), SETTINGS)
-        lines += traps.learn(told(f"/article-{number}", stale=False, referrer=f"/list?page={number}"), SETTINGS)
-        assert lines == []
-
-
-def test_what_is_of_the_same_pattern_does_not_speak_for_it() -> None:
-    traps = HostTraps()
-    lines = []
-    for number in range(40):
-        lines += traps.learn(told(f"/day/{number}", referrer=f"/day/{number - 1}", stale=number > 5), SETTINGS)
-    assert len(lines) == 1
-
-
-def test_news_open_a_pattern_again() -> None:
-    traps = HostTraps()
-    for number in range(10):
-        traps.learn(told(f"/day/{number}"), SETTINGS)
-    assert traps.learn(told("/day/77", stale=False), SETTINGS) == [], "one in ten is too few"
-    assert traps.learn(told("/day/78", stale=False), SETTINGS) == ["opened again: /day/0: 2 of its pages were worth while"]
-    assert closed(traps, "/day/5") is None
-
-
-def test_fewer_and_fewer_may_pass_a_closed_pattern() -> None:
-    traps = HostTraps()
-    for number in range(10):
-        traps.learn(told(f"/day/{number}"), SETTINGS)
-    passed = [number for number in range(1, 1001) if traps.probe(parts_of(f"http://a.test/day/{number}"), number)]
-    assert passed == [16, 32, 64, 128, 256, 512]
-    assert traps.closed(parts_of("http://a.test/day/64"), 64) is None
-    assert traps.closed(parts_of("http://a.test/day/65"), 65) is not None
-
-
-def test_broad_patterns_need_more() -> None:
-    traps = HostTraps()
-    lines: list[str] = []
-    for number in range(130):
-        lines += traps.learn(told(f"/shop/{'abcdefghij'[number % 10]}{'xyz'[number % 3]}/{'q' * number}"), SETTINGS)
-    assert [line.split(" ")[1] for line in lines] == ["/shop/**", "/**"]
-
-
-def test_the_narrowest_pattern_decides() -> None:
-    """A repository on the web: its commits are new, all other views of them are not."""
-    traps = HostTraps()
-    for number in range(300):
-        for view, stale in (("commit", number % 5 > 0), ("diff", True), ("log", True), ("blame", True)):
-            traps.learn(told(f"/repo/{view}?id={number}", stale=stale), Settings(stale_pages=20))
-    assert closed(traps, "/repo/commit?id=999") is None
-    assert "*?id" in [each.text for each in traps.patterns.values() if each.closed]
-    assert closed(traps, "/repo/diff?id=999") is not None
-    assert closed(traps, "/repo/other?id=999") == "pattern *?id is closed: it went on and on without anything new"
-    passed = [number for number in range(10) if traps.probe(parts_of(f"http://a.test/repo/other?id={number}"), number)]
-    assert passed == [0, 1, 2, 3, 4, 5], "little is known of its shape, nor of its path"
-
-
-def test_views_at_one_path_are_told_apart() -> None:
-    """A parameter says what is wanted: files are new, their histories are not."""
-    traps = HostTraps()
-    lines: list[str] = []
-    for number in range(60):
-        for view in ("blob", "history", "blame"):
-            lines += traps.learn(told(f"/git?a={view};h={number}", stale=view != "blob" or number % 3 > 0), SETTINGS)
-    assert "closed: /git?a=history&h (one view): 10 of the last 10 pages said nothing new" in lines
-    assert "/git?a&h" in [each.text for each in traps.patterns.values() if each.closed]
-    assert closed(traps, "/git?a=blob;h=999") is None
-    assert closed(traps, "/git?a=blame;h=999") == "pattern /git?a=blame&h is closed: it went on and on without anything new"
-    assert closed(traps, "/git?a=other;h=999") == "pattern /git?a&h is closed: it went on and on without anything new"
-    again = HostTraps.of(traps.row())
-    assert closed(again, "/git?a=blob;h=999") is None
-    assert "/git?a=history&h (0 dropped)" in closed_lines(again)
-
-
-def test_views_that_are_unknown_get_no_tries_of_their_own() -> None:
-    """Facets have more combinations than a crawl has time for."""
-    traps = HostTraps()
-    for number in range(40):
-        traps.learn(told(f"/shop?colour=red&page={number}"), SETTINGS)
-    colours = ["/shop?colour=" + "x" * length + "&page=1" for length in range(1, 30)]
-    passed = [n for n, address in enumerate(colours, 1) if traps.probe(parts_of(f"http://a.test{address}"), n)]
-    assert passed == [16], "as of any closed pattern"
-
-
-def test_combinations_of_choices_do_not_push_other_patterns_out() -> None:
-    traps = HostTraps()
-    for number in range(10):
-        traps.learn(told(f"/day/{number}"), SETTINGS)
-    for number in range(900):
-        traps.learn(told(f"/shop?a={'x' * (1 + number % 30)}&b={'y' * (1 + number // 30)}", stale=number % 2 > 0), SETTINGS)
-    assert len(traps.views) == 128
-    assert closed(traps, "/day/99") is not None
-
-
-def test_newcomers_are_few() -> None:
-    """A trap may have any number of shapes."""
-    traps = HostTraps()
-    for number in range(120):
-        traps.learn(told(f"/{number}"), SETTINGS)
-    shapes = ["/" + "x" * number + "/1" for number in range(1, 400)]
-    assert closed(traps, shapes[0]) is not None
-    passed = sum(traps.probe(parts_of(f"http://a.test{shape}"), number) for number, shape in enumerate(shapes))
-    assert 200 <= passed <= 410
-    assert HostTraps.of(traps.row()).newcomers == traps.newcomers <= 400
-
-
-def test_a_parameter_that_changes_nothing() -> None:
-    traps = HostTraps()
-    lines: list[str] = []
-    for page in range(4):
-        lines += traps.learn(told(f"/p{page}?sid=1&id=7", stale=False), SETTINGS)
-        for sid in (2, 3):
-            lines += traps.learn(told(f"/p{page}?sid={sid}&id=7", first=f"/p{page}?sid=1&id=7"), SETTINGS)
-    assert lines == ["parameter sid does not change the text"]
-    assert closed(traps, "/p3?id=7&sid=99") == "read already; sid does not change the text"
-    assert closed(traps, "/p3?sid=3&id=7") is None, "that is the one that was read"
-    assert closed(traps, "/p3?id=8&sid=99") is None
-    assert closed(traps, "/p99?id=7&sid=99") is None
-
-
-def test_a_parameter_that_changes_the_text_sometimes() -> None:
-    traps = HostTraps()
-    for page in range(20):
-        traps.learn(told(f"/p?id={page}", stale=False), SETTINGS)
-    for page in range(20, 40):
-        traps.learn(told(f"/p?id={page}", first="/p?id=1"), SETTINGS)
-    assert traps.meaningless(parts_of("http://a.test/p?id=3")) == set()
-
-
-def test_limits_of_a_host() -> None:
-    traps = HostTraps()
-    limits = Settings(pages=30, variants=10, parameter_sets=3)
-    admitted = []
-    for number in range(20):
-        for address in (f"/q?n={number}", f"/r?{'abcdefghijklmnopqrst'[number]}=1"):
-            parts = parts_of("http://a.test" + address)
-            if traps.refuse(parts, limits) is None:
-                traps.admit(parts, limits)
-                admitted.append(address)
-    assert len([each for each in admitted if each.startswith("/q")]) == 10
-    assert [each for each in admitted if each.startswith("/r")] == ["/r?a=1", "/r?b=1", "/r?c=1"]
-    for number in range(40):
-        parts = parts_of(f"http://a.test/{number}")
-        if traps.refuse(parts, limits) is None:
-            traps.admit(parts, limits)
-    assert traps.urls == 30
-    assert traps.refuse(parts, limits) == "the host has had 30 URLs (filters.traps.pages)"
-
-
-def test_it_survives_in_its_row_and_is_bounded() -> None:
-    traps = HostTraps()
-    for number in range(3000):
-        address = f"/{'x' * (number % 500)}/{number}?n={number}&{'p' * (number % 90)}=1"
-        traps.admit(parts_of("http://a.test" + address), SETTINGS)
-        traps.learn(told(address, stale=number % 3 > 0, first=f"/?{number}" if number % 2 else ""), SETTINGS)
-    again = HostTraps.of(traps.row())
-    assert again.row() == traps.row()
-    assert msgspec.msgpack.decode(again.row()) == msgspec.msgpack.decode(traps.row())
-    assert (again.urls, again.active) == (traps.urls, traps.active)
-    assert len(traps.row()) < 120_000
-    assert HostTraps.of(HostTraps().row()).row() == b""
+HOST = "http://a.test"
 
 
 @pytest.fixture
-def rig(tmp_path):
-    store = BlockStore(tmp_path / "cachingqueue")
-    yield Rig(store)
-    store.close()
+def store(tmp_path):
+    made = BlockStore(tmp_path / "cachingqueue")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def traps(store: BlockStore) -> HostTraps:
+    return HostTraps(maker(store))
+
+
+@pytest.fixture
+def rig(store: BlockStore) -> Rig:
+    return Rig(store, traps=SETTINGS)
+
+
+def maker(store: BlockStore):
+    def make(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
+        name = f"trap{number}-a.test"
+        if state is None:
+            return CachingQueue(name, 10, store, encode_messages, decode_messages)
+        return CachingQueue.restore(state, name, 10, store, encode_messages, decode_messages)
+
+    return make
+
+
+def read(address: str, *, stale: bool = True, referrer: str = "", simhash: int = 0) -> Novelty:
+    return Novelty(url(HOST + address), referrer and HOST + referrer, stale, simhash)
+
+
+def holder(traps: HostTraps, address: str) -> str | None:
+    made = url(HOST + address)
+    found = traps.holder(parts_of(made.access), made.fingerprint)
+    return found[1].text if found else None
+
+
+def strike(traps: HostTraps, *addresses: str, given: Settings = SETTINGS) -> list[str]:
+    return [line for address in addresses for line in traps.strike(HOST + address, given)]
+
+
+def closed(traps: HostTraps) -> list[str]:
+    return sorted(each.text for each in traps.records.values() if each.closed)
+
+
+# -- what closes a pattern, and what does not
+
+
+def test_a_pattern_is_closed_when_its_last_pages_were_stale_and_led_on(traps: HostTraps) -> None:
+    lines = strike(traps, *(f"/day/{number}" for number in range(9)))
+    assert lines == []
+    lines = strike(traps, "/day/9")
+    assert lines == ["closed for now: /day/0 (one shape): 10 of the last 10 pages said nothing new, and led to others"]
+    assert traps.active
+    assert holder(traps, "/day/99") == "/day/0"
+    assert holder(traps, "/day/today") is None
+    assert holder(traps, "/") is None
+
+
+def test_a_page_counts_once_however_many_its_new_links_are(traps: HostTraps) -> None:
+    assert strike(traps, *["/day/1"] * 100) == []
+    assert not traps.active
+
+
+def test_pages_that_lead_nowhere_close_nothing(traps: HostTraps) -> None:
+    """A catalogue has leaves: they are stale, and bring no address that nobody had seen."""
+    for number in range(1_000):
+        assert traps.learn(read(f"/part/{number}"), SETTINGS) == []
+    assert not traps.active
+    assert not traps.records
+
+
+def test_news_keep_a_pattern_open(traps: HostTraps) -> None:
+    lines = []
+    for number in range(200):
+        lines += strike(traps, f"/day/{number}")
+        if number % 2 == 0:
+            lines += traps.learn(read(f"/day/{number + 1000}", stale=False), SETTINGS)
+    assert lines == []
+
+
+def test_a_list_is_worth_what_it_leads_to(traps: HostTraps) -> None:
+    """Pages of a list have no text of their own, but each leads to something new."""
+    for number in range(100):
+        strike(traps, f"/list?page={number}")
+        traps.learn(read(f"/article-{number}", stale=False, referrer=f"/list?page={number}"), SETTINGS)
+        assert holder(traps, f"/list?page={number + 1}") is None
+        assert holder(traps, f"/article-{number + 1}") is None
+
+
+def test_broad_patterns_need_more(traps: HostTraps) -> None:
+    lines = strike(traps, *(f"/shop/{'abcdefghij'[n % 10]}{'xyz'[n % 3]}/{'q' * n}" for n in range(130)))
+    assert [line.removeprefix("closed for now: ").split(" ")[0] for line in lines] == ["/shop/**", "/**"]
+
+
+def test_the_narrowest_pattern_that_is_known_decides(traps: HostTraps) -> None:
+    """A repository on the web: its commits are new, all other views of them are not."""
+    given = Settings(stale_pages=20)
+    for number in range(300):
+        for view in ("commit", "diff", "log", "blame"):
+            if view == "commit" and number % 3 == 0:
+                traps.learn(read(f"/repo/{view}?id={number}", stale=False), given)
+            else:
+                strike(traps, f"/repo/{view}?id={number}", given=given)
+    assert holder(traps, "/repo/commit?id=999") is None
+    assert "*?id" in closed(traps)
+    assert holder(traps, "/repo/diff?id=999") == "/repo/diff?id"
+    assert holder(traps, "/repo/other?id=999") == "*?id"
+
+
+def test_views_at_one_path_are_told_apart(traps: HostTraps, store: BlockStore) -> None:
+    """A parameter says what is wanted: files are new, their histories are not."""
+    for number in range(60):
+        for view in ("blob", "history", "blame"):
+            address, stale = f"/git?a={view};h={number}", view != "blob" or number % 2 > 0
+            traps.learn(read(address, stale=stale), SETTINGS)
+            if stale:
+                strike(traps, address)
+    assert "/git?a=history&h" in closed(traps)
+    assert holder(traps, "/git?a=blob;h=999") is None
+    assert holder(traps, "/git?a=blame;h=999") == "/git?a=blame&h"
+    assert holder(HostTraps.of(traps.row(), maker(store)), "/git?a=blob;h=999") is None
+
+
+# -- newcomers
+
+
+def let_through(traps: HostTraps, address: str) -> bool:
+    made = url(HOST + address)
+    found = traps.holder(parts_of(made.access), made.fingerprint)
+    assert found is not None
+    return traps.lets_through(parts_of(made.access), found[1])
+
+
+def test_little_known_shapes_get_some_tries(traps: HostTraps) -> None:
+    strike(traps, *(f"/{number}" for number in range(200)))
+    assert holder(traps, "/new/1") == "/**"
+    passed = [let_through(traps, f"/new/{number}") for number in range(30)]
+    assert passed == [True] * 12 + [False] * 18, "six of its shape, and as many of its folder"
+    assert not let_through(traps, "/7"), "of its own shape all is known"
+
+
+def test_newcomers_are_few(traps: HostTraps, store: BlockStore) -> None:
+    """A trap may have any number of shapes."""
+    strike(traps, *(f"/{number}" for number in range(200)))
+    passed = sum(let_through(traps, f"/{'x' * number}/1") for number in range(1, 1_000))
+    assert 200 <= passed <= 400
+    assert HostTraps.of(traps.row(), maker(store)).newcomers == traps.newcomers == passed
+
+
+def test_nothing_passes_a_trap(traps: HostTraps) -> None:
+    strike(traps, *(f"/{number}" for number in range(200)))
+    for record in traps.records.values():
+        if record.text == "/**":
+            record.state = State.TRAP
+    assert not let_through(traps, "/new/1")
+
+
+def test_views_that_are_unknown_get_no_tries_of_their_own(traps: HostTraps) -> None:
+    """Facets have more combinations than a crawl has time for."""
+    for number in range(40):
+        traps.learn(read(f"/shop?colour=red&page={number}"), SETTINGS)
+        strike(traps, f"/shop?colour=red&page={number}")
+    passed = [let_through(traps, f"/shop?colour={'x' * length}&page=1") for length in range(1, 30)]
+    assert not any(passed)
+
+
+# -- parameters
+
+
+def test_a_parameter_that_changes_nothing(traps: HostTraps) -> None:
+    lines: list[str] = []
+    for page in range(4):
+        for sid in (1, 2, 3):
+            lines += traps.learn(read(f"/p{page}?sid={sid}&id=7", simhash=(page + 1) * 0x0123456789ABCDEF), SETTINGS)
+    assert lines == ["parameter sid does not change the text"]
+    assert traps.parameters.empty == ["sid"]
+    assert holder(traps, "/p3?id=7&sid=99") == "*?sid"
+    assert holder(traps, "/p99?id=7&sid=99") is None, "of that page none was read"
+
+
+def test_a_parameter_that_changes_the_text(traps: HostTraps) -> None:
+    for page in range(40):
+        traps.learn(read(f"/p?id={page}", simhash=0x9E3779B97F4A7C15 * (page + 1) & (1 << 64) - 1), SETTINGS)
+    assert traps.parameters.empty == []
+    assert holder(traps, "/p?id=99") is None
+
+
+# -- the row
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["/d/{}", "/list?n={}", "/{0}/x?a=b&c={0}", "/x"]),
+            st.integers(0, 50),
+            st.sampled_from(["fresh", "stale", "strike", "hold"]),
+        ),
+        max_size=150,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -> None:
+    queues: dict[int, CachingQueue[URLMessage]] = {}
+
+    def make(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
+        encoding = (encode_messages, decode_messages)
+        never: BlockStore = None  # type: ignore[assignment]  # nothing becomes a block
+        if state is None:
+            return queues.setdefault(number, CachingQueue(str(number), 10_000, never, *encoding))
+        return CachingQueue.restore(state, str(number), 10_000, never, *encoding)
+
+    traps = HostTraps(make)
+    given = Settings(stale_pages=3)
+    for form, number, what in steps:
+        address = form.format(number)
+        if what == "strike":
+            strike(traps, address, given=given)
+        elif what == "hold":
+            found = traps.holder(parts_of(HOST + address), 1)
+            if found:
+                traps.hold(*found, message(HOST + address, depth=1))
+        else:
+            traps.learn(read(address, stale=what == "stale", simhash=number + 1), given)
+    again = HostTraps.of(traps.row(), make)
+    assert again.row() == traps.row()
+    assert again.report() == traps.report()
+    assert (again.read, again.held, again.active or True) == (traps.read, traps.held, traps.active or True)
+    for form, number, _ in steps:
+        assert holder(again, form.format(number)) == holder(traps, form.format(number))
+
+
+def test_it_is_bounded(traps: HostTraps) -> None:
+    for number in range(8_000):
+        address = f"/{'x' * (number % 50)}/{number}?n={number}&{'p' * (number % 90)}=1"
+        traps.limits.admit(message(HOST + address, HOST, depth=1), parts_of(HOST + address), SETTINGS)
+        traps.learn(read(address, stale=number % 3 > 0, simhash=number + 1), SETTINGS)
+        strike(traps, address)
+    assert len(traps.records) <= 4_096
+    assert len(traps.row()) < 500_000
+
+
+def test_an_empty_one_has_a_row() -> None:
+    assert HostTraps.of(b"", maker(None)).row() == b""  # type: ignore[arg-type]
+
+
+def test_a_row_of_an_earlier_larm_keeps_its_counts() -> None:
+    """What it says of patterns was said by another rule."""
+    old = [3, {"1": ["/day/0", 1, 30, b"", True, 7]}, {5: [2, [77]]}, {"sid": [8, 0]}]
+    row = msgspec.msgpack.encode([old[0], {1: old[1]["1"]}, old[2], old[3]])  # type: ignore[index]
+    saved = decode_traps(row)
+    assert (saved.urls, saved.records, saved.paths[5].variants) == (3, {}, 2)
+    with pytest.raises(msgspec.ValidationError):
+        decode_traps(msgspec.msgpack.encode(["damaged"]))
+
+
+def test_a_record_remembers_its_last_pages() -> None:
+    record = PatternRecord("/x/0", 1)
+    for number in range(100):
+        record.add(number % 4 == 0, 30)
+    assert (record.judged, record.fresh, record.proven) == (100, 7, True)
+    again = PatternRecord("/x/0", 1)
+    again.restore(*record.saved())
+    assert (again.judged, again.fresh, again.proven) == (100, 7, True)
+
+
+# -- the desk
 
 
 def test_the_desk(rig: Rig) -> None:
-    """Patterns close by what is told; a lease passes over what waited; start URLs and revisited pages pass."""
-    said: list[str] = []
-    counted: dict[str, int] = {}
-    desk = TrapDesk(rig.book, SETTINGS, said.extend, lambda name, n: counted.update({name: counted.get(name, 0) + n}))
-    rig.queues._guard = desk
+    """Patterns close by what is new of stale pages; a lease passes over what waited; start URLs and revisited pages pass."""
     drops = Drops()
-    days = [message(f"http://a.test/day/{number}", depth=1) for number in range(30)]
-    assert desk.screen(days, drops) == days
-    rig.tally.rise(31)
-    rig.queues.add([*days, message("http://a.test/real", depth=1)])
-    desk.learn([told(f"/day/{number}") for number in range(10)])
-    assert said == ["# a.test\tclosed: /day/0 (one shape): 10 of the last 10 pages said nothing new"]
+    days = [message(f"{HOST}/day/{n}", f"{HOST}/day/{n - 100}", depth=1) for n in range(110, 130)]
+    stale = [msgspec.structs.replace(each, stale=True) for each in days]
+    rig.tally.rise(21)
+    assert rig.traps.screen(days[:10], drops) == days[:10]
+    rig.queues.add(days[:10])
+    assert rig.said == []
+    assert rig.traps.screen(stale[10:], drops) == stale[10:], "what is to be held back is known when it is next"
+    closing = "closed for now: /day/0 (one shape): 10 of the last 10 pages said nothing new, and led to others"
+    assert rig.said == [f"# a.test\t{closing}"]
+    rig.queues.add([*stale[10:], message(f"{HOST}/real", depth=1)])
     (lease,) = rig.queues.lease(5)
-    assert lease.message.url.access == "http://a.test/real"
-    assert rig.tally.value == 1
-    assert counted == {"traps/closed": 1, "traps/opened_again": 0, "traps/parameters": 0, "traps/filtered": 30}
-    assert said[1:] == [each.url.access for each in days]
-    late = message("http://a.test/day/77", depth=1)
-    start, known = message("http://a.test/day/88"), msgspec.structs.replace(late, known=UNKNOWN)
+    assert lease.message.url.access == f"{HOST}/real"
+    assert rig.tally.value == 2, "the lease, and that there is something to decide"
+    assert rig.said[1:] == [each.url.access for each in days]
+    assert +rig.counted == {"traps/closed": 1, "traps/filtered": 20}
+    late = message(f"{HOST}/day/77", depth=1)
+    start, known = message(f"{HOST}/day/88"), msgspec.structs.replace(late, known=UNKNOWN)
     redirected = msgspec.structs.replace(start, link_type=REDIRECT)
-    assert desk.screen([late, start, known, redirected], drops) == [start, known]
-    assert drops.reasons() == ["trap", "trap"]
-    assert desk.explain(late) == "pattern /day/0 is closed: it went on and on without anything new"
     with rig.book.lock:
-        assert closed_here(rig.book.get_locked("a.test")) == ["/day/0 (2 dropped)"]
+        host = rig.book.get_locked("a.test")
+        held = [rig.traps.hold_locked(host, each) for each in (late, redirected, start, known)]
+    assert held == [True, True, False, False]
+    assert drops.reasons() == []
+    assert (rig.traps.explain(late) or "").startswith("held back: pattern /day/0 ")
+    left = left_at(host)
+    assert (left.urls, left.patterns[0].pattern, left.patterns[0].state) == (22, "/day/0", "closed")
+    assert rig.traps.held_back == 22
+    assert rig.at_rest == []
+    rig.end(lease)
+    assert rig.at_rest == ["a.test"]
+    released = [each for batch in rig.traps.decide("a.test") for each in batch]
+    assert [each.url for each in released[:20]] == [each.url for each in days]
+    assert all(each.released and not each.stale for each in released)
+    assert rig.counted["traps/released"] == len(released) == 22
+
+
+def test_of_a_host_that_still_has_something_to_do_nothing_is_decided(rig: Rig) -> None:
+    stale = [
+        msgspec.structs.replace(message(f"{HOST}/day/{n + 20}", f"{HOST}/day/{n}", depth=1), stale=True) for n in range(20)
+    ]
+    rig.tally.rise(20)
+    rig.queues.add(rig.traps.screen(stale, Drops()))
+    assert rig.queues.lease(5) == []
+    rig.queues.add([message(f"{HOST}/real", depth=1)])
+    rig.tally.rise()
+    assert list(rig.traps.decide("a.test")) == []
+    assert list(rig.traps.decide("never.test")) == []
 
 
 def test_a_restart_knows_what_is_closed(rig: Rig) -> None:
-    desk = TrapDesk(rig.book, SETTINGS)
-    desk.learn([told(f"/day/{number}") for number in range(10)])
+    stale = [
+        msgspec.structs.replace(message(f"{HOST}/day/{n + 20}", f"{HOST}/day/{n}", depth=1), stale=True) for n in range(20)
+    ]
+    rig.tally.rise(20)
+    rig.queues.add(rig.traps.screen(stale, Drops()))
+    assert rig.queues.lease(5) == []
     (cut,) = rig.book.cut()
     saved = decode_host(cut.encode())
     assert saved.key == "a.test"
     rig.store.put(ROW + "a.test", cut.encode())
-    later = TrapDesk(Rig(rig.store).book, SETTINGS)
-    assert later.explain(message("http://a.test/day/11", depth=1)) is not None
-    assert later.explain(message("http://a.test/other", depth=1)) is None
-    assert later.explain(message("http://b.test/day/11", depth=1)) is None
+    later = Rig(rig.store, traps=SETTINGS)
+    assert later.traps.explain(message(f"{HOST}/day/11", depth=1)) is not None
+    assert later.traps.explain(message(f"{HOST}/other", depth=1)) is None
+    assert later.traps.explain(message("http://b.test/day/11", depth=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"),
+    [
+        ("/", None),
+        ("/" + "/".join("abcdefghijklmnopqrstuvwxy"), None),
+        ("/" + "/".join("abcdefghijklmnopqrstuvwxyz"), "filters.traps.segments: 25"),
+        ("/img/img/img/x", None),
+        ("/img/a/img/b/img/c/img/", "filters.traps.repeats: 3"),
+        ("/2019/12/12/12/12/12/x", None),
+        ("/x?" + "&".join(f"n{number}=1" for number in range(40)), None),
+        ("/x?" + "&".join(f"n{number}=1" for number in range(41)), "filters.traps.parameters: 40"),
+    ],
+)
+@pytest.mark.parametrize("limits", [True, False])
+def test_addresses_that_no_site_needs(rig: Rig, path: str, limit: str | None, limits: bool) -> None:
+    desk = Rig(rig.store, traps=Settings(limits=limits)).traps
+    drops, one = Drops(), message(f"{HOST}{path}", depth=1)
+    beyond = limits and limit is not None
+    assert desk.screen([one], drops) == ([] if beyond else [one])
+    assert len(drops.urls()) == beyond
+    assert desk.explain(one) == (f"held back: beyond {limit}" if beyond else None)
+    start = message(f"{HOST}{path}")
+    assert desk.screen([start], drops) == [start], "what a person asks for passes"
+
+
+def test_far_away(store: BlockStore) -> None:
+    desk = Rig(store, traps=Settings(depth=3)).traps
+    near, far = (message(f"{HOST}/", depth=depth) for depth in (3, 4))
+    assert desk.screen([near, far], Drops()) == [near]
+    assert desk.explain(far) == "held back: beyond filters.traps.depth: 3"
+    revisited = msgspec.structs.replace(far, known=UNKNOWN)
+    assert desk.screen([revisited], Drops()) == [revisited]
+
+
+def test_limits_of_a_host(traps: HostTraps) -> None:
+    limits = Settings(pages=30, variants=10, parameter_sets=3)
+    admitted: list[str] = []
+
+    def offer(address: str) -> str | None:
+        parts = parts_of(HOST + address)
+        beyond = traps.limits.beyond(parts, limits)
+        if beyond is None:
+            traps.limits.admit(message(HOST + address, HOST, depth=1), parts, limits)
+            admitted.append(address)
+        return beyond
+
+    for number in range(20):
+        offer(f"/q?n={number}")
+        offer(f"/r?{'abcdefghijklmnopqrst'[number]}=1")
+    assert len([each for each in admitted if each.startswith("/q")]) == 10
+    assert [each for each in admitted if each.startswith("/r")] == ["/r?a=1", "/r?b=1", "/r?c=1"]
+    assert offer("/q?n=20") == "filters.traps.variants: 10"
+    assert offer("/r?z=1") == "filters.traps.parameter_sets: 3"
+    for number in range(40):
+        offer(f"/{number}")
+    assert traps.limits.urls == 30
+    assert offer("/77") == "filters.traps.pages: 30"
+
+
+def test_hosts_that_nobody_named_may_have_more_the_more_link_to_them(traps: HostTraps) -> None:
+    limits = Settings(foreign_pages=5)
+    for linking in range(3):
+        for number in range(100):
+            address = f"{HOST}/{linking}/{number}"
+            if traps.limits.beyond(parts_of(address), limits) is None:
+                referrer = f"http://h{linking}.test/" if number == 0 else f"{HOST}/"
+                traps.limits.admit(message(address, referrer, depth=1), parts_of(address), limits)
+        with_linking = traps.limits.urls
+    assert len(traps.limits.linking) >= 1
+    assert with_linking == 5 * (1 + len(traps.limits.linking))
+    traps.limits.start = True
+    assert traps.limits.beyond(parts_of(f"{HOST}/x"), limits) is None
+
+
+def test_a_start_rewrites_only_the_hosts_that_it_changes(store: BlockStore) -> None:
+    """What is changed stays in memory until it is written: a start that changed every host would need room for all of them."""
+    rig = Rig(store, traps=Settings(stale_pages=10))
+    batch = [message(f"http://h{n}.test/a", depth=1) for n in range(20)]
+    rig.tally.rise(len(batch))
+    rig.queues.add(rig.traps.screen(batch, Drops()))
+    rig.save()
+    assert rig.load().book.cut() == []
+    other = rig.load(traps=Settings(stale_pages=11))
+    assert len(other.book.cut()) == 20, "verdicts of other settings are looked at again"

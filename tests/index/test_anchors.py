@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import tantivy
 
 from larm.config import Search
 from larm.errors import StorageError
-from larm.index.anchors import ANCHORS, write_anchors
+from larm.index.anchors import ANCHORS, Pages, disown, made_of, mark_of, opened, write_anchors
 from larm.index.names import open_anchors
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.tree import All, Word
 from larm.index.writer import IndexWriter
+from larm.kit.progress import Progress
 from larm.model.url import Url
 
 
@@ -27,6 +31,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def pages(texts: Sequence[tuple[int, Sequence[str]]]) -> Pages:
+    return lambda after: [each for each in texts if each[0] > after]
+
+
 def found(path: Path, text: str, **settings: float) -> list[str]:
     reader = IndexReader(path / "index", Search(**settings))  # type: ignore[arg-type]
     tree = All(tuple(Word(word) for word in text.split()))
@@ -36,7 +44,8 @@ def found(path: Path, text: str, **settings: float) -> list[str]:
 def test_a_page_is_found_by_what_others_call_it(path: Path) -> None:
     """In any form of the word; names of several words as a phrase; pages that are not in the index are none."""
     assert found(path, "Acrobat") == []
-    write_anchors(path / ANCHORS, [(1, ["Acrobat", "the acrobat_reader"]), (2, ["click \ud800 here"]), (99, ["acrobats"])])
+    texts = [(1, ["Acrobat", "the acrobat_reader"]), (2, ["click \ud800 here"]), (99, ["acrobats"])]
+    write_anchors(path / ANCHORS, pages(texts))
     assert found(path, "acrobats") == ["1"]
     assert found(path, "acrobat_reader", within_names=0.0) == ["1"]
     assert found(path, "reader_acrobat", within_names=0.0) == []
@@ -46,14 +55,14 @@ def test_a_page_is_found_by_what_others_call_it(path: Path) -> None:
 
 def test_it_decides_between_pages_with_the_same_words(path: Path) -> None:
     assert found(path, "reader")[0] == "1"
-    write_anchors(path / ANCHORS, [(3, ["reader"])])
+    write_anchors(path / ANCHORS, pages([(3, ["reader"])]))
     assert found(path, "reader") == ["3", "1"]
 
 
 def test_readers_see_the_new_index(path: Path) -> None:
-    write_anchors(path / ANCHORS, [(1, ["old"])])
+    write_anchors(path / ANCHORS, pages([(1, ["old"])]))
     reader = IndexReader(path / "index")
-    write_anchors(path / ANCHORS, [(2, ["new"])])
+    write_anchors(path / ANCHORS, pages([(2, ["new"])]))
     assert reader.retrieve(Word("old"), 10).total == 1
     reader.reload()
     assert reader.retrieve(Word("old"), 10).total == 0
@@ -63,7 +72,82 @@ def test_readers_see_the_new_index(path: Path) -> None:
 
 def test_damage_is_told(path: Path) -> None:
     assert open_anchors(path / ANCHORS) is None
-    write_anchors(path / ANCHORS, [])
+    write_anchors(path / ANCHORS, pages([]))
     (path / ANCHORS / "meta.json").write_text("{")
     with pytest.raises(StorageError, match="anchors"):
         open_anchors(path / ANCHORS)
+
+
+class Ended(KeyboardInterrupt):
+    """Stands for a kill."""
+
+
+TEXTS = [(number, [f"text {number}", "all"]) for number in range(1, 51)]
+
+
+def ended_at(last: int, kept: int, path: Path, patch: pytest.MonkeyPatch, generation: int = 7) -> list[int]:
+    """Index TEXTS, but the process ends when it is to read those of a page; the pages that it has read."""
+    read: list[int] = []
+
+    def until(after: int) -> Iterator[tuple[int, Sequence[str]]]:
+        for page, texts in pages(TEXTS)(after):
+            if page == last:
+                raise Ended
+            read.append(page)
+            yield page, texts
+
+    patch.setattr("larm.index.anchors._KEPT", kept)
+    with suppress(Ended):
+        write_anchors(path / ANCHORS, until, generation)
+    return read
+
+
+def names(path: Path) -> list[int]:
+    """The pages of the index, a number for each text."""
+    index = opened(path / ANCHORS)
+    searcher = index.searcher()
+    hits = searcher.search(tantivy.Query.all_query(), limit=1000).hits
+    return sorted(int(page or 0) for page in searcher.fast_field_values("page", [address for _, address in hits]))
+
+
+def test_who_is_ended_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the last commit on, as often as it takes; readers see nothing of it until it is whole."""
+    assert ended_at(31, 10, tmp_path, monkeypatch) == list(range(1, 31))
+    assert open_anchors(tmp_path / ANCHORS) is None
+    assert mark_of(tmp_path / ANCHORS) is made_of(tmp_path / ANCHORS) is None
+    assert ended_at(45, 10, tmp_path, monkeypatch) == list(range(31, 45))
+    assert ended_at(0, 10, tmp_path, monkeypatch) == list(range(41, 51))
+    assert names(tmp_path) == sorted([*range(1, 51), *range(1, 51)])
+    assert made_of(tmp_path / ANCHORS) == mark_of(tmp_path / ANCHORS) == 7
+    assert [each.name for each in tmp_path.iterdir()] == [ANCHORS]
+
+
+@pytest.mark.parametrize("damage", ["of another snapshot", "disowned", "cut", "no mark"])
+def test_what_can_not_be_gone_on_with_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    ended_at(31, 10, tmp_path, monkeypatch)
+    half = tmp_path / f"{ANCHORS}.new"
+    if damage == "disowned":
+        disown(tmp_path / ANCHORS)
+    elif damage == "cut":
+        store = next(half.glob("*.store"))
+        store.write_bytes(store.read_bytes()[:-3])
+    elif damage == "no mark":
+        (half / "snapshot").write_bytes(b"")
+    generation = 8 if damage == "of another snapshot" else 7
+    assert ended_at(0, 10, tmp_path, monkeypatch, generation) == list(range(1, 51))
+    assert len(names(tmp_path)) == 100
+    assert made_of(tmp_path / ANCHORS) == generation
+
+
+def test_progress_is_told_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.index.anchors._TOLD", 1)
+    told: list[str] = []
+
+    class Told(Progress):
+        def to(self, done: int) -> None:
+            super().to(done)
+            told.append(str(self))
+
+    some = [(number << 59, ["a"]) for number in range(16)]  # fingerprints are spread evenly
+    write_anchors(tmp_path / ANCHORS, pages(some), 1, Told(), 16)
+    assert told[::5] == [f"texts of links, {done} of 16 pages" for done in (0, 5, 10, 15)]

@@ -26,6 +26,8 @@ def answer(request: bytes) -> bytes:
             return str(len(bytearray(int(rest)))).encode()
         except MemoryError:
             return b"no memory"
+    if word == b"gorge":
+        return str(len(bytearray(int(rest)))).encode()
     if word == b"write":
         try:
             with open(rest, "wb") as file:

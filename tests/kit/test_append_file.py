@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from larm.errors import StorageError
 from larm.kit.append_file import AppendFile
 
 SMALL = [b"line %d\n" % number for number in range(2_000)]
@@ -38,3 +40,24 @@ def test_what_is_written_in_part_is_finished(tmp_path: Path, taken: int, monkeyp
         file.append(piece)
     file.close()
     assert (tmp_path / "log").read_bytes() == b"".join(LARGE)
+
+
+@pytest.mark.parametrize("pieces", [SMALL, LARGE], ids=["small", "large"])
+def test_a_full_disk_leaves_whole_pieces(tmp_path: Path, pieces: Sequence[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what was there before. The next run cuts it back to its checkpoint, but people read logs in between."""
+
+    def full(descriptor: int, rest: Sequence[bytes]) -> int:
+        os.write(descriptor, b"".join(rest)[:7])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "log").write_bytes(b"an older line\n")
+    file = AppendFile(tmp_path / "log", 14, auto=False)
+    file.append(b"a line\n")
+    file.flush()
+    monkeypatch.setattr(os, "writev", full)
+    for piece in pieces:
+        file.append(piece)
+    with pytest.raises(StorageError, match="the disk is full"):
+        file.flush()
+    file.close()
+    assert (tmp_path / "log").read_bytes() == b"an older line\na line\n"

@@ -13,7 +13,9 @@ import diskcache
 import pytest
 
 from larm.errors import StorageError
+from larm.kit.atomic import write_atomically
 from larm.kit.block_store import BlockStore
+from larm.kit.seen_set import DiskSeenSet
 from larm.kit.workers import Workers
 
 
@@ -58,8 +60,46 @@ def test_all_of_it_survives_closing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_only_the_owner_may_read_it_and_there_are_no_files_beside_the_database(store: BlockStore) -> None:
-    assert stat.S_IMODE(store.directory.stat().st_mode) == 0o700
+@pytest.mark.parametrize(("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])
+def test_who_may_read_it_is_for_the_umask_to_say(tmp_path: Path, mask: int, folder: int, file: int) -> None:
+    before = os.umask(mask)
+    try:
+        store = BlockStore(tmp_path / "q")
+        seen = DiskSeenSet(tmp_path / "q" / "seen.db", 10)
+        write_atomically(tmp_path / "q" / "small", b"x")
+    finally:
+        os.umask(before)
+    store.put("a", b"1")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [store.directory, *store.directory.iterdir()]}
+    assert modes.pop("q") == folder
+    assert set(modes.values()) == {file}, modes
+    seen.close()
+    store.close()
+
+
+def test_what_is_opened_to_be_read_is_not_changed(tmp_path: Path) -> None:
+    """Neither while somebody writes nor afterwards; nor is anything made beside it."""
+    store = BlockStore(tmp_path / "q")
+    store.transaction({"a": b"1", "b": b"2"})
+    look = BlockStore(tmp_path / "q", read_only=True)
+    assert look.get_many(look.keys()) == {"a": b"1", "b": b"2"}
+    store.put("a", b"3")
+    assert look.get("a") == b"3"
+    with pytest.raises(StorageError, match="opened to be read only"):
+        look.put("a", b"4")
+    look.close()
+    store.close()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "q").iterdir()}
+    look = BlockStore(tmp_path / "q", read_only=True)
+    assert look.get("a") == b"3"
+    look.close()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "q").iterdir()} == before
+    with pytest.raises(StorageError, match="none"):
+        BlockStore(tmp_path / "none", read_only=True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_there_are_no_files_beside_the_database(store: BlockStore) -> None:
     store.put("large", bytes(1_000_000))
     assert {path.name for path in store.directory.rglob("*")} == {"cache.db", "cache.db-wal", "cache.db-shm"}
 

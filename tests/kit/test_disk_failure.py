@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import resource
 import sqlite3
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from larm.kit.disk_failure import disk_failure
     [
         (OSError(errno.ENOSPC, "x"), "/d: No space left on device: the disk is full; make room"),
         (PermissionError(errno.EACCES, "x"), "/d: Permission denied: it can't be opened or written"),
+        (OSError(errno.EMFILE, "x"), "/d: Too many open files: too many files are open; allow more ('ulimit -n')"),
         (OSError("no number"), "/d: no number: check the disk"),
         (OSError(errno.EIO, "x"), "/d: Input/output error: check the disk"),
         (sqlite3.ProgrammingError("closed"), "/d: closed: check the disk"),
@@ -26,3 +28,16 @@ def test_message(error: Exception, message: str) -> None:
     failure = disk_failure(Path("/d"), error)
     assert str(failure).startswith(message)
     assert failure.exit_status == 3
+
+
+def test_where_no_file_can_be_opened_sqlite_is_not_believed(tmp_path: Path) -> None:
+    """It says that this file can't be opened, whatever the reason."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        sqlite3.connect(tmp_path / "a.db").execute("CREATE TABLE a (b)")
+    except sqlite3.Error as error:
+        failure = disk_failure(tmp_path / "a.db", error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "unable to open database file: too many files are open" in str(failure)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.kit.helper_process import Died, HelperProcess, TookTooLong
+from larm.kit.helper_process import Died, HelperProcess, Killed, TookTooLong, TookTooMuch
 
 ECHO = "tests.kit.echoing"
 
@@ -125,3 +125,36 @@ def it_ends_with_its_parent(command: Sequence[str], *, idle: bool) -> None:
     status = Path(f"/proc/{pid}/stat")
     while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":
         os.sched_yield()  # the test's time-out bounds it
+
+
+def test_one_that_needs_too_much_memory_says_so(helper: HelperProcess) -> None:
+    with pytest.raises(TookTooMuch, match="it needed more memory than it may have"):
+        helper.ask(b"gorge 500000000", 20)
+    assert helper.ask(b"gorge 50000000", 20) == b"50000000"
+
+
+def test_it_may_have_less_for_a_while(helper: HelperProcess) -> None:
+    helper.start()
+    helper.limit(60_000_000)
+    with pytest.raises(TookTooMuch):
+        helper.ask(b"gorge 60000000", 20)
+    helper.start()
+    helper.limit(60_000_000)
+    helper.limit(10**12)
+    assert helper.ask(b"gorge 60000000", 20) == b"60000000"
+
+
+def test_who_is_killed_from_outside_is_told_from_who_crashes(helper: HelperProcess) -> None:
+    number = int(helper.ask(b"pid", 20))
+    helper.send(b"hang", 20)
+    os.kill(number, signal.SIGKILL)
+    with pytest.raises(Killed):
+        helper.receive(20, bytes)
+
+
+def test_an_interrupt_ends_what_it_does(helper: HelperProcess) -> None:
+    helper.start()
+    helper.send(b"hang", 20)
+    helper.interrupt()
+    with pytest.raises(Died):
+        helper.receive(20, bytes)

@@ -68,11 +68,25 @@ def test_without_folding_all_else_holds(file: str, normal: str) -> None:
         ("/a%2E%2e", "/a.."),  # decoded, but no dot segment
         ("/a/%2e%2E/./.%2e/b", "/b"),
         ("/%69ndex.html", "/"),
-        ("/INDEX.html?", "/"),
-        ("/index./a", "/index./a"),  # not the last segment
-        ("/index.a/index.b?index.c", "/index.a/?index.c"),
+        ("/index.html?", "/"),
+        ("/index.html/a", "/index.html/a"),  # not the last segment
+        ("/index.htm/index.cgi?index.c", "/index.htm/?index.c"),
         ("/index", "/index"),
-        ("/default.", "/"),
+        ("/default.", "/default."),
+        ("/Default.aspx", "/"),  # no case where ASP is
+        ("/INDEX.ASP?a", "/?a"),
+        ("/INDEX.HTML", "/INDEX.HTML"),  # a file beside index.html where there is case
+        ("/Index.html", "/Index.html"),
+        ("/fo/index.entry.properties.html", "/fo/index.entry.properties.html"),
+        ("/web/index.de.html", "/web/index.de.html"),
+        ("/posts/index.xml", "/posts/index.xml"),
+        ("/index.html~", "/index.html%7E"),
+        ("/index.html%3Fx", "/index.html%3Fx"),
+        ("/index.html?x", "/?x"),
+        ("/index.html%0A", "/index.html%0A"),
+        ("/index.php7", "/"),
+        ("/index.php77", "/index.php77"),
+        ("/index.jsp;jsessionid=1", "/index.jsp;jsessionid=1"),
         ("/a//", "/a/"),
         ("//", "/"),
         ("/?a?b/c", "/?a%3Fb%2Fc"),
@@ -92,6 +106,13 @@ def test_without_folding_all_else_holds(file: str, normal: str) -> None:
 )
 def test_corners(file: str, normal: str) -> None:
     assert KEEPING.normalise(f"http://h{file}") == f"http://h{normal}"
+
+
+@pytest.mark.parametrize(
+    "name", ["index.html", "INDEX.HTM", "Default.aspx", "index.shtml", "Index.XHTML", "default.cfm", "index.pl"]
+)
+def test_a_folder_and_its_page_are_one_in_any_case_where_case_is_folded(name: str) -> None:
+    assert FOLDING.normalise(f"http://h/A/{name}") == "http://h/a/"
 
 
 def test_folding_reaches_escaped_utf8_and_spares_other_bytes() -> None:

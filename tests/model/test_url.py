@@ -22,8 +22,8 @@ def test_larm_whole_url_vectors() -> None:
 
 
 def test_access_form_is_not_the_normalised_one() -> None:
-    url = WITHOUT_WWW.parse("http://WWW.Example.com/Dir/Index.html#top")
-    assert url.access == "http://www.example.com/Dir/Index.html"
+    url = WITHOUT_WWW.parse("http://WWW.Example.com/Dir/index.html#top")
+    assert url.access == "http://www.example.com/Dir/index.html"
     assert url.normalised == "http://example.com/Dir/"
     assert url.host == "example.com"
 

@@ -122,6 +122,10 @@ def test_stats_json_has_the_figures_the_averages_and_what_limits(clock: FakeCloc
     assert stats["figures"]["visited"] == 99
     assert stats["figures"]["threads"][1]["name"] == "larm-fetch-1"
     assert stats["stats"]["downloader/request_count"] == 720
+    monitor.tick(["larm-store-graph: closes", "larm-last: saves"])
+    stats = json.loads((tmp_path / "stats.json").read_bytes())
+    assert stats["limited_by"] == "the end of the crawl: larm-store-graph: closes; larm-last: saves"
+    assert stats["state"] == "running"
     monitor.finish("finished")
     stats = json.loads((tmp_path / "stats.json").read_bytes())
     assert (stats["state"], stats["finish_reason"], stats["stats"]["finish_reason"]) == ("finished",) * 3

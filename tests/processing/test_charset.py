@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.processing.charset import LATE, PRESCAN, encoding_of, header_charset, text_of, utf8_of
+from tests.processing.pages import PAGE, document
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,8 @@ def test_a_late_declaration_counts_unless_it_stands_in_a_script() -> None:
 
 
 def test_labels_mean_what_browsers_take_them_for() -> None:
-    assert text_of(b"\x80 \x93x\x94", "text/html; charset=iso-8859-1") == ("\u20ac \u201cx\u201d", "windows-1252")
+    text, encoding = text_of(b"\x80 \x93x\x94", "text/html; charset=iso-8859-1")
+    assert (text, encoding.name) == ("\u20ac \u201cx\u201d", "windows-1252")
     assert text_of("\u30b3\u2460".encode("cp932"), "text/html;charset=Shift_JIS")[0] == "\u30b3\u2460"
     assert text_of("\u3400".encode("gb18030"), "text/html; charset=GB2312")[0] == "\u3400"
     assert header_charset('text/html;charset="UTF8"') == "utf-8"
@@ -62,6 +64,49 @@ def test_a_page_in_utf8_is_not_copied() -> None:
     assert utf8_of(b"\xef\xbb\xbfx")[0] == b"x"
     ascii_only = b"<p>plain"
     assert utf8_of(ascii_only)[0] is ascii_only
+
+
+RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. " * 3
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "name"),
+    [
+        ("<p>“ärger”".encode(), "iso-8859-1", "utf-8"),
+        ("<p>ärger".encode(), "windows-1252", "utf-8"),
+        (RUSSIAN.encode(), "windows-1251", "utf-8"),
+        (RUSSIAN.encode(), "gb2312", "utf-8"),
+        (RUSSIAN.encode("cp1251"), "utf-8", "windows-1251"),
+        ("Zażółć gęślą jaźń, żółta róża w ogródku. ".encode("iso-8859-2") * 9, "utf-8", "iso-8859-2"),
+        (b"caf\xe9 cr\xe8me, tr\xe8s bien", "utf-8", "windows-1252"),  # nothing in it is UTF-8
+    ],
+)
+def test_the_bytes_are_believed_where_they_leave_no_doubt(body: bytes, declared: str, name: str) -> None:
+    meta = f"<meta charset={declared}>".encode()
+    label = encoding_of(b"", f"x; charset={declared}").name
+    assert encoding_of(body, f"text/html; charset={declared}") == (name, 0, label)
+    assert encoding_of(meta + body) == (name, 0, label)
+    found = document(body, content_type=f"text/html; charset={declared}")
+    assert (found.charset, found.counts) == (name, ("processing/charset_contradicted",))
+    assert found.warnings == (f"{PAGE}: it says that it is {label}, but it is {name}",)
+    assert "\ufffd" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"),
+    [
+        (b"\xef\xbb\xbf" + b"\xe4 \xf6 \xfc " * 20, "utf-8"),  # the mark is no declaration
+        (b"a\xffb", "utf-8"),
+        (b"\xe4 \xf6", "utf-8"),
+        ("Ärger ".encode() * 30 + b"\xe4rger " * 29, "utf-8"),  # what was pasted into it is less
+        (b"\xc3\xa4 \xe4rger", "windows-1252"),
+        ("联通".encode("gbk"), "gbk"),  # by chance two characters of UTF-8
+        ("こんにちは".encode("iso-2022-jp"), "iso-2022-jp"),
+    ],
+)
+def test_else_the_declaration_is_believed(body: bytes, declared: str) -> None:
+    assert encoding_of(body, f"text/html; charset={declared}").declared == ""
+    assert encoding_of(body, f"text/html; charset={declared}").name == declared
 
 
 def test_wrong_bytes_become_replacement_characters() -> None:
@@ -96,6 +141,6 @@ def test_wrong_bytes_become_replacement_characters() -> None:
     ).map(b"".join)
 )
 def test_any_bytes_can_be_decoded(body: bytes) -> None:
-    text, name = text_of(body)
+    text, encoding = text_of(body)
     assert utf8_of(body)[0].decode("utf-8", "replace").encode() == text.encode("utf-8", "replace")
-    assert name
+    assert encoding.name

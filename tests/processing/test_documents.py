@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from larm.config import Documents, Processing
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
+from larm.processing.apart.child import found_in
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.office import read_office
-from larm.processing.apart.protocol import KINDS, OPEN, SHEET, SLIDES, WORD, Found
+from larm.processing.apart.protocol import KINDS, OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
 from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import ByMime, processors
 from larm.testing.fakes import message, page
@@ -199,3 +200,77 @@ def test_without_processes_they_are_stored_and_not_read() -> None:
     none = Processing(documents=Documents(processes=0))
     process = processors(LinkMemo(normalizer), none, documents=DocumentReader(none.documents))
     assert read(process, docx()) == Document(MIMES["word"])
+
+
+def with_font(body: bytes, character: str) -> bytes:
+    """A PDF whose font says of its letter A that it is another character, in hexadecimal UTF-16."""
+    rows = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{character}> endbfchar"
+    table = f"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def {rows} endcmap"
+    text = body.decode("latin-1").replace("/BaseFont/Helvetica", "/BaseFont/Helvetica/ToUnicode 99 0 R")
+    before, _, rest = text.partition("xref\n")
+    stream = f"99 0 obj\n<</Length {len(table)}>>stream\n{table}\nendstream\nendobj\n"
+    return f"{before}{stream}xref\n{rest[: rest.rindex('startxref')]}".encode("latin-1")  # the places are wrong: made anew
+
+
+@pytest.mark.parametrize(
+    ("character", "title"),
+    [("0058", "X great heading"), ("D83DDE00", "\U0001f600 great heading"), ("D800", "\ufffd great heading")],
+)
+def test_a_pdf_with_half_characters_in_its_heading(by_mime: ByMime, character: str, title: str) -> None:
+    """A title that could not be sent took all words of the document with it."""
+    found = read(by_mime, with_font(pdf("", ["First page", "Second"], large="A great heading"), character))
+    assert (found.title, found.warnings) == (title, ())
+    assert found.text == f"{title} First page {title} Second"
+
+
+def test_notes_on_a_pdf_are_read(by_mime: ByMime) -> None:
+    note = "<</Type/Annot/Subtype/FreeText/Rect[40 90 400 120]/Contents(Written by hand)>>"
+    text = pdf("T", ["Page"]).decode("latin-1").replace("/Annots[]", f"/Annots[{note}]")
+    body = text[: text.rindex("startxref")].encode("latin-1")  # the places are wrong: made anew
+    assert read(by_mime, body).text == "Page Written by hand"
+
+
+@pytest.mark.parametrize(
+    ("broken", "text", "warnings"),
+    [
+        ("_largest", "Big First page Big Second", ["page 1: ValueError: chr() arg not in range"]),
+        (
+            "_addresses",
+            "Big First page Big Second",
+            ["page 1: ValueError: chr() arg not in range", "page 2: ValueError: chr() arg not in range"],
+        ),
+        ("seconds_of_pdf", "Big First page Big Second", ["ValueError: chr() arg not in range"]),
+    ],
+)
+def test_what_was_read_before_something_went_wrong(
+    monkeypatch: pytest.MonkeyPatch, broken: str, text: str, warnings: list[str]
+) -> None:
+    """In this process: the readers are broken on purpose."""
+
+    def fails(*_: object) -> None:
+        raise ValueError("chr() arg not in range")
+
+    monkeypatch.setattr(f"larm.processing.apart.pdf.{broken}", fails)
+    found = found_in(Request(PDF, pdf("", ["First page", "Second"], large="Big"), 5.0))
+    assert (" ".join(found.text.split()), list(found.warnings), found.failed) == (text, warnings, False)
+
+
+def test_what_was_read_of_an_office_file_before_something_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("of no use")
+
+    monkeypatch.setattr("larm.processing.apart.package.Package.properties", fails)
+    found = found_in(Request(WORD, docx(), 5.0))
+    assert "Some words and a link" in found.text
+    assert (found.warnings, found.failed, len(found.links)) == (("ZeroDivisionError: of no use",), False, 2)
+
+
+def test_more_text_and_links_than_are_read_are_counted() -> None:
+    budget = Budget(5)
+    budget.text("x" * 2_000_003)
+    for number in range(10_002):
+        budget.link(f"/{number}")
+    assert budget.found().warnings == (
+        "only the first 2000000 characters are read, of 2000003",
+        "only the first 10000 links are read, of 10002",
+    )

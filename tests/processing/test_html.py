@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.processing.readable import names
-from tests.processing.pages import document
+from tests.processing.pages import document, links
 
 PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
 
@@ -59,6 +59,8 @@ def test_text(parser: str, html: str, text: str) -> None:
         ("<body><svg><title>icon</title></svg>", ""),
         ("<body><svg><g><title>icon</title></g></svg><title>late</title>", "late"),
         ("<title></title>", ""),
+        ("<title></title><title> \n</title><title>real</title><title>last</title>", "real"),
+        ("<html><head><title></title><title>real</title></head><body>x</body></html>", "real"),
         ("<p>none", ""),
         ("<title> </title><h1> </h1><h2>Of the <i>page</i></h2><h3>more</h3>", "Of the page"),
         (f"<h1>{'x' * 200}</h1>", "x" * 100),
@@ -67,6 +69,19 @@ def test_text(parser: str, html: str, text: str) -> None:
 )
 def test_title(parser: str, html: str, title: str) -> None:
     assert document(html, parser=parser).title == title
+
+
+@PARSERS
+def test_links_for_browsers_without_frames(parser: str) -> None:
+    """They come behind all others; the words are for nobody."""
+    html = (
+        "<title>T</title><frameset><frame src=/f><noframes><body>You need frames: <a href=/x>one <b>two</b></a>"
+        "<img src=/i></body></noframes></frameset>"
+    )
+    wanted = [("/f", ""), ("/x", "one two"), ("/i", "")]
+    assert [(link[0], link[2]) for link in links(html, parser=parser)] == wanted
+    assert [link[0] for link in links(html, parser=parser, text=False)] == ["/f", "/x", "/i"]
+    assert document(html, parser=parser).text == ""
 
 
 @PARSERS

@@ -33,6 +33,11 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<link rel=prefetch href=x><link rel=prefetch as=script href=y>", [("/dir/x", 0, "", True), ("/dir/y", 0, "", False)]),
         ("<link rel=alternate type=application/json+oembed href=x>", [("/dir/x", 0, "", False)]),
         ("<video src=x></video><embed src=y><object data=z></object>", [(f"/dir/{c}", 0, "", False) for c in "xyz"]),
+        ("<object data=x type='Text/HTML; charset=utf-8'></object>", [("/dir/x", 1, "", True)]),
+        (
+            "<embed src=x type=application/xhtml+xml><embed src=y type=video/mp4>",
+            [("/dir/x", 1, "", True), ("/dir/y", 0, "", False)],
+        ),
         ("<meta http-equiv=Refresh content='0; url=x'>", [("/dir/x", 0, "", True)]),
         ("<form action=x><input formaction=y></form>", []),
         ("<!-- <a href=x>y</a> --><script>'<a href=x>'</script><textarea><a href=x></textarea>", []),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from larm.config import Documents, Processing
@@ -9,60 +11,60 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.apart.reader import DocumentProcessor, DocumentReader
 from larm.processing.by_mime import processors
-from larm.processing.html import HtmlProcessor
-from larm.processing.triage import LARGE, Triage
+from larm.processing.triage import LARGE, LARGE_XML, Triage, Work
 from larm.testing.fakes import page
 from tests.processing.office_files import docx
 from tests.processing.pages import normalizer
 
+PAGE_SIZE = 10_000_000
+
 
 def triage(settings: Processing | None = None) -> Triage:
-    return Triage(settings or Processing())
+    return Triage(settings or Processing(), PAGE_SIZE)
 
 
 @pytest.mark.parametrize(
-    ("kind", "body", "is_page"),
+    ("kind", "body", "work"),
     [
-        ("text/html", b"<p>x", True),
-        ("application/xhtml+xml; charset=utf-8", b"\n <p>x", True),
-        ("text/html", b"words", True),
-        ("text/html", b"", True),
-        ("text/html", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", False),  # a document: its reader takes seconds
-        ("text/plain", b"<!DOCTYPE html><p>x", False),  # for all others to decide
-        ("", b"<!DOCTYPE html><p>x", False),
+        ("text/html", b"<p>x", Work.LIGHT),
+        ("application/xhtml+xml; charset=utf-8", b"\n <p>x", Work.LIGHT),
+        ("text/html", b"words", Work.LIGHT),
+        ("text/html", b"", Work.LIGHT),
+        ("text/html", b"<p>" * LARGE, Work.HEAVY),
+        ("application/rss+xml", b"<rss>", Work.LIGHT),
+        ("text/xml", b"<urlset>", Work.LIGHT),
+        ("text/xml", b"<urlset>" + b" " * LARGE_XML, Work.HEAVY),  # a tenth of a second
+        ("text/html", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", Work.DOCUMENT),
+        ("application/octet-stream", docx(), Work.DOCUMENT),
+        ("application/pdf", b"", Work.DOCUMENT),
+        ("application/gzip", gzip.compress(b"<p>"), Work.HEAVY),  # nobody knows how much that is
+        ("text/plain", gzip.compress(b"<p>"), Work.HEAVY),
+        ("text/plain", b"<!DOCTYPE html><p>x", Work.LIGHT),
+        ("text/plain", b"words", Work.HERE),
+        ("text/plain", b"x" * 2 * LARGE, Work.HEAVY),
+        ("", b"<!DOCTYPE html><p>x", Work.LIGHT),
+        ("image/png", b"\x89PNG\r\n\x1a\n" * LARGE, Work.HERE),
     ],
 )
-def test_pages_that_can_be_read_elsewhere(kind: str, body: bytes, is_page: bool) -> None:
-    assert triage().is_page(page(body, content_type=kind)) is is_page
+def test_who_reads_what(kind: str, body: bytes, work: Work) -> None:
+    assert triage().work(page(body, content_type=kind)) is work
 
 
-@pytest.mark.parametrize(
-    "slower",
-    [
-        Processing(parser="html5lib"),
-        Processing(srcset=True),
-        Processing(follow_embedded=True),
-        Processing(by_mime={"Text/HTML": "my.Processor"}),
-    ],
-)
-def test_large_pages_are_for_the_fast_parser(slower: Processing) -> None:
-    large = page(b"<p>" * LARGE)
-    assert triage().is_page(large)
-    assert not triage(slower).is_page(large)
-    assert triage(slower).is_page(page(b"<p>"))
+def test_documents_that_nobody_reads_need_no_process() -> None:
+    assert triage(Processing(documents=Documents(processes=0))).work(page(docx(), content_type="")) is Work.HERE
 
 
-def test_what_is_slow() -> None:
-    assert triage().is_slow(page(docx(), content_type="application/octet-stream"))
-    assert triage().is_slow(page("", content_type="application/pdf"))
-    assert not triage().is_slow(page("<p>"))
-    assert triage().is_slow(page("<p>" * 1_000_000))
+def test_processors_of_the_users_read_here() -> None:
+    found = triage(Processing(by_mime={"Application/PDF": "my.Processor"}))
+    assert found.work(page("%PDF-", content_type="application/pdf")) is Work.HERE
+    assert found.work(page("<p>")) is Work.LIGHT
 
 
-def test_documents_that_nobody_reads_are_not_slow() -> None:
-    assert not triage(Processing(documents=Documents(processes=0))).is_slow(page(docx(), content_type=""))
-    own = Processing(by_mime={"Application/PDF": "my.Processor"})
-    assert not triage(own).is_slow(page("", content_type="application/pdf"))
+def test_what_is_packed_may_be_as_large_as_any_page() -> None:
+    """And its tree takes sixty times as much."""
+    small, large = page("<p>"), page("<p>" * 1_000_000)
+    assert triage().memory(small) < triage().memory(large) < triage().memory(page(gzip.compress(b"<p>")))
+    assert triage().memory(large) < triage(Processing(parser="html5lib")).memory(large)
 
 
 class Own:
@@ -87,6 +89,6 @@ def test_it_says_what_the_processors_are_made_to_do(settings: Processing) -> Non
     """It goes by the settings, so that nothing has to be loaded; what they lead to is decided elsewhere."""
     own = dict.fromkeys(settings.by_mime, Own())
     made = processors(LinkMemo(normalizer), settings, own, documents=DocumentReader(settings.documents))._processors
-    large, pdf = page(b"<p>" * LARGE), page(b"%PDF-1.4", content_type="application/pdf")
-    assert triage(settings).is_page(large) is isinstance(made["text/html"], HtmlProcessor)
-    assert triage(settings).is_slow(pdf) is isinstance(made.get("application/pdf"), DocumentProcessor)
+    html, pdf = page(b"<p>"), page(b"%PDF-1.4", content_type="application/pdf")
+    assert (triage(settings).work(html) is Work.HERE) is isinstance(made["text/html"], Own)
+    assert (triage(settings).work(pdf) is Work.DOCUMENT) is isinstance(made.get("application/pdf"), DocumentProcessor)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from larm.kit.gunzip import unpack
 from larm.model.links import Links
 from larm.processing.gzipped import MAX_SIZE
-from larm.processing.sitemap import MAX_ENTRIES, is_text_sitemap, read_text, read_xml, speaks_for
+from larm.processing.sitemap import MAX_ENTRIES, TextKind, kind_of_text, read_text, read_xml, speaks_for
 from tests.processing.pages import PAGE, document, links
 
 RSS = """<?xml version="1.0"?>
@@ -114,18 +114,52 @@ def test_a_malformed_sitemap_is_refused_and_one_cut_off_is_not() -> None:
 
 def test_a_sitemap_has_no_more_entries_than_the_protocol_allows() -> None:
     many = "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(MAX_ENTRIES + 1))
-    assert len(read_xml(f"<urlset>{many}</urlset>").entries) == MAX_ENTRIES
+    found = document(f"<urlset>{many}</urlset>", content_type="text/xml")
+    assert len(found.links) == MAX_ENTRIES
+    assert found.warnings == (f"{PAGE}: only the first 50000 entries of the sitemap are followed, 1 are not",)
 
 
 def test_text_sitemap() -> None:
     text = "\ufeffhttp://a.localhost/1\r\n\r\nhttp://a.localhost/2\n"
-    assert is_text_sitemap(text)
+    assert kind_of_text(text) is TextKind.SITEMAP
     assert [entry.loc for entry in read_text(text).entries] == ["http://a.localhost/1", "http://a.localhost/2"]
     found = document(text, content_type="text/plain")
     assert (len(found.links), found.index) == (2, False)
-    assert is_text_sitemap("http://a.localhost/1\n" * 9 + "# the end")
+    assert kind_of_text("http://a.localhost/1\n" * 9 + "# the end") is TextKind.SITEMAP
     for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1", "http://a.localhost/1\nsee"):
-        assert not is_text_sitemap(other)
+        assert kind_of_text(other) is TextKind.NO_SITEMAP
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://a.localhost/1\nhttp://a.localhost/2\n# the end",
+        "Pages\nhttp://a.localhost/1\n\nhttp://a.localhost/2",
+        "http://a.localhost/1\nhttp://a.localhost/2 (new)\nhttp://a.localhost/2\n",
+    ],
+)
+def test_a_short_text_sitemap_with_one_odd_line(text: str) -> None:
+    """Its links count, and so do its words: it may be a note with two addresses in it."""
+    found = document(text, content_type="text/plain")
+    assert [link.url.access for link in found.links] == ["http://a.localhost/1", "http://a.localhost/2"]
+    assert (found.index, found.raw_text) == (True, text.strip())
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<loc><url>{}</url></loc>",
+        "<url><loc><url>{}</url></loc></url>",
+        "<url><url>{}</url></url>",
+        "<url>\n{}\n</url>",
+        "<url><loc><a>{}</a></loc><image:image><image:loc>http://a.localhost/no</image:loc></image:image></url>",
+        "<loc>{}</loc>",
+    ],
+)
+def test_sitemaps_with_their_elements_in_another_order(entry: str) -> None:
+    addresses = ["http://a.localhost/1", "http://a.localhost/2?a&amp;b"]
+    text = f"<urlset>{''.join(map(entry.format, addresses))}<url>no address</url></urlset>"
+    assert [each.loc for each in read_xml(text).entries] == ["http://a.localhost/1", "http://a.localhost/2?a&b"]
 
 
 @settings(max_examples=200, deadline=None)

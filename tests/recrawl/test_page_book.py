@@ -4,6 +4,7 @@ from pathlib import Path
 
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
+from larm.model.url import URLNormalizer
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from tests.storage.pages import page, url
@@ -29,4 +30,4 @@ def test_what_no_checkpoint_knows_is_undone(tmp_path: Path) -> None:
 
 
 def recrawl(directory: Path) -> Recrawl:
-    return Recrawl(directory / "pages.db", [], 1.0, lambda _: None)
+    return Recrawl(directory / "pages.db", [], 1.0, lambda _: None, URLNormalizer().parse)

@@ -11,7 +11,6 @@ from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.triage import LARGE
 from larm.relief.lane import (
     BATCH,
     BATCH_BYTES,
@@ -136,17 +135,6 @@ def test_what_there_is_no_room_for_comes_back() -> None:
     assert found.divert(pages) is pages
     assert found.take() == pages[:BATCH]
     assert found.divert(pages[:1]) == []
-
-
-def test_large_pages_find_room_where_small_ones_do_not() -> None:
-    found = lane()
-    small = [ended(number) for number in range(WAITING + 2)]
-    large = ended(999, size=LARGE + 1)
-    assert found.divert([*small, large]) == small[-2:]
-    assert found.divert(small[:1]) == small[:1]
-    while found.take() != [large]:
-        pass
-    assert found.divert(small) == small[-2:], "its place is given back"
 
 
 def test_room_is_bounded_in_bytes_too() -> None:

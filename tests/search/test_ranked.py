@@ -60,6 +60,15 @@ def names(found: Ranking) -> list[str]:
     return [each.match.url.rpartition("/")[2] for each in found.results]
 
 
+def test_of_pages_that_say_the_same_the_best_is_a_result(path: Path) -> None:
+    found = ranking(path, "here")
+    assert (len(found.results), found.alike, found.total) == (1, 1, 2)
+    assert names(ranking(path, "here once more"))[0] == "copy"
+    found = ranking(path, "here", grouped=False)
+    assert (set(names(found)), found.alike) == ({"zoo", "copy"}, 0)
+    assert ranking(path, "cat").alike == 0
+
+
 def test_a_page_must_have_all_words(path: Path) -> None:
     found = ranking(path, "cat dog")
     assert (names(found), found.complete, found.total) == (["dogs"], 1, 1)

@@ -235,7 +235,7 @@ class Process:
         self.save()
 
     def recrawl(self) -> Recrawl:
-        return Recrawl(self.pages, [], 1.0, lambda _: None)
+        return Recrawl(self.pages, [], 1.0, lambda _: None, PARSE)
 
     def fetch(self, name: str, known: Known | None) -> None:
         answer, address = self.story.web[name], url(name)

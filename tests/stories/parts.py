@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from larm.filters.chain import MessageFilter
 from larm.model.document import Document, Visit
@@ -30,6 +30,18 @@ class StuckStorage(DocumentStorage):
         if self._flag.exists():
             threading.Event().wait()
         return {}
+
+
+class LongClose(DocumentStorage):
+    """Its close takes until somebody says `release`."""
+
+    release: ClassVar[threading.Event] = threading.Event()
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        pass
+
+    def close(self) -> None:
+        self.release.wait()
 
 
 class NoWilderness(MessageFilter):

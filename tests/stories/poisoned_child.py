@@ -1,4 +1,4 @@
-"""The reading process with two documents that are its death."""
+"""The reading process with documents that are its death."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ def poisoned(request: Request) -> bytes:
         pass
     if b"CRASH" in request.body:
         os.kill(os.getpid(), signal.SIGSEGV)
+    if request.body.count(b"ONCE:"):  # whoever reads it first
+        flag = request.body.partition(b"ONCE:")[2].partition(b":")[0].decode()
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return answer(request)
+        os.kill(os.getpid(), signal.SIGKILL)
     return answer(request)
 
 

@@ -153,7 +153,10 @@ def check_failures(directory: Path, web: SyntheticWeb, stats: dict[str, int], no
     reasons = [reason for _, reason in BROKEN.values()]
     tries = {"timeout": 3, "dropped": 3, "protocol": 1, "content": 1}
     for reason, count in tries.items():
-        assert stats[f"downloader/exception_type_count/{reason}"] == count * reasons.count(reason), reason
+        found = stats[f"downloader/exception_type_count/{reason}"]
+        if reason == "timeout":  # of a second: where other processes keep this one waiting, it says so
+            found += stats.get("downloader/exception_type_count/busy", 0)
+        assert found == count * reasons.count(reason), reason
     errors = errors_of(directory)
     for name, (_, reason) in BROKEN.items():
         about = [line for line in errors if line.endswith(f"//{name}.localhost:{web.port}/bad")]

@@ -184,7 +184,10 @@ def test_no_start_url_could_be_fetched(tmp_path: Path, web: SyntheticWeb) -> Non
     web.host("a.localhost").status("/", 404)
     said = larm_says(*crawl_arguments(tmp_path, [web.url("a.localhost")]))
     assert said.status == 4
-    assert said.last == "larm: no start URL could be fetched; 'larm why URL' says what became of it"
+    assert said.err.splitlines()[-2:] == [
+        f"larm: {web.url('a.localhost')}: 404: no such page",
+        "larm: no start URL could be fetched",
+    ]
     why = larm_says("why", "--dir", str(tmp_path), web.url("a.localhost"))
     assert why.status == 0
     assert b" ms: 404: " in why.out
@@ -244,3 +247,21 @@ def test_malformed_lines_of_a_start_file_are_skipped(tmp_path: Path, web: Synthe
     assert f"larm: {urls}:5: skipped: scheme mailto" in said.err
     assert "2 start URLs accepted, 2 rejected" in said.err
     assert web.fetched() == once("a.localhost/", "a.localhost/1")
+
+
+def test_too_few_open_files_are_blamed_on_their_limit(tmp_path: Path, start: str) -> None:
+    """The limit is raised as far as the system lets us; then a note says so, and what fails for it says the same."""
+
+    def limit(soft: int, hard: int) -> str:
+        return f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))"
+
+    arguments = crawl_arguments(tmp_path / "crawl", [start], {"fetch.transfers": 4})
+    said = larm_says(*arguments, before=limit(20, 5_000))
+    assert (said.status, "may be open" in said.err) == (0, False), said.err
+    said = larm_says(*arguments, before=limit(20, 200))
+    assert "only 200 files and connections may be open, and a crawl may need 308: allow more ('ulimit -n')" in said.err
+    assert said.status == 0, said.err
+    said = larm_says(*arguments, before=limit(40, 40))
+    assert said.status == 3, said.err
+    assert "too many files are open; allow more ('ulimit -n')" in said.last
+    assert larm_says(*arguments).status == 0

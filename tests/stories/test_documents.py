@@ -93,6 +93,46 @@ def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path,
         assert sentence in told
 
 
+def test_every_reader_killed_once_and_all_texts_are_there(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
+    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+    site = site_of(web)
+    names = [f"{number}.pdf" for number in range(4)]
+    site.page("/", links=[f"/{name}" for name in names])
+    for name in names:
+        flag = f"%ONCE:{tmp_path / name}.flag:\n".encode()
+        site.add(f"/{name}", document(pdf(f"Title {name}", ["An aardvark digs."]) + flag))
+    run = run_crawl(tmp_path / "crawl", f"http://a.localhost:{site.port}/", {"frontier.per_host": 4})
+    assert run.counters["processing/documents"] == 4
+    assert "processing/documents_failed" not in run.counters
+    assert {line.partition(".")[0] for line in found(tmp_path / "crawl", "aardvark")} == {"0", "1", "2", "3"}
+    assert len(list(tmp_path.glob("*.flag"))) == 4
+
+
+def test_what_kills_its_reader_twice_is_asked_for_as_a_whole_the_next_time(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_of(web)
+    site.page("/", links=["/1.pdf"])
+    body = pdf("CRASH", ["An aardvark digs."])
+    site.add("/1.pdf", Reply(200, {"Content-Type": "application/pdf", "ETag": '"1"'}, body))
+    start = f"http://a.localhost:{site.port}/"
+    with monkeypatch.context() as patch:
+        poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
+        patch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+        run = run_crawl(tmp_path, start)
+    assert any(f"was ended: 1 ({start}1.pdf); the next visit asks for them as a whole" in note for note in run.notes)
+    assert not found(tmp_path, "aardvark")
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert found(tmp_path, "aardvark") == ["1.pdf"]
+    web.log.clear()
+    run_crawl(tmp_path, start)
+    (request,) = [each for each in web.requests if each.path == "/1.pdf"]
+    assert request.status == 304, "and from then on only if it has changed"
+
+
 def test_one_that_hangs_holds_up_its_own_host_alone(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one fetcher thread, which must not be the one that waits."""
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")

@@ -18,9 +18,9 @@ from tests.stories.crawls import lines, run_crawl
 TIME = r"\d\d:\d\d:\d\d:\d\d\d"
 PICTURE = bytes(range(256)) * 10
 HOME = (
-    '<a href="/Dir/Index.html">About\tus</a><a href="/moved">moved</a><a href="/picture">picture</a><a href="/private/x">x</a>'
+    '<a href="/Dir/index.html">About\tus</a><a href="/moved">moved</a><a href="/picture">picture</a><a href="/private/x">x</a>'
     '<a href="/gone">gone</a><a href="http://b.localhost:{port}/">b</a><img src="/logo.png" alt="our logo">'
-    f'<a href="/Dir/#part">again</a><a href="http://[x">bad</a><a href="/{"long" * 200}">long</a><a href="/?C=N;O=D">sorted</a>'
+    f'<a href="/Dir/#part">again</a><a href="http://[x">bad</a><a href="/{"long" * 600}">long</a><a href="/?C=N;O=D">sorted</a>'
 )
 
 
@@ -34,7 +34,7 @@ def crawled(tmp_path: Path, web: SyntheticWeb) -> Path:
         text="The ferry leaves at noon.",
         body=HOME,
     )
-    site.page("/Dir/Index.html", title="About", text="The captain of the ferry.", links=["/", "/empty"])
+    site.page("/Dir/index.html", title="About", text="The captain of the ferry.", links=["/", "/empty"])
     site.redirect("/moved", "/target")
     site.page("/target", title="Target")
     site.add("/picture", Reply(200, {"Content-Type": "image/png"}, PICTURE))
@@ -60,7 +60,7 @@ def test_store_log(crawled: Path, web: SyntheticWeb) -> None:
     found = {row[1]: row for row in (line.split("\t") for line in lines(crawled, "store"))}
     sizes = {url: int(row[6]) for url, row in found.items()}
     assert found.pop(home)[:8] == ["<start>", home, f"{names}/", "0", "200", "text/html", str(sizes[home]), "Home of all"]
-    about, target = f"{here}/Dir/Index.html", f"{here}/target"
+    about, target = f"{here}/Dir/index.html", f"{here}/target"
     assert found.pop(about)[:8] == [home, about, f"{names}/Dir/", "0", "200", "text/html", str(sizes[about]), "About"]
     assert found.pop(target)[:8] == [
         f"{here}/moved",
@@ -88,11 +88,11 @@ def test_links_log(crawled: Path, web: SyntheticWeb) -> None:
     assert all(line.count("\t") == 4 for line in found)
     assert found[0] == f"<start>\t{home}\t{names}/\t0\t"
     for line in (
-        f"{home}\t{here}/Dir/Index.html\t{names}/Dir/\t0\tAbout us",
+        f"{home}\t{here}/Dir/index.html\t{names}/Dir/\t0\tAbout us",
         f"{home}\t{here}/Dir/\t{names}/Dir/\t0\tagain",
         f"{home}\t{here}/logo.png\t{names}/logo.png\t0\tour logo",
         f"{here}/moved\t{here}/target\t{names}/target\t2\t",
-        f"{here}/Dir/Index.html\t{home}\t{names}/\t0\t/",
+        f"{here}/Dir/index.html\t{home}\t{names}/\t0\t/",
     ):
         assert found.count(line) == 1, line
 
@@ -100,7 +100,7 @@ def test_links_log(crawled: Path, web: SyntheticWeb) -> None:
 def test_logs_of_filters(crawled: Path, web: SyntheticWeb) -> None:
     """One line for each URL that was dropped, in its original form (LARM-46, LARM-97)."""
     here = web.url("www.a.localhost", "")
-    assert lines(crawled, "URLLengthFilter") == [f"{here}/{'long' * 200}"]
+    assert lines(crawled, "URLLengthFilter") == [f"{here}/{'long' * 600}"]
     assert lines(crawled, "URLScopeFilter") == [web.url("b.localhost")]
     assert lines(crawled, "KnownPathsFilter") == [f"{here}/?C=N;O=D"]
     assert set(lines(crawled, "URLVisitedFilter")) == {f"{here}/", f"{here}/Dir/"}
@@ -156,13 +156,13 @@ def test_cat_gives_the_bytes(crawled: Path, web: SyntheticWeb, capsysbinary: pyt
             ["filter robots .*line 3 of http://www.a.localhost:\\d+/robots.txt: Disallow: /private/", "page +not stored"],
         ),
         (
-            "/Dir/Index.html",
+            "/Dir/index.html",
             ["filter visited +seen before", "page +200 text/html, \\d+ bytes, 'About'", "first link +on http://www.a"],
         ),
         ("/gone", ["page +not stored", "last fetch .* ms: 404: "]),
         ("/?C=N;O=D", ["filter known_paths .*suffixes"]),
         ("/never/heard/of", ["filter length +passes", "filter visited +passes", "filter robots +passes", "page +not stored"]),
-        ("/" + "x" * 600, ["filter length .* characters, filters.length.max is 500"]),
+        ("/" + "x" * 2600, ["filter length .* characters, filters.length.max is 2048"]),
     ],
 )
 def test_why(crawled: Path, web: SyntheticWeb, capsysbinary: pytest.CaptureFixture[bytes], path: str, rows: list[str]) -> None:
@@ -208,7 +208,7 @@ def test_search(crawled: Path, web: SyntheticWeb, capsysbinary: pytest.CaptureFi
     assert {hit["title"] for hit in found["hits"]} == {"Home of all", "About"}
     status, out, _ = larm(capsysbinary, "search", "--dir", crawled, "--json", "ferry", "captain")
     (hit,) = json.loads(out)["hits"]
-    assert (hit["url"], hit["snippet"]) == (web.url("www.a.localhost", "/Dir/Index.html"), hit["snippet"])
+    assert (hit["url"], hit["snippet"]) == (web.url("www.a.localhost", "/Dir/index.html"), hit["snippet"])
     assert "The captain of the ferry." in hit["snippet"]
     assert json.loads(larm(capsysbinary, "search", "--dir", crawled, "--json", "picture")[1])["total"] == 1, "by its address"
     status, out, err = larm(capsysbinary, "search", "--dir", crawled, "submarine")

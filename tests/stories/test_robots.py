@@ -132,7 +132,7 @@ def test_a_start_url_that_is_forbidden_is_no_start(tmp_path: Path, web: Syntheti
     start = fill(web)
     web.host("a.localhost").robots("User-agent: *\nDisallow: /")
     run = run_crawl(tmp_path, start)
-    assert run.ending == type(run.ending)("finished", None, start_fetched=False)
+    assert (run.ending.reason, run.ending.error, run.ending.start_fetched) == ("finished", None, False)
     assert asked(web) == {}
 
 

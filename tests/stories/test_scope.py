@@ -9,6 +9,7 @@ import pytest
 
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, check_stored, lines, once, run_crawl, stored
+from tests.stories.processes import crawl_arguments, larm_says
 
 
 def three_hosts(web: SyntheticWeb) -> None:
@@ -91,30 +92,78 @@ def test_names_of_one_host_share_its_record(tmp_path: Path, web: SyntheticWeb) -
     }
 
 
-def test_private_addresses_where_a_start_host_is_at_one(tmp_path: Path, web: SyntheticWeb) -> None:
-    """All names below localhost are loopback addresses: start there, and others of the kind may be fetched, too."""
+def test_a_private_address_where_a_start_host_is(tmp_path: Path, web: SyntheticWeb) -> None:
+    """All names below localhost are at the same loopback address: start there, and the others may be fetched, too."""
     three_hosts(web)
     run_crawl(tmp_path, web.url("a.localhost"), {"crawl.restrict_to": ".*"})
     assert set(web.fetched()) == set(keys("a", "b", "c"))
 
 
-@pytest.mark.parametrize("allowed", [False, True])
-def test_private_addresses_where_no_start_host_is_at_one(tmp_path: Path, web: SyntheticWeb, allowed: bool) -> None:
-    """What a page of the web says about a host of the intranet is not followed, unless the user allows it.
+ALLOWING: list[dict[str, object]] = [{}, {"crawl.allow_private": True}, {"crawl.private_networks": ["127.0.0.2"]}]
 
-    Names of the web can't be had in a test; one without an address is no private one either. The links to loopback addresses
-    are those of an earlier run.
+
+@pytest.mark.parametrize("allowing", ALLOWING)
+def test_private_addresses_where_no_start_host_is(tmp_path: Path, web: SyntheticWeb, allowing: dict[str, object]) -> None:
+    """What a page says about a machine of the intranet is not followed, unless the user allows it: no page, no robots.txt, no
+    redirect, no sitemap.
+
+    Nothing listens at 127.0.0.2, so who may go there finds that.
     """
-    three_hosts(web)
-    settings = {"crawl.restrict_to": ".*"}
-    run_crawl(tmp_path, web.url("a.localhost"), settings | {"crawl.max_pages": 1})
-    web.log.clear()
-    run = run_crawl(tmp_path, "http://no-such-host.invalid/", settings | {"crawl.allow_private": allowed})
+    site = web.host("a.localhost")
+    inside = f"http://127.0.0.2:{web.port}"
+    site.robots(f"User-agent: *\nAllow: /\nSitemap: {inside}/sitemap.xml")
+    site.page("/", links=["/moved", f"{inside}/link"])
+    site.redirect("/moved", f"{inside}/target")
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"crawl.restrict_to": ".*", "frontier.retries": 0} | allowing)
     assert run.reason == "finished"
-    if allowed:
-        assert web.fetched() == once("a.localhost/x", "a.localhost/y", *keys("b", "c"))
+    told = [
+        line
+        for line in lines(tmp_path, "robots")
+        if "127.0.0.2 is at 127.0.0.2, a private address where no start host is" in line
+    ]
+    assert (run.counters.get("robotstxt/exception_count/private", 0), len(told)) == ((0, 0) if allowing else (1, 1))
+    assert run.counters.get("robotstxt/exception_count/connect", 0) == (1 if allowing else 0)
+
+
+def test_a_start_host_of_an_earlier_run_is_still_one(tmp_path: Path, web: SyntheticWeb) -> None:
+    """What waits there goes on, also where the next run was given another start URL."""
+    three_hosts(web)
+    settings: dict[str, object] = {"crawl.restrict_to": ".*"}
+    run_crawl(tmp_path, web.url("a.localhost"), settings | {"crawl.max_pages": 1})
+    run = run_crawl(tmp_path, "http://no-such-host.invalid/", settings)
+    assert run.reason == "finished"
+    assert web.fetched() == once(*keys("a", "b", "c"))
+
+
+def test_hosts_at_private_addresses_are_told_at_the_end(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").page("/", links=[f"http://127.0.0.{number}:{web.port}/" for number in (2, 3)])
+    said = larm_says(*crawl_arguments(tmp_path, [web.url("a.localhost")], {"crawl.restrict_to": "'.*'"}))
+    assert "larm: 2 hosts at private addresses not asked for anything; the logs of robots.txt and of errors in " in said.err
+    assert "crawl.private_networks allows them\n" in said.err
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("{}docs/", "it must match a URL as a whole: '{}docs/.*' would have 2 of them"),
+        ("{}docs/index", "it must match a URL as a whole"),
+        ("", "all 3 links of the start pages lead to other hosts; -restrictto REGEX sets a scope that has them"),
+        ("{}docs/.*", ""),
+        (".*", ""),
+    ],
+)
+def test_a_scope_that_lets_nothing_in_but_the_start_page(tmp_path: Path, web: SyntheticWeb, pattern: str, said: str) -> None:
+    root = web.url("a.localhost")
+    other = [web.url("b.localhost", path) for path in ("/1", "/2", "/3")]
+    web.host("a.localhost").page("/docs/", links=["/docs/one", "/docs/two", "/blog"] if pattern else other)
+    web.host("a.localhost").page("/docs/index", links=["/docs/one"])
+    for path in ("/docs/one", "/docs/two"):
+        web.host("a.localhost").page(path)
+    start = f"{root}docs/index" if pattern.endswith("index") else f"{root}docs/"
+    settings = {"crawl.restrict_to": f"'{pattern.format(root)}'"} if pattern else {}
+    heard = larm_says(*crawl_arguments(tmp_path, [start], settings))
+    assert heard.status == 0
+    if said:
+        assert said.format(root) in heard.err
     else:
-        assert web.requests == []
-        assert run.counters["downloader/exception_type_count/private"] == 2
-        assert run.counters["robotstxt/exception_count/private"] == 2
-        assert sum("a private address" in line for line in lines(tmp_path, "robots")) == 2
+        assert "of the start pages" not in heard.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -14,11 +15,27 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import asked, check_stored, lines
+from tests.stories.crawls import asked, check_stored, lines, rows
 from tests.stories.processes import Said, crawl_arguments, larm_says
 
 PAGES = [f"/{number}" for number in range(30)]
 BAD = "/bad"
+
+
+class Killed:
+    """A processor that is ended from outside, as a system does that runs out of memory."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        if message.url.path_query == BAD:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Document(mime, title="survived")
+
+
+class Harmless:
+    """Reads it."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        return Document(mime, title="survived")
 
 
 class Crashing:
@@ -43,10 +60,11 @@ def start(web: SyntheticWeb) -> str:
     return web.url("a.localhost")
 
 
-def crawl(directory: Path, start: str) -> Said:
+def crawl(directory: Path, start: str, processor: type = Crashing, tick: str = "30ms") -> Said:
     directory.mkdir(exist_ok=True)
-    (directory / "config.yaml").write_text(f"processing: {{by_mime: {{application/x-odd: '{__name__}:Crashing'}}}}\n")
-    return larm_says(*crawl_arguments(directory, [start], {"monitor.tick": "30ms"}))
+    own = f"processing: {{by_mime: {{application/x-odd: '{__name__}:{processor.__name__}'}}}}\n"
+    (directory / "config.yaml").write_text(own)
+    return larm_says(*crawl_arguments(directory, [start], {"monitor.tick": tick}))
 
 
 def test_two_crashes_and_the_rest_of_the_crawl(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -62,6 +80,35 @@ def test_two_crashes_and_the_rest_of_the_crawl(tmp_path: Path, web: SyntheticWeb
     errors = [line for number in range(2) for line in lines(directory, f"thread{number}_errors")]
     assert sum("set aside: the process ended while it was read" in line and line.endswith(BAD) for line in errors) == 1
     check_stored(directory, web, pages={f"a.localhost{path}" for path in ["/", *PAGES]})
+
+
+def test_one_that_was_killed_before_its_first_checkpoint_goes_on_without_it(
+    tmp_path: Path, web: SyntheticWeb, start: str
+) -> None:
+    """The suspect is fetched last and alone, after a checkpoint: its second death costs nothing but this page."""
+    directory = tmp_path / "crawl"
+    web.host("a.localhost").page("/", links=[BAD, *PAGES])
+    assert crawl(directory, start, Killed, "1h").status == -signal.SIGKILL
+    assert not rows(directory)
+    web.log.clear()
+    assert crawl(directory, start, Killed, "1h").status == -signal.SIGKILL
+    assert list(asked(web))[-1] == "a.localhost" + BAD
+    good = {f"a.localhost{path}" for path in ["/", *PAGES]}
+    assert set(web.fetched()) == good | {"a.localhost" + BAD}
+    said = crawl(directory, start, Killed, "1h")
+    assert said.status == 0, said.err
+    assert f"ended, more than once: 1 ({start}bad); to have them tried again, remove cachingqueue/suspects.json" in said.err
+    check_stored(directory, web, pages=good)
+    assert all(count == 1 for key, count in web.fetched().items() if key in good), "none of them is fetched again"
+
+
+def test_who_survives_is_no_suspect(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    directory = tmp_path / "crawl"
+    assert crawl(directory, start, Killed).status == -signal.SIGKILL
+    said = crawl(directory, start, Harmless)
+    assert said.status == 0, said.err
+    check_stored(directory, web, pages={f"a.localhost{path}" for path in ["/", BAD, *PAGES]})
+    assert json.loads((directory / "cachingqueue" / "suspects.json").read_text()) == {}
 
 
 def test_it_stays_aside_in_a_revisit(tmp_path: Path, web: SyntheticWeb, start: str) -> None:

@@ -8,8 +8,10 @@ import pytest
 
 from larm.afterwards import explain_url
 from larm.testing.endless import ENDLESS, prose
+from larm.testing.replies import Reply, html
+from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import config_of, lines, run_crawl
+from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
 
 PAGES = 60
 BUDGET = 4000
@@ -40,15 +42,15 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     start = web.url("club.localhost")
     run_crawl(tmp_path, start, {**QUICK, "crawl.max_pages": 700})
     said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
-    assert any("closed: /calendar/" in line and line.endswith("pages said nothing new") for line in said)
+    assert any("closed for now: /calendar/" in line and line.endswith("said nothing new, and led to others") for line in said)
     later = web.url("club.localhost", "/calendar/day/2031-01-01")
     rows = explain_url(config_of(start), tmp_path, later)
-    assert "is closed: it went on and on without anything new" in dict(rows)["filter traps"]
-    assert any(topic == "closed here" and "/calendar/" in sentence for topic, sentence in rows)
+    assert "held back: pattern /calendar/" in dict(rows)["filter traps"]
+    assert any(topic == "held back here" and "/calendar/" in sentence for topic, sentence in rows)
 
 
 def test_a_site_of_which_every_page_is_new_is_fetched_whole(tmp_path: Path, web: SyntheticWeb) -> None:
-    """Numbers, parameters, a chain of 300 lists that have no text of their own: nothing is closed."""
+    """Numbers, parameters, a chain of 300 lists that have no text of their own: nothing is held back."""
     site = web.host("good.localhost")
     for page in range(300):
         site.page(f"/list?page={page}", "News", links=[f"/list?page={page + 1}", f"/news/{page}", f"/news/{page + 300}"])
@@ -56,7 +58,88 @@ def test_a_site_of_which_every_page_is_new_is_fetched_whole(tmp_path: Path, web:
             site.page(f"/news/{number}", f"News {number}", prose(number, 80))
     run = run_crawl(tmp_path, web.url("good.localhost", "/list?page=0"), {**QUICK, "frontier.per_host": 1})
     assert len(web.fetched()) == 900
-    assert run.counters.get("traps/filtered", 0) == run.counters.get("traps/closed", 0) == 0
+    assert run.counters.get("traps/filtered", 0) == 0
+
+
+KINDS = ("limit", "trap")
+"""Of what is held back: beyond a limit, and by a closed pattern."""
+
+
+def held_web(web: SyntheticWeb, kind: str, pages: int = 150) -> str:
+    """A host with real pages, and a tree of 3,000 others that are all the same; returns its start URL."""
+    site = web.host("held.localhost")
+
+    def answer(request: Request) -> Reply:
+        number = int("".join(filter(str.isdigit, request.path)) or 0)
+        links = "".join(f'<a href="/same/{n}">more</a> ' for n in range(number * 3 + 1, number * 3 + 4) if n < 3_000)
+        return html(f"<title>Same</title><p>Nothing to see here.</p>{links}")
+
+    site.otherwise(answer)
+    for number in range(pages):
+        site.page(f"/real/{number}", f"Page {number}", prose(number, 60))
+    links = [f"/real/{number}" for number in range(pages)]
+    site.page("/", "Start", "Welcome.", links=[*links, *(["/same/0"] if kind == "trap" else [])])
+    return web.url("held.localhost")
+
+
+def settings_of(kind: str) -> dict[str, object]:
+    return {**QUICK, "storage.chain": ["log"]} | ({"filters.traps.pages": 50} if kind == "limit" else {})
+
+
+def held(run: Run) -> int:
+    return run.last.held_back
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["parked", "switch", "order"])
+def test_what_was_held_back_can_be_had_later(tmp_path: Path, web: SyntheticWeb, kind: str, how: str) -> None:
+    start = held_web(web, kind)
+    first = run_crawl(tmp_path, start, settings_of(kind))
+    assert first.ending.reason == "finished"
+    assert held(first) > 0
+    asked_for = set(web.fetched())
+    later = {
+        "parked": {"crawl.parked": True},
+        "switch": {"filters.traps.limits": False} if kind == "limit" else {"filters.traps.repetition": False},
+        "order": {"filters.order": ["known_paths", "files", "scope", "length", "visited", "robots"]},
+    }[how]
+    web.log.clear()
+    second = run_crawl(tmp_path, start, {**settings_of(kind), **later})
+    got = set(web.fetched())
+    assert len(got - asked_for) >= held(first)
+    assert second.counters["traps/released"] == held(first)
+    assert (held(second) == 0) is (kind == "limit" or how != "parked")
+    if how != "parked":
+        assert len(got | asked_for) == (3_151 if kind == "trap" else 151)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_revisit_does_not_ask_for_what_is_held_back(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
+    start = held_web(web, kind)
+    first = run_crawl(tmp_path, start, settings_of(kind))
+    before, pages = held(first), set(asked(web))
+    watch(web)
+    second = run_crawl(tmp_path, start, settings_of(kind))
+    assert second.ending.reason == "finished"
+    assert set(asked(web)) == pages
+    assert max(asked(web).values()) == 1
+    assert held(second) == before > 0
+    assert second.counters.get("traps/released", 0) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_start_url_that_is_held_back_is_asked_for(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
+    start = held_web(web, kind)
+    first = run_crawl(tmp_path, start, settings_of(kind))
+    before = set(web.fetched())
+    name, numbers = ("real", range(150)) if kind == "limit" else ("same", range(1, 3_000))
+    linked = [n for n in numbers if kind == "limit" or f"held.localhost/same/{(n - 1) // 3}" in before]
+    wanted = next(f"/{name}/{n}" for n in linked if f"held.localhost/{name}/{n}" not in before)
+    second = run_crawl(tmp_path, [start, web.url("held.localhost", wanted)], settings_of(kind))
+    assert asked(web)[f"held.localhost{wanted}"] == 1
+    assert held(first) - 1 <= held(second) <= held(first) + 2
+    run_crawl(tmp_path, start, {**settings_of(kind), "crawl.parked": True})
+    assert asked(web)[f"held.localhost{wanted}"] <= 2, "and once again as it is revisited"
 
 
 def test_limits_hold_without_an_index(tmp_path: Path, web: SyntheticWeb) -> None:

@@ -29,6 +29,7 @@ FILES = [
     ("stopped", "index/*.*"),
     ("stopped", "graph/*"),
     ("stopped", "logs/*.*"),
+    ("stopped", "larm.json"),
     ("killed", "cachingqueue/*.db"),
     ("killed", "cachingqueue/*-shm"),
     ("killed", "cachingqueue/cache.db-wal"),

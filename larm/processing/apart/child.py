@@ -8,24 +8,30 @@ from __future__ import annotations
 import sys
 
 from larm.kit.helper_serve import serve
-from larm.processing.apart.limits import Budget
+from larm.model.cuts import DOCUMENTS
+from larm.processing.apart.limits import Budget, one_line
 from larm.processing.apart.protocol import PDF, Found, Request, decode_request, encode_found
 
 
 def answer(request: Request) -> bytes:
-    """The frame of what was found. Whatever a reader raises is an answer, too."""
-    try:
-        return encode_found(read(request))
-    except MemoryError:
-        return encode_found(Found(warnings=("it needs too much memory",), failed=True))
-    except Exception as error:  # noqa: BLE001  it was found in a document, and is said of it
-        what = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        return encode_found(Found(warnings=(what,), failed=True))
+    """The frame of what was found. Whatever a reader raises, what it had read until then is the answer."""
+    return encode_found(found_in(request))
 
 
-def read(request: Request) -> Found:
-    """With the reader for its kind."""
+def found_in(request: Request) -> Found:
+    """Never raises for what is in a document."""
     budget = Budget(request.seconds)
+    try:
+        return read(request, budget)
+    except MemoryError:
+        budget.cuts[DOCUMENTS] = None
+        return budget.given_up("it needs too much memory")
+    except Exception as error:  # noqa: BLE001  it was found in a document, and is said of it
+        return budget.given_up(one_line(error))
+
+
+def read(request: Request, budget: Budget) -> Found:
+    """With the reader for its kind."""
     if request.kind == PDF:
         from larm.processing.apart.pdf import read_pdf
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from larm.kit.clock import SystemClock
+from larm.model.cuts import DOCUMENTS, READER
 from larm.processing.apart.protocol import MAX_LINKS, MAX_TEXT, Found
 
 _clock = SystemClock()
@@ -15,43 +18,79 @@ class Budget:
         # constant after construction
         self._end = _clock.monotonic() + seconds
         # only one thread
+        self.title = ""
+        """As far as it is known before all is read."""
         self.links: dict[tuple[str, str], None] = {}
         self.headings: list[str] = []
         self.warnings: list[str] = []
+        self.cuts: dict[str, None] = {}
+        """Why not all is read: names of `larm.model.cuts`."""
         self._pieces: list[str] = []
         self._room = MAX_TEXT
+        self._more_links = 0
 
     def text(self, piece: str) -> None:
         """More text; what is beyond the limit is left out."""
         if self._room > 0:
             self._pieces.append(piece[: self._room])
-            self._room -= len(piece)
+        self._room -= len(piece)
 
     def link(self, address: str, anchor: str = "") -> None:
-        """One more link."""
+        """One more link; those beyond the limit are counted."""
         address = address.strip()
-        if address and len(self.links) < MAX_LINKS:
+        if not address:
+            return
+        if len(self.links) < MAX_LINKS:
             self.links.setdefault((address, " ".join(anchor.split())))
+        else:
+            self._more_links += 1
 
     def spent(self, where: str) -> bool:
         """Whether to stop here; the warning says where."""
         if self._room <= 0:
             self.warnings.append(f"only the first {MAX_TEXT} characters are read, up to {where}")
+            self._room = 0
+            self.cuts[READER] = None
         elif _clock.monotonic() > self._end:
             self.warnings.append(f"it takes too long to read; left at {where}")
+            self.cuts[DOCUMENTS] = None
         else:
             return False
         return True
 
     def found(self, title: str = "", modified: int = 0, language: str = "", description: str = "") -> Found:
-        """All of it."""
+        """All of it. Text of which something was left out is said to be cut."""
+        warnings = list(self.warnings)
+        if self._room < 0:
+            warnings.append(f"only the first {MAX_TEXT} characters are read, of {MAX_TEXT - self._room}")
+            self.cuts[READER] = None
+        if self._more_links:
+            warnings.append(f"only the first {MAX_LINKS} links are read, of {MAX_LINKS + self._more_links}")
+            self.cuts[READER] = None
         return Found(
-            " ".join(title.split())[:500],
-            "".join(self._pieces),
-            tuple(self.links),
-            tuple(heading for heading in self.headings if heading)[:1_000],
+            _sendable(" ".join(title.split())[:500]),
+            _sendable("".join(self._pieces)),
+            tuple((_sendable(address), _sendable(anchor)) for address, anchor in self.links),
+            tuple(_sendable(heading) for heading in self.headings if heading)[:1_000],
             modified,
             language,
-            " ".join(description.split())[:1_000],
-            tuple(self.warnings),
+            _sendable(" ".join(description.split())[:1_000]),
+            tuple(map(_sendable, warnings)),
+            cuts=tuple(self.cuts),
         )
+
+    def given_up(self, why: str) -> Found:
+        """What was read before something went wrong; failed, if that is nothing."""
+        self.warnings.append(why)
+        found = self.found(self.title)
+        return found if found.text or found.links else msgspec.structs.replace(found, failed=True)
+
+
+def _sendable(text: str) -> str:
+    """Half a character, which broken documents have, can't be sent."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def one_line(error: Exception) -> str:
+    """What a reader has raised, for people."""
+    return f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from larm.model.cuts import READER
 from larm.processing.apart import open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable
@@ -14,9 +15,22 @@ def read_office(body: bytes, kind: str, budget: Budget) -> Found:
     """What is in a document of Office Open XML or OpenDocument."""
     try:
         package = Package(body)
-        title = _READERS[kind](package, budget)
+    except Unreadable as error:
+        return budget.given_up(str(error))
+    try:
+        budget.title = _READERS[kind](package, budget)
         properties = package.properties("meta.xml" if kind == OPEN else "docProps/core.xml")
     except Unreadable as error:
-        return Found(warnings=(str(error),), failed=True)
+        _note(package, budget)
+        return budget.given_up(str(error))
+    _note(package, budget)
+    return budget.found(
+        properties.title.strip() or budget.title, properties.modified, properties.language, properties.description
+    )
+
+
+def _note(package: Package, budget: Budget) -> None:
+    """What is to be said of its parts."""
     budget.warnings += package.warnings
-    return budget.found(properties.title.strip() or title, properties.modified, properties.language, properties.description)
+    if package.cut:
+        budget.cuts[READER] = None

@@ -51,6 +51,8 @@ class Package:
             raise Unreadable(f"more than {MAX_MEMBERS} parts")
         self.names = {info.filename: info for info in self._zip.infolist()}
         self.warnings: list[str] = []
+        self.cut = False
+        """Some part is longer than what is read of it."""
         self._left = MAX_TOTAL
 
     def text(self, name: str) -> str:
@@ -66,6 +68,7 @@ class Package:
                 data = part.read(limit)
                 if len(data) == limit and part.read(1):
                     self.warnings.append(f"{name} is longer than {limit} bytes")
+                    self.cut = True
         except _UNREADABLE as error:
             self.warnings.append(f"{name} can't be unpacked: {error}")
             return ""

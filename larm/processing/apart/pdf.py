@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import ctypes
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from larm.processing.apart.limits import Budget
+from larm.model.cuts import READER
+from larm.processing.apart.limits import Budget, one_line
 from larm.processing.apart.protocol import Found
 from larm.processing.dates import seconds_of_pdf
 
@@ -44,14 +47,18 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
     document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
     if not document:
         error = pdfium.FPDF_GetLastError()
-        return Found(warnings=(_ERRORS.get(error, f"PDFium gives up with error {error}"),), failed=True)
+        return budget.given_up(_ERRORS.get(error, f"PDFium gives up with error {error}"))
     form_info = pdfium.FPDF_FORMFILLINFO(version=_FORM_VERSION)
     form = pdfium.FPDFDOC_InitFormFillEnvironment(document, form_info)
     title = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
-    heading = ""
+    budget.title = "" if _UNTITLED.fullmatch(title) else title
     count = pdfium.FPDF_GetPageCount(document)
-    for number in range(min(count, _MAX_PAGES)):
+    for number in range(count):
         if budget.spent(f"page {number + 1} of {count}"):
+            break
+        if number == _MAX_PAGES:
+            budget.warnings.append(f"only the first {number} of {count} pages are read")
+            budget.cuts[READER] = None
             break
         page = pdfium.FPDF_LoadPage(document, number)
         if not page:
@@ -59,17 +66,18 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
             continue
         text = pdfium.FPDFText_LoadPage(page)
         if text:
-            _read_page(document, page, text, budget)
+            with _of_page(number, budget):
+                _read_page(document, page, text, budget)
             if number == 0 and _JUNK.fullmatch(title):
-                heading = _largest(text)
+                with _of_page(number, budget):
+                    budget.title = _largest(text) or budget.title
             pdfium.FPDFText_ClosePage(text)
-        if form:
-            _read_form(page, form, budget)
+        with _of_page(number, budget):
+            _read_notes(page, form, budget)
         pdfium.FPDF_ClosePage(page)
-    title = heading or ("" if _UNTITLED.fullmatch(title) else title)
     modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
     language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
-    found = budget.found(title, modified, language, _meta(document, b"Subject"))
+    found = budget.found(budget.title, modified, language, _meta(document, b"Subject"))
     if form:
         pdfium.FPDFDOC_ExitFormFillEnvironment(form)
     pdfium.FPDF_CloseDocument(document)
@@ -127,19 +135,34 @@ def _addresses(text: Any) -> Iterator[str]:
     pdfium.FPDFLink_CloseWebLinks(links)
 
 
-def _read_form(page: Any, form: Any, budget: Budget) -> None:
-    """What is in the fields of a form, and what they offer."""
+def _read_notes(page: Any, form: Any, budget: Budget) -> None:
+    """What somebody has written on the page, what is in the fields of a form, and what these offer."""
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
         note = pdfium.FPDFPage_GetAnnot(page, number)
         if not note:
             continue
-        if pdfium.FPDFAnnot_GetSubtype(note) == pdfium.FPDF_ANNOT_WIDGET:
+        kind = pdfium.FPDFAnnot_GetSubtype(note)
+        words: list[str] = []
+        if kind == pdfium.FPDF_ANNOT_FREETEXT:
+            words = [_wide(partial(pdfium.FPDFAnnot_GetStringValue, note, b"Contents"))]
+        elif kind == pdfium.FPDF_ANNOT_WIDGET and form:
             words = [_wide(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))]
             options = range(pdfium.FPDFAnnot_GetOptionCount(form, note))
             words += [_wide(partial(pdfium.FPDFAnnot_GetOptionLabel, form, note, option)) for option in options]
-            if text := " ".join(filter(None, words)):
-                budget.text(_clean(text) + "\n")
+        if text := " ".join(filter(None, words)):
+            budget.text(_clean(text) + "\n")
         pdfium.FPDFPage_CloseAnnot(note)
+
+
+@contextmanager
+def _of_page(number: int, budget: Budget) -> Iterator[None]:
+    """Whatever goes wrong with a part of a page costs that part."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  it was found in a document, and is said of it
+        budget.warnings.append(f"page {number + 1}: {one_line(error)}")
 
 
 def _meta(document: Any, name: bytes) -> str:
@@ -161,7 +184,8 @@ def _largest(text: Any) -> str:
     runs: list[tuple[float, list[str]]] = []
     size = 0.0
     for index in range(min(pdfium.FPDFText_CountChars(text), _TITLE_WITHIN)):
-        character = chr(pdfium.FPDFText_GetUnicode(text, index))
+        code = pdfium.FPDFText_GetUnicode(text, index)  # of UTF-16; anything, in broken fonts
+        character = chr(code) if 0 <= code <= sys.maxunicode else " "
         if not character.isspace():
             size = round(pdfium.FPDFText_GetFontSize(text, index), 1)
         if not runs or runs[-1][0] != size:

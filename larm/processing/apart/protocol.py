@@ -40,6 +40,10 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
     warnings: tuple[str, ...] = ()
     failed: bool = False
     """Nothing could be read; the warning says why."""
+    cuts: tuple[str, ...] = ()
+    """See `larm.model.document.Document`."""
+    ended: bool = False
+    """Its process ended, or had not enough memory: it may be read the next time."""
 
 
 PDF, WORD, SHEET, SLIDES, OPEN = "pdf", "word", "sheet", "slides", "open"

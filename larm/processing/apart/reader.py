@@ -13,8 +13,10 @@ from contextlib import contextmanager
 import msgspec
 
 from larm.config import Documents
-from larm.kit.helper_process import Died, HelperProcess
+from larm.kit.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
 from larm.kit.helper_serve import GRACE
+from larm.kit.memory_budget import MemoryBudget
+from larm.model.cuts import DOCUMENTS
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -29,9 +31,11 @@ _SHARE = 0.8  # of the time-out, after which a reader gives what it has
 class DocumentReader:
     """Owns the processes; they are started when they are needed."""
 
-    def __init__(self, settings: Documents, child: str = CHILD) -> None:
+    def __init__(self, settings: Documents, child: str = CHILD, *, budget: MemoryBudget | None = None) -> None:
+        """``budget``: grants the memory for each document; None: there is enough for all processes."""
         # constant after construction
         self._settings = settings
+        self._budget = budget or MemoryBudget(2 * settings.processes * settings.memory, lambda: 0)
         self._room = threading.Semaphore(settings.processes)
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -39,17 +43,31 @@ class DocumentReader:
         self._closed = False
 
     def read(self, kind: str, body: bytes) -> Found:
-        """What is in a document of one of `KINDS`; waits until a process is free. Never raises for what it holds."""
+        """What is in a document of one of `KINDS`; waits until a process is free. Never raises for what it holds.
+
+        One whose process was ended from outside, or crashed, gets a second one: it need not be the document's fault.
+        """
+        with self._process() as process, self._budget.granted(self._settings.memory) as memory:
+            found, again = self._ask(process, memory, kind, body)
+            if again:
+                found, _ = self._ask(process, memory, kind, body)
+        less = memory < self._settings.memory and DOCUMENTS in found.cuts
+        return msgspec.structs.replace(found, ended=True) if less else found
+
+    def _ask(self, process: HelperProcess, memory: int, kind: str, body: bytes) -> tuple[Found, bool]:
+        """(what was found, whether another try may find more)."""
         timeout = self._settings.timeout
-        with self._process() as process:
-            try:
-                answer = process.ask(encode_request(Request(kind, body, timeout * _SHARE)), timeout + GRACE)
-                return decode_found(answer)
-            except Died as death:
-                return Found(warnings=(f"the reading process: {death}",), failed=True)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                process.close()
-                return Found(warnings=(f"the reading process answers nonsense: {error}",), failed=True)
+        try:
+            process.start()
+            process.limit(memory)
+            return decode_found(process.ask(encode_request(Request(kind, body, timeout * _SHARE)), timeout + GRACE)), False
+        except (TookTooLong, TookTooMuch) as death:  # with more of it, it can be read
+            return Found(warnings=(f"the reading process: {death}",), failed=True, cuts=(DOCUMENTS,)), False
+        except Died as death:
+            return Found(warnings=(f"the reading process: {death}",), failed=True, ended=True), True
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            process.close()
+            return Found(warnings=(f"the reading process answers nonsense: {error}",), failed=True, ended=True), False
 
     def close(self) -> None:
         """End the processes. Whoever still reads ends his own."""
@@ -87,11 +105,13 @@ class DocumentProcessor:
         """See `larm.seams.Processor`. What can't be read is found by the words of its URL."""
         found = self._reader.read(KINDS[mime], fetched.body)
         self._count("processing/documents_failed" if found.failed else "processing/documents", 1)
+        if found.warnings and not found.failed:
+            self._count("processing/documents_flawed", 1)
         elements: list[Element] = [("a", {"href": address}, words) for address, words in found.links]
         warnings = [f"{mime}: {warning}" for warning in found.warnings]
         if found.failed and fetched.truncated:
             warnings.append("it was cut off at fetch.document_size")
-        return self._assembler.document(
+        document = self._assembler.document(
             message,
             fetched,
             mime,
@@ -106,5 +126,7 @@ class DocumentProcessor:
                 language=found.language,
                 warnings=warnings,
                 modified=found.modified,
+                cuts=found.cuts,
             ),
         )
+        return msgspec.structs.replace(document, unread=True) if found.ended else document

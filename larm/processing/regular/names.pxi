@@ -36,7 +36,7 @@ _DRAWN = frozenset(
     "circle clippath defs ellipse g line lineargradient mask path polygon polyline radialgradient rect stop symbol use".split()
 )
 _ODD = frozenset(
-    "applet frame frameset image isindex keygen listing marquee math nobr object plaintext ruby search template xmp".split()
+    "applet frame frameset image isindex keygen listing marquee math nobr noframes object plaintext ruby search template xmp".split()
 )
 _OUT_OF_P = frozenset(
     "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5"

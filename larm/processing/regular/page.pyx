@@ -31,7 +31,7 @@ from larm.processing.boxes import BOXES, FURNITURE, MAIN, NAVIGATION, WITH_ID, B
 from larm.processing.page import LINKED_DATA, LINKING, MAX_LINKS, SPEAKING
 from larm.processing.parts import ANCHOR, BOX, BOX_END, HEADING, LIGHT_BOX, LIGHT_BOX_END, MOST, mark
 from larm.processing.parts import BLOCK as BLOCK_MARK
-from larm.processing.readable import BLOCK, HIDDEN, INNER
+from larm.processing.readable import BLOCK, HIDDEN, INNER, is_blank
 from larm.processing.tree import ANCHOR_DEPTH, ANCHOR_WORK, FEW, FRAME
 
 cdef extern from "Python.h":
@@ -58,13 +58,13 @@ cdef object STANDARD = re.compile(rb"!doctype[ \t\n\f]+html(?:" + _PUBLIC + rb")
 cdef class RegularPage(Elements):
     cdef bint typed, in_head, in_body, ended, in_drawing
     cdef int noscripts
+    cdef Py_ssize_t noscript  # where the content of the last one begins
     # what was found
-    cdef object title
-    cdef str language
+    cdef str title, language
     cdef list about, linked_data
 
     def __cinit__(self, bytes body, bint text):
-        self.title, self.language = None, ""
+        self.title, self.language = "", ""
         self.about, self.linked_data = [], []
 
     cdef tuple read(self, bint apart):
@@ -87,7 +87,7 @@ cdef class RegularPage(Elements):
             raise _Irregular  # frames count in places where the standard ignores them
         plain = self._plain() if self.wants_text and apart else None
         return (
-            self.title or "",
+            self.title,
             self._text(0, self.used) if self.wants_text and plain is None else "",
             self.boxes,
             self._leading(),
@@ -214,7 +214,7 @@ cdef class RegularPage(Elements):
                 self.noscripts += 1
                 if self.in_noscript or self.in_anchor or self.noscripts > NOSCRIPTS:
                     raise _Irregular
-                self.in_noscript = True
+                self.in_noscript, self.noscript = True, self.at
                 self._push(NOSCRIPT, 0)
             elif code == SVG and not self.slashed:
                 self.in_drawing = True
@@ -260,6 +260,7 @@ cdef class RegularPage(Elements):
             self._push(BODY, 0)
         elif code == NOSCRIPT and self._top() == HEAD:
             self.noscripts += 1
+            self.noscript = self.at
             self._push(NOSCRIPT, 0)
         elif (flags & IN_HEAD and self._top() == HEAD) or (
             (code == LINK or code == META or code == STYLE) and self._top() == NOSCRIPT
@@ -279,6 +280,8 @@ cdef class RegularPage(Elements):
         if not self.in_body:
             if (code != HEAD and code != NOSCRIPT) or self._top() != code:
                 raise _Irregular
+            if code == NOSCRIPT:
+                self._is_first_end()
             return self._pop()
         if code == BODY or code == HTML:
             if self.in_anchor or self.in_noscript or (code == HTML and not self.ended):
@@ -298,6 +301,7 @@ cdef class RegularPage(Elements):
         elif code == NOSCRIPT:
             if self._top() != NOSCRIPT:
                 raise _Irregular
+            self._is_first_end()
             self._pop()
         elif flags & VOID or self._top() != code or self.open[self.top].name != key:
             raise _Irregular
@@ -307,13 +311,19 @@ cdef class RegularPage(Elements):
             self.top -= 1
         return 0
 
+    cdef int _is_first_end(self) except -1:
+        """The end tag of a noscript: it ends at the first one, even within a comment or a value in it."""
+        if self.body[self.noscript : self.at - 1].lower().count(b"</noscript") > 1:
+            raise _Irregular
+        return 0
+
     cdef int _raw(self, int code, Py_ssize_t name, Py_ssize_t name_size) except -1:
         """An element whose content is one text, which no reader sees."""
         cdef Py_ssize_t begin = self.at, used = self.used, end
         if self.in_anchor:
             raise _Irregular
         end = self._raw_end(code == SCRIPT, name, name_size)
-        if code == TITLE and self.title is None:
+        if code == TITLE and is_blank(self.title):
             self._decoded(begin, end)
             self.title = self._text(used, self.used)
             self.used = used

@@ -1,0 +1,97 @@
+"""NoveltyJudge: does a page say anything that others of this crawl had not said before?
+
+Asked where pages have been read, on the threads that fetch and read, so that it is known before the page's links go on. Three
+things count: pieces of the main text (digits are all the same, for a calendar has always one more), of the rest of the text
+where there is little main text, and words of the title. What a page repeats of its own address is nothing of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import xxhash
+
+from larm.model.document import Document, Visit
+from larm.model.fingerprint import Fingerprint
+from larm.model.novelty import Novelty
+from larm.model.url import Url
+from larm.model.url_shape import parts_of, without_echo
+
+SHORT = 1500
+"""Characters; a main text that has fewer may be that of a list, of which the rest says more."""
+_LITTLE = 10
+"""A text is nothing new if less than one in so many of its pieces was not seen before."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_ANY_WORD = re.compile(r"\w+")
+_SPOKEN = 4
+"""Characters: of a year."""
+_SLOTS = 1 << 18
+"""Words of titles that are remembered: 2 MB."""
+
+
+def own_text(url: Url | None, text: str) -> str:
+    """The text; a short one without the address, which makes up much of it on pages that say nothing."""
+    return text if len(text) > SHORT or url is None else without_echo(text, url.access)
+
+
+class NoveltyJudge:
+    """One for a crawl; any thread. What it remembers is bounded, and not kept across restarts."""
+
+    def __init__(self) -> None:
+        # constant after construction
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._memory: Any = None
+        self._words = array("Q", bytes(8 * _SLOTS))
+
+    def judge(self, visits: Sequence[Visit]) -> list[tuple[Fingerprint, Novelty]]:
+        """Of pages that were just read, each with a document and an address, in the order in which they count as known."""
+        from larm.duplicates.fingerprints import fingerprints, new_memory  # perhaps with numpy: when there is a first page
+
+        documents = [visit.document or Document("") for visit in visits]
+        lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < SHORT]
+        texts = [own_text(visit.url, each.raw_text) for visit, each in zip(visits, documents, strict=True)]
+        texts += [own_text(visits[n].url, documents[n].other_text) for n in lists]
+        with self._lock:
+            if self._memory is None:
+                self._memory = new_memory()
+            prints = fingerprints(texts, self._memory)
+            titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
+        others = dict(zip(lists, prints[len(visits) :], strict=True))
+        return [(prints[n], _novelty(visit, prints[n], others.get(n), titled=titled[n])) for n, visit in enumerate(visits)]
+
+    def _new_title(self, visit: Visit, title: str) -> bool:
+        """Whether a word of it was in no title before, nor is in the address."""
+        address = visit.url.access.lower() if visit.url is not None else ""
+        new = False
+        for word in _WORD.findall(title.lower()):
+            number = xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+            place = number & (_SLOTS - 1)
+            if self._words[place] != number:
+                self._words[place] = number
+                new |= word not in address
+        return new
+
+
+def _novelty(visit: Visit, main: Fingerprint, other: Fingerprint | None, *, titled: bool) -> Novelty:
+    looked, new = main.news
+    if other is not None:
+        looked, new = looked + other.news[0], new + other.news[1]
+    html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
+    stale = not titled and (new * _LITTLE < looked if looked else html)
+    simhash = main.simhash if main.features or other is None else other.simhash
+    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit))
+
+
+def _spoken(visit: Visit) -> frozenset[str]:
+    """Only short values: what is longer and stands in a text may be a session in one of its links."""
+    parameters = parts_of(visit.url.access).parameters if visit.url is not None else {}
+    short = {name: value for name, value in parameters.items() if 0 < len(value) <= _SPOKEN}
+    if not short or visit.document is None:
+        return frozenset()
+    words = set(_ANY_WORD.findall(f"{visit.document.title} {visit.document.raw_text[:SHORT]}"))
+    return frozenset(name for name, value in short.items() if value in words)

@@ -1,0 +1,332 @@
+"""TrapDesk: which addresses of a host are worth while, by what its pages were worth so far (LARM-122).
+
+Knowledge flows in a circle. Where a page was read it is found out whether it says anything new (`larm.duplicates.novelty`);
+the host's record learns of it. Links of a page that says nothing new are marked; the traps filter, which sees only those that
+nobody had seen before, counts such a page against the patterns of its address. When a pattern is closed, leases pass over its
+addresses, which are held back on disk, until the host has nothing else to do: then `decide` asks for them in rounds.
+
+All of it is part of the host's record, so it has the record's bounds and its place in checkpoints.
+
+`screen` and `decide` run on the handler thread, `learn` and `hold_locked` on those that fetch and read, `resume_locked` and
+`pull` on the main thread at the start, `explain` and `left` on any; records are guarded by the book's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from heapq import nlargest
+from itertools import groupby
+
+import msgspec
+
+from larm.config import TrapsFilter as Settings
+from larm.frontier.host import Host
+from larm.frontier.hosts import HostBook
+from larm.frontier.traps.host_traps import BEYOND, HostTraps
+from larm.frontier.traps.limits import odd
+from larm.frontier.traps.records import PatternRecord, State
+from larm.frontier.traps.rounds import next_step, undecided
+from larm.kit.tally import Tally
+from larm.model.file_url import FILES
+from larm.model.left import HostLeft, PatternLeft
+from larm.model.message import REDIRECT, URLMessage
+from larm.model.novelty import Novelty
+from larm.model.url_shape import Parts, number_of, parts_of
+from larm.seams import Drop
+
+_TOLD = 20
+"""Hosts of which people are told what is left, those with the most; and patterns of each."""
+
+
+class TrapDesk:
+    """Implements `larm.seams.TrapGate` on the host records."""
+
+    def __init__(
+        self,
+        book: HostBook,
+        settings: Settings,
+        tally: Tally,
+        log: Callable[[Sequence[str]], None] = lambda _: None,
+        count: Callable[[str, int], None] = lambda _name, _n: None,
+        *,
+        starts: AbstractSet[str] = frozenset(),
+        release: bool = False,
+    ) -> None:
+        """``log`` takes lines for the filter's log; ``count`` is that of the crawl. ``starts``: hosts of start URLs.
+
+        ``release``: all that earlier runs held back is asked for.
+        """
+        # constant after construction
+        self._book = book
+        self._settings = settings
+        self._tally = tally
+        self._log = log
+        self._count = count
+        self._starts = starts
+        self._release = release
+        self._rule = number_of(repr((settings.stale_pages, settings.stale_share))) if settings.repetition else 0
+        # guarded by book.lock
+        self._held: dict[str, int] = {}  # by host: addresses that are held back, where there are any, or too many were
+        self._growing: set[str] = set()  # start hosts
+
+    # -- the handler thread
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.TrapGate`."""
+        passing: list[URLMessage] = []
+        beyond: list[URLMessage] = []
+        said: list[str] = []
+        self._book.warm(message.url.host for message in batch)
+        with self._book.lock:
+            for key, group in groupby(batch, lambda message: message.url.host):
+                if key == FILES:  # a disk has an end
+                    passing += group
+                    continue
+                host = self._book.get_locked(key)
+                traps = self._traps_locked(host)
+                for message in group:
+                    if exempt(message) or message.released:
+                        passing.append(message)
+                        continue
+                    parts = parts_of(message.url.access)
+                    if message.stale and self._settings.repetition and message.referrer.startswith(parts.origin + "/"):
+                        said += [f"{key}\t{line}" for line in traps.strike(message.referrer, self._settings)]
+                    limit = self._beyond(traps, message, parts)
+                    if limit is None:
+                        traps.limits.admit(message, parts, self._settings)
+                        passing.append(message)
+                    else:
+                        beyond.append(message)
+                        self._hold_locked(host, traps, *_limit_record(traps, limit), message)
+                self._book.changed_locked(host)
+        self._say(said)
+        if beyond:
+            drop(beyond, "trap")
+        return passing
+
+    def decide(self, key: str) -> Iterator[list[URLMessage]]:
+        """What goes on of what a host holds back, now that it has nothing else to do. It must enter the robots filter next."""
+        while True:
+            with self._book.lock:
+                host = self._book.find_locked(key)
+                traps = host.traps if host is not None else None
+                if host is None or traps is None or not host.undecided:
+                    return
+                step = next_step(traps)
+                traps.counted = not step.over
+                self._held_locked(host, traps)
+                self._book.changed_locked(host)
+            self._say([f"{key}\t{line}" for line in step.lines])
+            if step.go:
+                self._count("traps/released", len(step.go))
+                self._tally.rise(len(step.go))
+                yield step.go
+            if step.over:
+                self._tally.fall()
+                return
+
+    def explain(self, message: URLMessage) -> str | None:
+        """See `larm.seams.TrapGate`."""
+        with self._book.lock:
+            host = self._book.find_locked(message.url.host)
+            traps = host.traps if host is not None else None
+            if traps is None or exempt(message, start=False):
+                return None
+            parts = parts_of(message.url.access)
+            limit = self._beyond(traps, message, parts)
+            found = traps.holder(parts, message.url.fingerprint) if self._settings.repetition else None
+            held = traps.holds(message.url.fingerprint)
+        if limit is not None:
+            why = f"beyond {limit}"
+        elif found is not None:
+            why = f"pattern {found[1].text} {_STATES[found[1].state]}"
+        else:
+            return None
+        return f"held back: {why}" if held else f"a new address like it is held back: {why}"
+
+    # -- the threads that fetch and read
+
+    def learn(self, read: Sequence[Novelty]) -> None:
+        """Pages that were read, and what they were worth; in a step of the gate."""
+        said: list[str] = []
+        self._book.warm(each.url.host for each in read)
+        with self._book.lock:
+            for key, group in groupby(read, lambda each: each.url.host):
+                if key == FILES:  # many copies of a licence are no trap
+                    continue
+                host = self._book.get_locked(key)
+                traps = self._traps_locked(host)
+                for each in group:
+                    said += [f"{key}\t{line}" for line in traps.learn(each, self._settings)]
+                self._growing_locked(host, traps)
+                self._book.changed_locked(host)
+        self._say(said)
+
+    def hold_locked(self, host: Host, message: URLMessage) -> bool:
+        """One that is next is held back; False: it goes on. See `larm.frontier.queues.Guard`."""
+        traps = host.traps
+        if traps is None or not traps.active or not self._rule or message.released or exempt(message):
+            return False
+        parts = parts_of(message.url.access)
+        found = traps.holder(parts, message.url.fingerprint)
+        if found is None or traps.lets_through(parts, found[1]):
+            return False
+        self._hold_locked(host, traps, *found, message)
+        return True
+
+    def held(self, messages: Sequence[URLMessage]) -> None:
+        """These were; called without the lock."""
+        self._count("traps/filtered", len(messages))
+        self._log([message.url.access for message in messages])
+
+    # -- at the start
+
+    def resume_locked(self, host: Host) -> None:
+        """The record of an earlier run: what it holds back by rules that are others now is free."""
+        traps = host.traps
+        if traps is None:
+            return
+        before = traps.limits.start, traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
+        traps.limits.start |= host.key in self._starts
+        for record in traps.records.values():
+            if self._is_free(record):
+                record.leaving, record.sifting, record.forced = record.held, False, self._release
+            if record.closed and record.state is not State.LIMIT:
+                if not self._rule:
+                    record.open()
+                elif traps.rule != self._rule:
+                    record.state, record.failures = State.CLOSED, 0
+        traps.rule = self._rule
+        traps.counted = undecided(traps)
+        self._held_locked(host, traps)
+        self._growing_locked(host, traps)
+        now = traps.limits.start, traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
+        if now != before:  # what is changed stays in memory, and all hosts come here
+            self._book.changed_locked(host)
+
+    def _is_free(self, record: PatternRecord) -> bool:
+        if self._release:
+            return True
+        if record.state is State.LIMIT:
+            name, _, value = record.text.removeprefix("filters.traps.").partition(": ")
+            return not self._settings.limits or value != str(getattr(self._settings, name, None))
+        return not self._rule
+
+    def pull(self, starts: Sequence[URLMessage]) -> list[URLMessage]:
+        """Those of the start URLs that are held back: they go on at once. Before any other thread runs."""
+        found: list[URLMessage] = []
+        with self._book.lock:
+            for message in starts:
+                host = self._book.find_locked(message.url.host)
+                if host is not None and host.traps is not None and host.traps.pull(message.url.fingerprint):
+                    self._held_locked(host, host.traps)
+                    self._book.changed_locked(host)
+                    found.append(msgspec.structs.replace(message, released=True))
+        return found
+
+    # -- what people are told
+
+    def left(self) -> list[HostLeft]:
+        """What is held back, of those hosts that hold back most of it."""
+        with self._book.lock:
+            keys = nlargest(_TOLD, self._held, key=self._held.__getitem__)
+            hosts = [host for key in keys if (host := self._book.find_locked(key)) is not None]
+            return [left_at(host) for host in hosts if host.traps is not None]
+
+    @property
+    def held_back(self) -> int:
+        """Addresses that are held back at all hosts together."""
+        with self._book.lock:
+            return sum(self._held.values())
+
+    @property
+    def growing(self) -> list[str]:
+        """Start hosts that have brought very many pages, and grow as fast as ever."""
+        with self._book.lock:
+            return sorted(self._growing)
+
+    # -- under the lock
+
+    def _traps_locked(self, host: Host) -> HostTraps:
+        if host.traps is None:
+            traps = host.traps = self._book.new_traps(host.key)
+            traps.limits.start, traps.rule = host.key in self._starts, self._rule
+        return host.traps
+
+    def _beyond(self, traps: HostTraps, message: URLMessage, parts: Parts) -> str | None:
+        if not self._settings.limits:
+            return None
+        return odd(message, parts, self._settings) or traps.limits.beyond(parts, self._settings)
+
+    def _hold_locked(self, host: Host, traps: HostTraps, key: int, record: PatternRecord, message: URLMessage) -> None:
+        held = self._held.get(host.key, 0)
+        if held >= self._settings.held:
+            traps.lose(record)
+            self._held.setdefault(host.key, held)
+            self._count("traps/over", 1)
+            return
+        self._held[host.key] = held + 1
+        traps.hold(key, record, message)
+        self._book.put_locked(1)
+        if not traps.counted and record.state is State.CLOSED and traps.read >= record.postponed:
+            traps.counted = True
+            self._tally.rise()  # a lease was asked for, so the host is not given up
+
+    def _held_locked(self, host: Host, traps: HostTraps) -> None:
+        held = traps.held
+        if held or traps.over:
+            self._held[host.key] = held
+        else:
+            self._held.pop(host.key, None)
+
+    def _growing_locked(self, host: Host, traps: HostTraps) -> None:
+        if traps.limits.grows and traps.limits.start:
+            self._growing.add(host.key)
+        elif self._growing:
+            self._growing.discard(host.key)
+
+    def _say(self, lines: Sequence[str]) -> None:
+        if not lines:
+            return
+        self._count("traps/closed", sum("\tclosed for now: " in line for line in lines))
+        self._count("traps/opened_again", sum("\topen again: " in line for line in lines))
+        self._count("traps/found", sum("\ta trap: " in line for line in lines))
+        self._count("traps/parameters", sum("\tparameter " in line for line in lines))
+        self._log([f"# {line}" for line in lines])
+
+
+_STATES = {
+    State.OPEN: "does not change the text",
+    State.CLOSED: "went on without anything new; what it holds back is asked for when its host has nothing else to do",
+    State.TRAP: "is a trap: it went on and on without anything new (larm crawl --parked fetches what it holds back)",
+    State.SAME: "does not change the text (larm crawl --parked fetches what it holds back)",
+}
+
+
+def exempt(message: URLMessage, *, start: bool = True) -> bool:
+    """What was stored before is asked for again, start URLs are what a person wants, and a disk has an end."""
+    return (
+        message.known is not None
+        or message.url.host == FILES
+        or (start and message.depth == 0 and message.link_type != REDIRECT)
+    )
+
+
+def left_at(host: Host) -> HostLeft:
+    """What a host holds back."""
+    traps = host.traps
+    if traps is None:
+        return HostLeft(host.key)
+    report = traps.report()
+    patterns = [PatternLeft(text, state, held) for text, state, held in report[:_TOLD]]
+    return HostLeft(host.key, traps.held, traps.over, tuple(patterns), tuple(sorted(traps.parameters.empty)))
+
+
+def _limit_record(traps: HostTraps, limit: str) -> tuple[int, PatternRecord]:
+    key = number_of("limit " + limit)
+    record = traps.records.get(key)
+    if record is None:
+        record = PatternRecord(limit, BEYOND)
+        record.state = State.LIMIT
+    return key, record

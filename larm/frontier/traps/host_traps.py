@@ -1,0 +1,352 @@
+"""HostTraps: what is remembered of one host's addresses, to know where it leads round in circles. Plain state and pure rules.
+
+Part of the host's record, and guarded like it. A page speaks against the patterns of its address only where it says nothing new
+*and* brings an address of its host that was never seen before: a trap reproduces, a catalogue has leaves. Closing a pattern is
+an order, not a verdict: what it holds back is asked for later, see `larm.frontier.traps.rounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+
+from larm.config import TrapsFilter as Settings
+from larm.frontier.queue_row import QueueRow
+from larm.frontier.traps.choices import Choices
+from larm.frontier.traps.limits import HostLimits
+from larm.frontier.traps.parameters import HostParameters
+from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
+from larm.frontier.traps.saved import SavedRecord, SavedTraps, decode_traps, encode_traps
+from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.model.message import URLMessage
+from larm.model.novelty import Novelty
+from larm.model.url_shape import BREADTHS, Parts, Pattern, number_of, parts_of, patterns_of
+
+MakeQueue = Callable[[int, QueueState[URLMessage] | None], CachingQueue[URLMessage]]
+"""A queue on disk for what a record of this key holds back: a new one, or that of a state."""
+
+_PATTERNS = 4096
+"""Are remembered; of more, those that little is known of are forgotten."""
+_LARGER = (1, 1, 2, 3, 6)
+"""A pattern of each breadth is judged by so many times ``filters.traps.stale_pages`` pages ..."""
+_SHARPER = (1.0, 1.0, 1.0, 0.8, 0.6)
+"""... and of what is new among them only this part of what a narrow one may have keeps it open."""
+_TRIES, _NEWCOMERS = ENOUGH, 200
+"""Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
+of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
+_WARM = 64
+"""Pages of a host whose record was read back of which nobody knows whether they are new: texts are not kept with it."""
+_STRUCK = 64
+"""Pages of late that have spoken against their patterns: the links of one may come in several batches."""
+PARAMETER, BEYOND = len(BREADTHS), -1
+"""Breadths of records that are no patterns."""
+
+
+class HostTraps:
+    """One host's; the lock of the `HostBook` is held."""
+
+    __slots__ = (
+        "_make_queue",
+        "_struck",
+        "_warm",
+        "active",
+        "choices",
+        "counted",
+        "current",
+        "failed",
+        "limits",
+        "newcomers",
+        "over",
+        "parameters",
+        "pulled",
+        "read",
+        "records",
+        "round",
+        "rounds",
+        "rule",
+        "searched",
+    )
+
+    def __init__(self, make_queue: MakeQueue) -> None:
+        # constant after construction
+        self._make_queue = make_queue
+        # all else changes under the lock
+        self.records: dict[int, PatternRecord] = {}
+        """By key; also of parameters that mean nothing, and of limits."""
+        self.limits = HostLimits()
+        self.parameters = HostParameters()
+        self.choices = Choices()
+        self.rule = 0
+        """`number_of` the settings by which verdicts were reached."""
+        self.read = 0
+        """Pages."""
+        self.newcomers = 0
+        self.over = 0
+        """Addresses that were lost, as too many were held back already."""
+        self.pulled: set[int] = set()
+        """Held back, but asked for meanwhile, as somebody named them a start URL."""
+        # of the round that is under way
+        self.current = 0
+        """Key of its record; 0: there is none."""
+        self.round: Round | None = None
+        self.searched = 0
+        """Pages that the host had had when it was first asked for what reproduces; 0: it never was."""
+        self.failed = 0
+        """Pages that rounds have cost of which more than half came back."""
+        self.rounds = 0
+        """Addresses that all rounds have cost."""
+        self.counted = False
+        """The host has something to decide, and counts as a message of the crawl until that is done."""
+        # not saved
+        self.active = False
+        """Something may have to be held back."""
+        self._warm = _WARM
+        self._struck: list[str] = []
+
+    # -- before an address waits
+
+    def strike(self, page: str, settings: Settings) -> list[str]:
+        """A page (its access URL) that said nothing new has brought an address that nobody had seen; lines for the log."""
+        if page in self._struck or self._warm < _WARM:
+            return []
+        self._struck = [*self._struck[1 - _STRUCK :], page]
+        return self._judge_all(self._patterns(self._meant(parts_of(page))), False, settings)
+
+    # -- before an address is asked for, and for `larm why`
+
+    def holder(self, parts: Parts, fingerprint: int) -> tuple[int, PatternRecord] | None:
+        """Whose closed record holds such an address back; None: it may be asked for."""
+        repeated = self.parameters.repeated(parts, fingerprint)
+        if repeated:
+            text = "*?" + "&".join(sorted(repeated))
+            key = number_of("parameter " + text)
+            record = self.records.get(key)
+            return key, record or PatternRecord(text, PARAMETER)
+        for pattern in self._patterns(self._meant(parts)):
+            record = self.records.get(pattern.key)
+            if record is not None and (record.closed or record.proven):
+                return (pattern.key, record) if record.closed else None
+        return None
+
+    @property
+    def trapped(self) -> bool:
+        """It has a trap."""
+        return any(each.state is State.TRAP for each in self.records.values())
+
+    def lets_through(self, parts: Parts, holder: PatternRecord) -> bool:
+        """One that is held back: may it pass all the same, as little is known of what is special about it?"""
+        if holder.breadth == PARAMETER or holder.state is State.TRAP:
+            return False
+        narrower = takewhile(lambda each: each.text != holder.text, self._patterns(self._meant(parts)))
+        for place, pattern in enumerate(each for each in narrower if each.breadth):
+            if self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
+                continue
+            own = self._record(pattern)
+            if own.judged < ENOUGH and own.tried < _TRIES:
+                own.tried += 1
+                self.newcomers += 1
+                return True
+        return False
+
+    def hold(self, key: int, record: PatternRecord, message: URLMessage) -> None:
+        """Hold one back."""
+        self.records[key] = record
+        if record.breadth == PARAMETER and not record.closed:
+            record.state = State.CLOSED
+        if record.parked is None:
+            record.parked = self._make_queue(key, None)
+        record.put(message)
+        if self.round is None:
+            record.native += 1
+        elif record.state is State.CLOSED:
+            self.round.brought += 1
+
+    def lose(self, record: PatternRecord) -> None:
+        """As `hold`, but nothing is left of it: too many are held back already."""
+        self.over += 1
+        if self.round is not None and record.state is State.CLOSED:
+            self.round.brought += 1
+
+    def pull(self, fingerprint: int) -> bool:
+        """Whether this one is held back; if so, it is not any more. Reads all that is."""
+        found = self.holds(fingerprint)
+        if found:
+            self.pulled.add(fingerprint)
+        return found
+
+    def holds(self, fingerprint: int) -> bool:
+        """Whether this one is held back. Reads all that is."""
+        held = (each for record in self.records.values() if record.parked for each in record.parked)
+        return fingerprint not in self.pulled and any(each.url.fingerprint == fingerprint for each in held)
+
+    @property
+    def held(self) -> int:
+        """Addresses that are held back."""
+        return sum([record.held for record in self.records.values()]) - len(self.pulled)
+
+    # -- when a page was read
+
+    def learn(self, read: Novelty, settings: Settings) -> list[str]:
+        """Take in what a page was worth; returns lines for the log, where a pattern is closed or a parameter means nothing."""
+        self.read += 1
+        self.limits.count_page(self.read)
+        parts = parts_of(read.url.access)
+        self.choices.learn(parts)
+        if self.round is not None and self._warm >= _WARM:
+            self.round.read += 1
+            self.round.fresh += not read.stale
+        lines = [f"parameter {name} does not change the text" for name in self.parameters.learn(read, parts)]
+        self.active |= bool(lines)
+        if self._warm < _WARM:
+            self._warm += 1
+        elif not read.stale and self.records:  # good sites have no records
+            own = self._patterns(self._meant(parts))
+            if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
+                own += [
+                    each
+                    for each in self._patterns(self._meant(parts_of(read.referrer)))
+                    if each.breadth <= 1 and each not in own
+                ]
+            lines += self._judge_all(own, True, settings)
+        return lines
+
+    def _judge_all(self, patterns: Iterable[Pattern], fresh: bool, settings: Settings) -> list[str]:
+        return [line for pattern in patterns if (line := self._judge(pattern, fresh, settings))]
+
+    def _judge(self, pattern: Pattern, fresh: bool, settings: Settings) -> str | None:
+        record = self._record(pattern)
+        if record.closed:
+            return None
+        window = settings.stale_pages * _LARGER[pattern.breadth]
+        record.add(fresh, window)
+        few = int(window * (1 - settings.stale_share) * _SHARPER[pattern.breadth] + 1e-6)
+        if fresh or record.judged < window or record.fresh > few:
+            return None
+        record.state = State.CLOSED
+        self.active = True
+        return (
+            f"closed for now: {pattern.text} ({BREADTHS[pattern.breadth]}): {window - record.fresh} of the last {window} pages "
+            "said nothing new, and led to others"
+        )
+
+    def _record(self, pattern: Pattern) -> PatternRecord:
+        record = self.records.get(pattern.key)
+        if record is None:
+            if len(self.records) >= _PATTERNS:
+                self._forget_some()
+            record = self.records[pattern.key] = PatternRecord(pattern.text, pattern.breadth)
+        return record
+
+    def _forget_some(self) -> None:
+        idle = [key for key, each in self.records.items() if not each.closed and each.parked is None]
+        for key in sorted(idle, key=lambda key: self.records[key].judged)[: _PATTERNS // 4]:
+            del self.records[key]
+
+    def _meant(self, parts: Parts) -> Parts:
+        """The address without the parameters that mean nothing."""
+        empty = self.parameters.meaningless(parts)
+        if not empty:
+            return parts
+        return parts._replace(parameters={name: value for name, value in parts.parameters.items() if name not in empty})
+
+    def _patterns(self, parts: Parts) -> list[Pattern]:
+        """Those first that say most of it."""
+        chosen = self.choices.pattern(parts) if parts.parameters else None
+        return [chosen, *patterns_of(parts)] if chosen else patterns_of(parts)
+
+    # -- what people are told
+
+    def report(self) -> list[tuple[str, str, int]]:
+        """Of each record that holds something back or is closed: its pattern, its `State` in lower case, how many it holds."""
+        closed = [each for each in self.records.values() if each.closed or each.held]
+        closed.sort(key=lambda each: each.held, reverse=True)
+        return [(each.text, each.state.name.lower(), each.held) for each in closed]
+
+    # -- the checkpoint and the memory
+
+    def queues(self) -> Iterator[CachingQueue[URLMessage]]:
+        """All that have something on disk or in memory."""
+        return (record.parked for record in self.records.values() if record.parked is not None)
+
+    def row(self) -> bytes:
+        """All of it, for the host's row; empty where nothing has come in."""
+        if not (self.limits.urls or self.read or self.records):
+            return b""
+        return encode_traps(
+            SavedTraps(
+                self.rule,
+                self.limits.urls,
+                self.read,
+                {key: _saved(record) for key, record in self.records.items()},
+                dict(self.limits.paths),
+                dict(self.parameters.counts),
+                dict(self.parameters.claims),
+                self.newcomers,
+                dict(self.choices.values),
+                self.current,
+                self.round,
+                sorted(self.pulled),
+                list(self.limits.linking),
+                self.over,
+                self.limits.start,
+                self.limits.grows,
+                self.limits.mark,
+                self.counted,
+                self.rounds,
+                self.failed,
+                self.searched,
+            )
+        )
+
+    @classmethod
+    def of(cls, row: bytes, make_queue: MakeQueue) -> HostTraps:
+        """From its row. Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
+        made = cls(make_queue)
+        if not row:
+            return made
+        saved = decode_traps(row)
+        made.rule, made.read, made.newcomers, made.over = saved.rule, saved.read, saved.newcomers, saved.over
+        made.limits.urls, made.limits.paths, made.limits.start = saved.urls, dict(saved.paths), saved.start
+        made.limits.grows, made.limits.mark = saved.grows, saved.mark
+        made.limits.linking = dict.fromkeys(saved.linking)
+        parameters = made.parameters
+        parameters.counts, parameters.claims = saved.parameters, saved.claims
+        made.choices = Choices(saved.choices)
+        made.records = {key: _restored(key, each, make_queue) for key, each in saved.records.items()}
+        made.current, made.round = saved.current, saved.round
+        made.counted, made.rounds, made.failed, made.searched = saved.counted, saved.rounds, saved.failed, saved.searched
+        made.active = any(each.closed for each in made.records.values()) or bool(made.parameters.counts)
+        made.pulled = set(saved.pulled)
+        made._warm = 0 if saved.read else _WARM
+        return made
+
+
+def _saved(record: PatternRecord) -> SavedRecord:
+    judged, news = record.saved()
+    if record.parked is None:
+        return SavedRecord(record.text, record.breadth, judged, news, record.state, record.tried)
+    return SavedRecord(
+        record.text,
+        record.breadth,
+        judged,
+        news,
+        record.state,
+        record.tried,
+        record.leaving,
+        record.failures,
+        QueueRow.of(record.parked.snapshot()),
+        record.sifting,
+        record.native,
+        record.forced,
+    )
+
+
+def _restored(key: int, saved: SavedRecord, make_queue: MakeQueue) -> PatternRecord:
+    record = PatternRecord(saved.text, saved.breadth)
+    record.restore(saved.judged, saved.news)
+    record.state, record.tried = State(saved.state), saved.tried
+    record.leaving, record.failures = saved.leaving, saved.failures
+    record.sifting, record.native, record.forced = saved.sifting, saved.native, saved.forced
+    if saved.queue is not None:
+        record.parked = make_queue(key, saved.queue.state())
+    return record

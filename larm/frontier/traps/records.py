@@ -1,0 +1,178 @@
+"""PatternRecord: what is remembered of one pattern of addresses of a host: what its pages were worth, and what it holds back.
+
+Plain state of `HostTraps`, guarded like it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+from larm.kit.caching_queue import CachingQueue
+from larm.model.message import URLMessage
+
+ENOUGH = 6
+"""Pages after which a pattern may be proven: of the last ones, one in four was worth while."""
+_LATE = 16
+
+
+class State(IntEnum):
+    """What is thought of a pattern."""
+
+    OPEN = 0
+    """Its addresses are leased like all others."""
+    CLOSED = 1
+    """They are held back till the host has nothing else to do, and then asked for in rounds."""
+    TRAP = 2
+    """They went on and on; they stay where they are."""
+    SAME = 3
+    """They say what others of the host say that have other parameters; they stay where they are."""
+    LIMIT = 4
+    """No pattern, but one of the limits of ``filters.traps`` that they are beyond."""
+
+
+class Round(msgspec.Struct, array_like=True, gc=False):
+    """What has been asked of a closed pattern, and what it said; see `larm.frontier.traps.rounds`."""
+
+    size: int
+    """Addresses that it held back when the round began."""
+    began: int
+    """Pages that the host had had by then."""
+    left: int = -1
+    """So many of them were not asked for yet."""
+    asked: int = 0
+    """Of the last part, addresses."""
+    read: int = 0
+    """Pages that came of it; and what they led to."""
+    fresh: int = 0
+    """Pages of them that said something new."""
+    brought: int = 0
+    """Addresses that they brought, which nobody had seen before, and which were held back."""
+    total: int = 0
+    """The same, of all parts."""
+    dull: int = 0
+    """Parts in a row that said nothing new."""
+    reproduced: int = 0
+    """Parts in a row that reproduced."""
+    rate: float = 0.0
+    """What each page of the first of these brought."""
+
+    def __post_init__(self) -> None:
+        if self.left < 0:
+            self.left = self.size
+
+    def ask(self, number: int) -> None:
+        """A part of so many addresses goes on."""
+        self.asked, self.read, self.fresh, self.brought = number, 0, 0, 0
+
+
+class PatternRecord:
+    """One pattern."""
+
+    __slots__ = (
+        "_kept",
+        "_news",
+        "breadth",
+        "failures",
+        "forced",
+        "judged",
+        "leaving",
+        "native",
+        "parked",
+        "postponed",
+        "sifting",
+        "state",
+        "text",
+        "tried",
+    )
+
+    def __init__(self, text: str, breadth: int) -> None:
+        self.text = text
+        self.breadth = breadth
+        """An index of `larm.model.url_shape.BREADTHS`, or -1."""
+        self.judged = 0
+        self._news = 0  # the last pages, a bit each: 1 was worth while
+        self._kept = 0  # bits that are saved
+        self.state = State.OPEN
+        self.parked: CachingQueue[URLMessage] | None = None
+        """Addresses that it holds back; None: it never did."""
+        self.leaving = 0
+        """So many of them, the first, may go on."""
+        self.native = 0
+        """So many of them were found before a round, or without it."""
+        self.postponed = 0
+        """Nothing more is asked for before the host has had so many pages; not saved."""
+        self.forced = False
+        """They go on whatever the limits are."""
+        self.sifting = False
+        """Of these, only what is not held back by anything any more."""
+        self.failures = 0
+        """Rounds in a row of which more than half came back."""
+        self.tried = 0
+        """Addresses let through although a broader pattern is closed, because little was known of this one."""
+
+    def add(self, fresh: bool, window: int) -> None:
+        """One more page; of the last ``window`` it is remembered what they were."""
+        self._news = (self._news << 1 | fresh) & ((1 << window) - 1)
+        self._kept = (window + 7) & ~7
+        self.judged += 1
+
+    def open(self) -> None:
+        """Begin anew: it is like all others."""
+        self.state, self.judged, self._news, self.failures = State.OPEN, 0, 0, 0
+
+    @property
+    def closed(self) -> bool:
+        """Its addresses are held back."""
+        return self.state is not State.OPEN
+
+    @property
+    def proven(self) -> bool:
+        """It is worth while, whatever is said of broader patterns."""
+        late = min(self.judged, _LATE)
+        return not self.closed and late >= ENOUGH and (self._news & ((1 << _LATE) - 1)).bit_count() * 4 >= late
+
+    @property
+    def fresh(self) -> int:
+        """Pages of the window that were worth while."""
+        return self._news.bit_count()
+
+    @property
+    def held(self) -> int:
+        """Addresses that it holds back."""
+        return len(self.parked) if self.parked is not None else 0
+
+    @property
+    def undecided(self) -> bool:
+        """Nobody knows yet whether what it holds back is a trap."""
+        return self.state is State.CLOSED and self.held > 0
+
+    def put(self, message: URLMessage) -> None:
+        """Hold it back; `parked` is there."""
+        if self.parked is not None:
+            self.parked.put_many([message])
+
+    def take(self, limit: int) -> list[URLMessage]:
+        """Of those that may go on, the first, at most so many; none is left in the end."""
+        taken = self.parked.take(min(self.leaving, limit)) if self.parked is not None else []
+        self.leaving = self.leaving - len(taken) if taken else 0
+        self.native = max(self.native - len(taken), 0)
+        self.sifting = self.sifting and self.leaving > 0
+        return taken
+
+    def saved(self) -> tuple[int, bytes]:
+        """What its pages were worth, as bytes: msgpack's numbers end at 64 bits."""
+        return self.judged, self._news.to_bytes(self._kept // 8)
+
+    def restore(self, judged: int, news: bytes) -> None:
+        """The inverse of `saved`."""
+        self.judged, self._news, self._kept = judged, int.from_bytes(news), 8 * len(news)
+
+
+class PathRecord(msgspec.Struct, array_like=True, gc=False):
+    """One path that has parameters."""
+
+    variants: int = 0
+    sets: list[int] = []
+    """Of parameter names; at most as many as are allowed."""

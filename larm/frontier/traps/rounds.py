@@ -1,0 +1,196 @@
+"""Rounds: what a host's closed patterns hold back is asked for, part by part, till it is known whether it comes to an end.
+
+Pure: `next_step` is called, under the lock of the `HostBook`, when the host has nothing else to do and all that its pages have
+brought was judged; it says what goes on. A round is over the addresses P that a pattern holds back when it begins; they are
+asked for in the order in which they were found, `_PART` at a time, and what they bring is the next P.
+
+- A part is *worth while* if one page in ten of it, or of what it led to, says something new. It costs nothing.
+- A part *reproduces* if each of its pages brings more than two unseen addresses that have to be held back. That costs nothing
+  until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
+  first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
+- Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
+  then; all others together may cost as many requests as the host has had else.
+- A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little.
+- Where nothing is left, the pattern opens.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from larm.frontier.traps.host_traps import PARAMETER, HostTraps
+from larm.frontier.traps.records import PatternRecord, Round, State
+from larm.model.message import URLMessage
+from larm.model.url_shape import parts_of
+
+BATCH = 1000
+"""Addresses that go on at a time."""
+_PART, _GLANCE = 128, 32
+"""Addresses of a part; and of the first one, where the host has a trap already."""
+_NEW = 10
+"""One page in so many that says something new makes a part worth while."""
+_HARDLY = 32
+"""And where one in so many does, there is still something to be found, however many others they bring."""
+_MANY = 2
+"""Unseen addresses that a page of a part may bring."""
+_TIMES = 3
+"""Parts in a row that reproduce, rounds in a row that fail, parts in a row that say nothing new: once may be chance."""
+_GROWN = 4
+"""A host has to have had one in so many pages again before what reproduces is a trap."""
+_DRY = 0.6
+"""What a part brings, of what the first one did, where a site is running dry."""
+_CHAINS, _CHAINS_SHARE = 600, 10
+"""Pages that rounds that failed may cost a host: so many, or one in so many of its pages. Lists have next pages, too."""
+
+
+class Step(NamedTuple):
+    """What follows."""
+
+    go: list[URLMessage]
+    """These go on."""
+    lines: list[str]
+    """For the log."""
+    over: bool
+    """Nothing is left to decide for now."""
+
+
+def undecided(traps: HostTraps) -> bool:
+    """Whether there is something to ask for."""
+    return traps.round is not None or _choose(traps) is not None or any(each.leaving for each in traps.records.values())
+
+
+def next_step(traps: HostTraps) -> Step:
+    """Take the next step; the row has to be written again."""
+    lines: list[str] = []
+    leaving = next((each for each in traps.records.values() if each.leaving), None)
+    go: list[URLMessage] = []
+    if leaving is not None:
+        go = _leave(traps, leaving)
+    elif traps.round is None:
+        _begin(traps)
+    else:
+        _go_on(traps, traps.records[traps.current], traps.round, lines)
+    return Step(go, lines, over=not go and not undecided(traps))
+
+
+def _begin(traps: HostTraps) -> None:
+    key = _choose(traps)
+    if key is not None:
+        record = traps.records[key]
+        traps.current, traps.round = key, Round(record.held, traps.read)
+        _ask_for_part(traps, record, traps.round, free=True)
+
+
+def _choose(traps: HostTraps) -> int | None:
+    """The broadest of those that can be asked for now; None: there is none."""
+    keys = [key for key, each in traps.records.items() if each.undecided and traps.read >= each.postponed]
+    return max(keys, key=lambda key: (traps.records[key].breadth, key), default=None)
+
+
+def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
+    """What was asked for has been answered, and what it brought is judged."""
+    worth = round_.fresh * _NEW >= round_.read > 0
+    if record.breadth == PARAMETER:
+        _decide_parameter(traps, record, round_, lines, worth=worth)
+        return
+    round_.total += round_.brought
+    round_.dull = 0 if round_.fresh else round_.dull + 1
+    reproduces = round_.asked >= _GLANCE and round_.brought > _MANY * round_.asked
+    barren = reproduces and round_.fresh * _HARDLY < round_.read
+    round_.reproduced = round_.reproduced + 1 if barren else 0
+    if barren and _is_endless(traps, round_):
+        _close(traps, record, lines, f"{round_.asked} of its pages led to {round_.brought} others, and so on")
+    elif round_.left:
+        leaves = record.native >= min(round_.left, _PART) and round_.dull < _TIMES
+        free = worth or (not traps.trapped if reproduces else leaves)
+        _ask_for_part(traps, record, round_, free=free)
+    else:
+        _end_round(traps, record, round_, lines, worth=worth)
+
+
+def _is_endless(traps: HostTraps, round_: Round) -> bool:
+    """Whether its parts have brought as much for long enough."""
+    rate = round_.brought / round_.asked
+    if round_.reproduced == 1:
+        round_.rate = rate
+    traps.searched = traps.searched or round_.began
+    if round_.reproduced < _TIMES or traps.read - traps.searched < traps.searched // _GROWN:
+        return False
+    if rate >= round_.rate * _DRY:
+        return True
+    traps.searched, round_.reproduced = traps.read, 0
+    return False
+
+
+def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str], *, worth: bool) -> None:
+    _stop(traps)
+    if worth:
+        lines.append(f"open again: {record.text}: {round_.fresh} of {round_.read} pages said something new")
+        traps.parameters.mean_something(record.text.removeprefix("*?").split("&"))
+        record.open()
+        record.leaving = record.held
+    else:
+        lines.append(f"left: {record.text}: {round_.read} pages said the same as without, {record.held} URLs wait")
+        record.state = State.SAME
+
+
+def _ask_for_part(traps: HostTraps, record: PatternRecord, round_: Round, *, free: bool) -> None:
+    """The next of all that it held back at first."""
+    part = min(round_.left, _GLANCE if traps.trapped and not round_.asked else _PART)
+    if not free and traps.rounds + part > _affordable(traps):
+        _stop(traps)
+        record.postponed = 2 * traps.read
+        return
+    traps.rounds += part
+    round_.left -= part
+    record.leaving = part
+    round_.ask(part)
+
+
+def _affordable(traps: HostTraps) -> int:
+    """Addresses that rounds may cost: as many as all else that the host was asked for; half of them where it has a trap."""
+    others = traps.read - traps.rounds
+    return others // 2 if traps.trapped else others
+
+
+def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str], *, worth: bool) -> None:
+    _stop(traps)
+    if not record.held and round_.total * 2 <= round_.size:  # else others hold what it brought
+        lines.append(f"open again: {record.text}: it has come to an end")
+        record.open()
+        return
+    if round_.total * 2 <= round_.size or worth:
+        record.failures = 0
+        traps.failed = max(traps.failed - _NEW * round_.fresh, 0)  # of a chain, each page is a round
+        return
+    record.failures += 1
+    traps.failed += traps.read - round_.began
+    if record.failures >= _TIMES and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE):
+        _close(traps, record, lines, f"its last {round_.size} pages led to {round_.total} others, and so on")
+
+
+def _close(traps: HostTraps, record: PatternRecord, lines: list[str], why: str) -> None:
+    _stop(traps)
+    record.state = State.TRAP
+    record.leaving, record.sifting = record.held, True  # what has been proven meanwhile goes on
+    lines.append(f"a trap: {record.text}: {why}; {record.held} URLs are left")
+
+
+def _stop(traps: HostTraps) -> None:
+    traps.current, traps.round = 0, None
+
+
+def _leave(traps: HostTraps, record: PatternRecord) -> list[URLMessage]:
+    """The next of those that may go. Of a trap only what it does not hold back any more."""
+    sifting, go = record.sifting, []
+    again = record.state is State.LIMIT and not record.forced  # by limits that are others now
+    for message in record.take(BATCH):
+        if message.url.fingerprint in traps.pulled:
+            traps.pulled.discard(message.url.fingerprint)
+        elif sifting and traps.holder(parts_of(message.url.access), message.url.fingerprint) is not None:
+            record.put(message)
+        else:
+            go.append(msgspec.structs.replace(message, released=not again, stale=False))
+    return go

@@ -1,0 +1,73 @@
+"""openable: where tantivy may open an index that is only read. Any thread; a crawl may be writing.
+
+tantivy takes a lock before it reads, for which it opens a file to write: it fails on a read-only disk and in the directory of
+another user. There it is given a folder of symbolic links to the files of the last commit. It opens all of them at once, so the
+folder may go as soon as there is a searcher.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from larm.index.integrity import META, damaged, file_names, parse_meta
+from larm.kit.disk_failure import disk_failure
+
+_LOCK = ".tantivy-meta.lock"
+_MANAGED = ".managed.json"
+_TRIES = 20
+"""A merge that ends meanwhile removes files; twenty in a row do not end within milliseconds."""
+
+
+@contextmanager
+def openable(path: Path) -> Iterator[Path]:
+    """The folder itself where the lock can be taken, else one that stands for it. Raises StorageError."""
+    if _can_lock(path):
+        yield path
+        return
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="larm-")
+    except OSError as error:
+        raise disk_failure(Path(tempfile.gettempdir()), error) from error
+    with folder:
+        _link_all(path, Path(folder.name))
+        yield Path(folder.name)
+
+
+def as_the_others(path: Path) -> None:
+    """tantivy makes the files that it replaces for their owner alone: let who may read its other files read them, too."""
+    try:
+        mode = (path / _WRITER_LOCK).stat().st_mode & 0o666
+        for name in (META, _MANAGED):
+            if (path / name).stat().st_mode & 0o666 != mode:
+                (path / name).chmod(mode)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+_WRITER_LOCK = ".tantivy-writer.lock"
+
+
+def _can_lock(path: Path) -> bool:
+    lock = path / _LOCK
+    return os.access(lock if lock.exists() else path, os.W_OK)
+
+
+def _link_all(path: Path, folder: Path) -> None:
+    """Files of the last commit, and what says which they are, as of one moment."""
+    try:
+        for _ in range(_TRIES):
+            data = (path / META).read_bytes()
+            names = file_names(parse_meta(data, path / META))
+            if all((path / name).exists() for name in names):
+                for name in names:
+                    (folder / name).symlink_to((path / name).absolute())
+                for name, content in ((META, data), (_MANAGED, (path / _MANAGED).read_bytes())):
+                    (folder / name).write_bytes(content)
+                return
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    raise damaged(path / META)

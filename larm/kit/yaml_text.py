@@ -1,0 +1,55 @@
+"""Texts that a person wrote, as Python's values: YAML without its surprises. Used on the main thread.
+
+YAML's library lets the last of two equal keys win, so that a setting which somebody reads in a file need not be the one that
+counts; here that is a mistake with two line numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+LARGEST = 1_000_000
+"""Bytes; config.yaml with all its comments has 30,000."""
+
+
+class _TwiceError(ValueError):
+    """A key is there twice."""
+
+
+def read_text(path: Path) -> str:
+    """A small file of UTF-8. Raises OSError, and ValueError saying why it is not read: a pipe would never end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or a pipe without a writer would hold us up here
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError("it is no file, but a directory, a pipe or a device")
+    with open(descriptor, "rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    return data.decode()
+
+
+def parse_yaml(text: str) -> Any:
+    """Its value. Raises ValueError, with one line that says where."""
+    import yaml  # for who has a file, or -s: 8 ms of the start
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen: dict[object, int] = {}
+            for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+                line, name = key.start_mark.line + 1, key.value if isinstance(key, yaml.ScalarNode) else None
+                if name in seen and name != "<<":
+                    raise _TwiceError(f"line {line}: the key {name} is there twice, first in line {seen[name]}")
+                if name is not None:
+                    seen[name] = line
+            return super().construct_mapping(node, deep)
+
+    try:
+        return yaml.load(text, Loader)  # noqa: S506  a SafeLoader
+    except _TwiceError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error

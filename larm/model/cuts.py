@@ -1,0 +1,74 @@
+"""What larm does not read of a page, as there is a limit: names, and what a person is told. Pure; any thread.
+
+Whatever loses words or links of a page has one of these names. It is counted (``cut/NAME``), noted in the page book
+(`larm.recrawl.page_book`) with the limit that held, found by ``cut:NAME``, and told by ``larm crawl``, ``stats``, ``why``
+and ``search``. A later run with a larger limit asks for such pages again, as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+PAGE: Final = "fetch.page_size"
+"""The body is longer."""
+FILE: Final = "fetch.document_size"
+"""The same of PDF and office files."""
+TEXT: Final = "storage.index.text_size"
+"""The text is longer than what is indexed."""
+DOCUMENTS: Final = "processing.documents"
+"""A PDF or office file takes more time or memory to read."""
+READER: Final = "reader"
+"""It has more links, elements, depth than any page for people: limits of the readers, which no setting changes."""
+
+
+class Cut(NamedTuple):
+    """One of them."""
+
+    what: str
+    """Said of a page."""
+    remedy: str
+    """Settings, as they stand behind ``--set``."""
+
+
+CUTS: Final[dict[str, Cut]] = {
+    PAGE: Cut("longer than fetch.page_size", "fetch.page_size=100MB"),
+    FILE: Cut("longer than fetch.document_size", "fetch.document_size=500MB"),
+    TEXT: Cut("with more text than storage.index.text_size", "storage.index.text_size=100MB"),
+    DOCUMENTS: Cut(
+        "for which processing.documents allows too little time or memory",
+        "processing.documents.timeout=60s --set processing.documents.memory=2GB",
+    ),
+    READER: Cut("with more links, elements or depth than larm reads of any", ""),
+}
+COUNTED: Final = "cut/"
+"""What the names of the statistics begin with."""
+
+
+def may_be_whole(cuts: Mapping[str, int], now: Mapping[str, int]) -> bool:
+    """Whether more of a page that was cut by these limits would be read with those of ``now``."""
+    return any(now.get(name, 0) > limit for name, limit in cuts.items())
+
+
+def sentence(pages: Mapping[str, int]) -> str:
+    """What is said of so many pages for each name, with what to do; empty where there are none."""
+    said = [f"{count:,} {CUTS[name].what}" for name, count in pages.items() if count and name in CUTS]
+    if not said:
+        return ""
+    remedies = [f"--set {CUTS[name].remedy}" for name, count in pages.items() if count and name in CUTS and CUTS[name].remedy]
+    again = f"; the same command with {' '.join(remedies)} reads them again" if remedies else ""
+    return f"words or links are missing of pages that were cut: {', '.join(said)}{again}; larm search cut:all finds them"
+
+
+def sentence_of(name: str) -> str:
+    """The same of one page."""
+    cut = CUTS.get(name)
+    if cut is None:
+        return ""
+    again = f"; larm crawl with --set {cut.remedy} reads it again" if cut.remedy else ", and no setting changes that"
+    return f"words or links of it are missing: it is one {cut.what}{again}"
+
+
+def was_cut(statistics: Iterable[str]) -> bool:
+    """Whether some page was cut, in this run or an earlier one, by the names of the statistics."""
+    return any(name.startswith(COUNTED) for name in statistics)

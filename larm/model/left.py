@@ -1,0 +1,69 @@
+"""HostLeft: what a host was not asked for, as its addresses seem to go on without end; and the sentences on it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+_NAMED = 3
+"""Patterns, and hosts, that a sentence names."""
+_WHY = {
+    "trap": "they look like a trap",
+    "same": "they say what others say that have other parameters",
+    "limit": "they are beyond a limit",
+    "closed": "not decided yet whether they are a trap",
+    "open": "they wait for the next run",
+}
+"""By the state of the pattern."""
+
+
+class PatternLeft(msgspec.Struct, frozen=True, gc=False):
+    """A pattern of addresses."""
+
+    pattern: str
+    """``/calendar/0/0``, ``/list?page&sort``, or the setting that they are beyond."""
+    state: str
+    """``trap``, ``same`` (as without a parameter), ``limit``, ``closed`` (not decided yet) or ``open``."""
+    urls: int
+    """That are held back."""
+
+
+class HostLeft(msgspec.Struct, frozen=True, gc=False):
+    """One host."""
+
+    host: str
+    urls: int = 0
+    """That are held back."""
+    lost: int = 0
+    """That are not even held back, as too many are already."""
+    patterns: tuple[PatternLeft, ...] = ()
+    """Those that hold back most first."""
+    empty_parameters: tuple[str, ...] = ()
+    """Parameters that do not change the text."""
+
+
+def sentences(left: Sequence[HostLeft], held_back: int, how: str) -> list[str]:
+    """One for each host and reason, of the hosts that hold back most; ``held_back``: of all hosts. ``how``: the command that
+    fetches them, without its options."""
+    said = []
+    for host in left[:_NAMED]:
+        for state, why in _WHY.items():
+            some = [each for each in host.patterns if each.state == state and each.urls]
+            if some:
+                names = ", ".join(each.pattern for each in some[:_NAMED]) + ", ..." * (len(some) > _NAMED)
+                said.append(f"{sum(each.urls for each in some):,} URLs of {host.host} were left, {why}: {names}")
+        if host.lost:
+            said.append(f"{host.lost:,} more URLs of {host.host} were not kept (filters.traps.held)")
+    others = held_back - sum(host.urls for host in left[:_NAMED])
+    if others > 0:
+        said.append(f"{others:,} URLs of other hosts were left, too; stats.json has them under figures.left")
+    return [*said, f"'{how} --parked' fetches what was left"] if said else []
+
+
+def growing(hosts: Sequence[str]) -> str:
+    """Of start hosts that have brought very many pages, and go on as fast as ever; empty where there are none."""
+    if not hosts:
+        return ""
+    some = ", ".join(hosts[:_NAMED]) + (f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else "")
+    return f"{some} brought tens of thousands of pages and grows as fast as ever; --max-pages and filters.traps.pages bound it"

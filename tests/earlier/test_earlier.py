@@ -1,0 +1,78 @@
+"""Directories that earlier larms have left: today's larm goes on with each, or refuses it by a sentence that says what to do.
+
+Whoever changes a form on the disk sees it here. Then the reader becomes a tolerant one, or the form's version rises and what
+is said stands in `REFUSED`; and `tests.earlier.make` adds a directory of the last larm with the old form.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from larm import cli
+from larm.errors import LarmError
+from larm.wiring import build_crawl
+from tests.earlier.make import DATA, KINDS
+from tests.earlier.web import SETTINGS, EarlierWeb, ThatTime, earlier_web, pages
+from tests.stories.crawls import asked, check_stored, config_of, lines, watch
+
+REFUSED: dict[str, str] = {}
+"""Archives that today's larm does not go on with: what it says."""
+ARCHIVES = sorted(path.name.removesuffix(".tar.xz") for path in DATA.glob("*.tar.xz"))
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[EarlierWeb]:
+    with earlier_web() as made:
+        yield made
+
+
+@pytest.fixture(params=[(name, kind) for name in ARCHIVES for kind in KINDS], ids="-".join)
+def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str, Path]:
+    """Its name, how its crawl ended, and the directory."""
+    name, kind = request.param
+    with tarfile.open(DATA / f"{name}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    return name, kind, tmp_path / kind
+
+
+def test_there_is_one() -> None:
+    assert "2026-11" in ARCHIVES
+
+
+def test_it_goes_on_or_says_why_not(web: EarlierWeb, earlier: tuple[str, str, Path]) -> None:
+    name, kind, directory = earlier
+    before, links = contents(directory), sorted(lines(directory.with_name("finished"), "links"))
+    watch(web)
+    if name in REFUSED:
+        with pytest.raises(LarmError, match=REFUSED[name]):
+            build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory))
+        assert contents(directory) == before
+        return
+    ending = build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory)).run()
+    assert (ending.reason, ending.error) == ("finished", None)
+    check_stored(directory, web, pages=pages(web))
+    assert sorted(lines(directory, "links")) == links
+    # a revisit asks for all of it; whatever an unfinished crawl had done is not done again
+    assert (asked(web).total() >= len(pages(web))) is (kind == "finished")
+    watch(web)
+    again = build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory)).run()
+    assert (again.reason, again.error) == ("finished", None)
+    check_stored(directory, web, pages=pages(web))
+
+
+def test_it_can_be_looked_into(web: EarlierWeb, earlier: tuple[str, str, Path], capfdbinary) -> None:  # type: ignore[no-untyped-def]
+    name, _, directory = earlier
+    if name in REFUSED:
+        return
+    start = web.start_urls[0]
+    for command in (["search", "river"], ["why", start], ["cat", start], ["stats"]):
+        assert cli.run([*command, "--dir", str(directory)]) == 0, capfdbinary.readouterr().err
+        assert capfdbinary.readouterr().out, command
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}

@@ -1,0 +1,349 @@
+"""What a closed pattern holds back is asked for in rounds: whole crawls of made-up webs, without network."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from larm.kit.block_store import BlockStore
+from larm.testing.webs.table import SITES, TRAPS
+from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    made = BlockStore(tmp_path / "cachingqueue")
+    yield made
+    made.close()
+
+
+HOST = "http://a.test"
+
+
+def number_of(address: str) -> int:
+    digits = "".join(filter(str.isdigit, address))
+    return int(digits) if digits else 0
+
+
+def catalogue(size: int) -> Web:
+    """Lists of twenty parts each; parts are leaves, and none says anything new."""
+
+    def read(address: str) -> Read:
+        number = number_of(address)
+        if address.startswith(f"{HOST}/part/"):
+            return Read()
+        parts = [f"{HOST}/part/{n}" for n in range(20 * number, min(20 * number + 20, size))]
+        return Read(parts + [f"{HOST}/list/{number + 1}"] * (20 * number + 20 < size))
+
+    return read
+
+
+def index(size: int) -> Web:
+    """One page that leads to all others, which are alike, and know their neighbours."""
+
+    def read(address: str) -> Read:
+        if address == f"{HOST}/":
+            return Read([f"{HOST}/page/{n}" for n in range(size)], new=True)
+        number = number_of(address)
+        return Read([f"{HOST}/page/{n}" for n in (number - 1, number + 1) if 0 <= n < size])
+
+    return read
+
+
+def chain(size: int) -> Web:
+    """Each page leads to the next, and none says anything new."""
+    return lambda address: Read([f"{HOST}/page/{number_of(address) + 1}"] * (number_of(address) + 1 < size))
+
+
+def thin(fertile: int, size: int = 10**9) -> Web:
+    """Of so many pages one leads on: to as many again."""
+
+    def read(address: str) -> Read:
+        number = number_of(address)
+        if number % fertile or number >= size:
+            return Read()
+        return Read([f"{HOST}/page/{n}" for n in range(number + 1, number + fertile + 1) if n < size])
+
+    return read
+
+
+def tree(branches: int, size: int = 10**9) -> Web:
+    """Each page leads to some others."""
+
+    def read(address: str) -> Read:
+        first = number_of(address) * branches + 1
+        return Read([f"{HOST}/page/{n}" for n in range(first, first + branches) if n < size])
+
+    return read
+
+
+def sessions(pages: int, different: int = 10**12) -> Web:
+    """Every link to one of few pages has another session, of so many."""
+
+    def read(address: str) -> Read:
+        chance = random.Random(address)
+        page = number_of(address.partition("?")[0]) % pages
+        links = [f"{HOST}/page/{(page + n) % pages}?sid={chance.randrange(different):x}z" for n in range(1, 4)]
+        return Read(links, new="?" not in address, simhash=random.Random(page).getrandbits(64))
+
+    return read
+
+
+def facets(folders: int) -> Web:
+    """Any combination of some values."""
+
+    def read(address: str) -> Read:
+        chosen = address.removeprefix(f"{HOST}/").strip("/").split("/") if address != f"{HOST}/" else []
+        free = [f"{name}{value}" for name in "abcdef"[:folders] for value in range(10)]
+        return Read([f"{HOST}/{'/'.join(sorted({*chosen, each}))}" for each in free if each not in chosen])
+
+    return read
+
+
+SIZES = (1, 2, 30, 31, 63, 64, 200, 1_000, 5_000)
+SHORT = 600
+"""Pages of a chain of which none says anything new: of longer ones nobody can know whether they end."""
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("web", [catalogue, index, chain], ids=lambda web: web.__name__)
+def test_what_ends_is_fetched_whole(store: BlockStore, web: Callable[[int], Web], size: int) -> None:
+    found = web(size)
+    if size > SHORT and web is not index:
+        found = sometimes_new(found)
+    walk = Walk(store, found, [f"{HOST}/"]).run()
+    walk.check()
+    assert not walk.held, walk.rig.said
+
+
+def sometimes_new(web: Web) -> Web:
+    """One page in eight has something of its own to say."""
+    return lambda address: web(address)._replace(new=number_of(address) % 8 == 0)  # type: ignore[union-attr]
+
+
+ENDLESS = {
+    "chain": (chain(10**9), 1_000),
+    "thin-5": (thin(5), 1_000),
+    "thin-31": (thin(31), 2_000),
+    "thin-400": (thin(400), 15_000),  # thirty that lead on have to be seen
+    "tree-2": (tree(2), 1_000),
+    "tree-3": (tree(3), 1_000),
+    "tree-30": (tree(30), 1_000),
+    "sessions": (sessions(50), 1_000),
+    "facets": (facets(4), 2_000),
+}
+
+
+@pytest.mark.parametrize("web", ENDLESS)
+def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> None:
+    found, most = ENDLESS[web]
+    walk = Walk(store, found, [f"{HOST}/"]).run(20_000)
+    print(f"{web}: {walk.fetched.total()} requests, {walk.held.total()} held back")
+    walk.check()
+    assert walk.fetched.total() < most, walk.rig.said
+    assert walk.held
+    [left] = walk.rig.traps.left()
+    assert left.urls == sum(each.urls for each in left.patterns) == walk.held.total()
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_named_sites_are_fetched_whole(store: BlockStore, name: str) -> None:
+    named = SITES[name](150)
+    walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100).run(20_000)
+    walk.check()
+    assert named.found(walk.fetched) == named.real, walk.rig.said
+
+
+@pytest.mark.parametrize("name", [name for name in TRAPS if name not in {"tarpit", "redirects"}])
+def test_named_traps_come_to_an_end_with_their_articles(store: BlockStore, name: str) -> None:
+    named = TRAPS[name](40)
+    assert named.budget is not None
+    walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100).run(3 * named.budget)
+    walk.check()
+    missing = named.real - named.found(walk.fetched)
+    print(f"{name}: {walk.fetched.total()} requests of {named.budget}, {len(missing)} of {len(named.real)} missing")
+    assert not missing
+    assert walk.fetched.total() <= 2 * named.budget
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("web", ["thin-5", "tree-3", "index"])
+def test_whoever_comes_first_it_ends_the_same(store: BlockStore, web: str, seed: int) -> None:
+    """Fetchers and handler in any order, batches of any size, several requests at a time."""
+    chance = random.Random(seed)
+    found = index(400) if web == "index" else ENDLESS[web][0]
+    walk = Walk(store, found, [f"{HOST}/"], order=chance, batch=chance.choice((1, 3, 50)), leases=chance.choice((1, 4)))
+    walk.run(3_000)
+    walk.check()
+    if web == "index":
+        assert not walk.held, walk.rig.said
+    else:
+        assert walk.held
+        assert walk.fetched.total() <= 1_500
+
+
+@pytest.mark.parametrize("web", ["thin-5", "tree-3", "index"])
+def test_a_record_that_leaves_the_memory_comes_back_as_it_was(store: BlockStore, tmp_path: Path, web: str) -> None:
+    """Between any two steps."""
+    found = index(300) if web == "index" else ENDLESS[web][0]
+    one = Walk(store, found, [f"{HOST}/"]).run(1_500)
+
+    def exchange(walk: Walk) -> None:
+        with walk.rig.book.lock:
+            host = walk.rig.book.get_locked("a.test")
+            if host.traps is not None:
+                row = host.traps.row()
+                host.traps = walk.rig.book._traps("a.test", row)
+                assert host.traps.row() == row
+
+    other_store = BlockStore(tmp_path / "other")
+    try:
+        other = Walk(other_store, found, [f"{HOST}/"]).run(1_500, exchange)
+        assert list(other.fetched) == list(one.fetched)
+        assert list(other.held) == list(one.held)
+        assert other.rig.said == one.rig.said
+    finally:
+        other_store.close()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("web", ["thin-5", "tree-3", "index", "catalogue"])
+def test_stopped_and_resumed_at_any_step(store: BlockStore, web: str, seed: int) -> None:
+    """Nothing is lost, nothing is asked for twice, and it comes to an end."""
+    chance = random.Random(seed)
+    found = {"index": index(300), "catalogue": catalogue(300)}.get(web) or ENDLESS[web][0]
+    walk = Walk(store, found, [f"{HOST}/"], order=chance, leases=chance.choice((1, 3)))
+    steps = [chance.randrange(3_000) for _ in range(3)]
+    for _ in range(3):
+        for _ in range(steps.pop()):
+            if not walk.step():
+                break
+        walk.restart().check_soon()
+    walk.run(5_000)
+    walk.check()
+    if web in {"index", "catalogue"}:
+        assert not walk.held, walk.rig.said
+    else:
+        assert walk.fetched.total() <= 2_500
+        assert walk.held
+
+
+# -- what a person can do
+
+
+def test_a_later_run_does_not_ask_again(store: BlockStore) -> None:
+    walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
+    before, held = walk.fetched.total(), walk.held
+    walk.restart().run()
+    assert walk.fetched.total() == before
+    assert walk.held == held
+
+
+def test_all_that_is_held_back_can_be_asked_for(store: BlockStore) -> None:
+    """And what it brings is held back again."""
+    walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
+    held = set(walk.held)
+    walk.restart(parked=True).run(20_000)
+    walk.check()
+    assert held <= set(walk.fetched)
+    assert walk.held
+    assert walk.fetched.total() < 10 * len(held)
+
+
+def test_a_start_url_pulls_its_own_out(store: BlockStore) -> None:
+    walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
+    held = set(walk.held)
+    wanted, other = sorted(held)[:2]
+    fetched = walk.fetched.total()
+    walk.restart(starts=[wanted, f"{HOST}/"]).run(20_000)
+    walk.check()
+    assert wanted in walk.fetched
+    assert walk.fetched.total() == fetched + 1
+    assert other in walk.held
+    walk.restart(starts=[wanted]).run()
+    assert walk.fetched[wanted] == 1
+    walk.restart(parked=True).run(20_000)
+    walk.check()
+    assert held <= set(walk.fetched)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_without_repetition_nothing_is_held_back(store: BlockStore, again: bool) -> None:
+    """Nor what an earlier run has held back."""
+    web, settings = tree(3, 4_000), replaced(repetition=False)
+    walk = Walk(store, web, [f"{HOST}/"], None if again else settings)
+    if again:
+        walk.run()
+        assert walk.held
+        walk.restart(settings)
+    walk.run()
+    walk.check()
+    assert not walk.held
+    assert walk.fetched.total() == 4_000
+
+
+def test_parameters_that_meant_nothing_mean_something_without_repetition(store: BlockStore) -> None:
+    walk = Walk(store, sessions(20, 100), [f"{HOST}/"]).run(3_000)
+    assert any(line.endswith("parameter sid does not change the text") for line in walk.rig.said)
+    assert walk.held
+    walk.restart(replaced(repetition=False)).run()
+    walk.check()
+    assert not walk.held
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "web"),
+    [("pages", 100, index(300)), ("depth", 50, chain(200)), ("variants", 20, None), ("foreign_pages", 7, None)],
+)
+def test_what_is_beyond_a_limit_waits_for_another(store: BlockStore, name: str, value: int, web: Web | None) -> None:
+    found = web or queries(60)
+    walk = Walk(store, found, [f"{HOST}/"], replaced(repetition=False, **{name: value})).run()
+    walk.check()
+    all_of_it = walk.fetched.total() + walk.held.total()
+    assert (walk.held.total() > 0) is (name != "foreign_pages"), "it is the host of a start URL"
+    fetched = walk.fetched.total()
+    walk.restart().run()
+    assert walk.fetched.total() == fetched, "the limit is what it was"
+    walk.restart(replaced(repetition=False, **{name: 10 * value})).run()
+    walk.check()
+    assert not walk.held
+    assert walk.fetched.total() >= all_of_it
+
+
+def queries(number: int) -> Web:
+    """One path that has so many."""
+
+    def read(address: str) -> Read:
+        return Read([f"{HOST}/list?n={'abcdefghijklmnopqrstuvwxyz'[n % 26]}{n}" for n in range(number)], new=True)
+
+    return read
+
+
+def test_limits_alone_and_off(store: BlockStore) -> None:
+    settings = replaced(limits=False, pages=10)
+    walk = Walk(store, index(300), [f"{HOST}/"], settings).run()
+    assert walk.fetched.total() == 301
+    walk = Walk(store, tree(3), ["http://b.test/"], settings).run(3_000)
+    walk.check()
+
+
+def test_more_than_may_be_held_back_is_counted(store: BlockStore) -> None:
+    walk = Walk(store, tree(30), [f"{HOST}/"], replaced(held=100)).run(5_000)
+    walk.check()
+    assert walk.held.total() <= 100
+    assert walk.over > 1_000
+    assert walk.rig.counted["traps/over"] == walk.over
+    [left] = walk.rig.traps.left()
+    assert (left.urls, left.lost) == (walk.held.total(), walk.over)
+
+
+def test_what_is_counted(store: BlockStore) -> None:
+    """All that is held back, and all that is let go."""
+    walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
+    counted = walk.rig.counted
+    assert counted["traps/filtered"] - counted["traps/released"] == walk.held.total()
+    assert counted["traps/closed"] >= 1
+    assert counted["traps/found"] == 1

@@ -1,0 +1,49 @@
+"""YAML as people write it, and files that are none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from larm.kit.yaml_text import LARGEST, parse_yaml, read_text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fetch:\n  threads: 1\n  timeout: 2\n  threads: 3\n", "line 4: the key threads is there twice, first in line 2"),
+        ("fetch: {threads: 1}\nagent: {}\nfetch: {timeout: 1}", "line 3: the key fetch is there twice, first in line 1"),
+        ("a: [{b: 1, 'b': 2}]", "line 1: the key b is there twice"),
+        ("a: [", "not YAML: "),
+        ("a: 2024-13-45", "not YAML: month must be in 1..12"),
+        ("!!python/object/apply:os.system ['true']", "not YAML: could not determine a constructor"),
+        ("[" * 5000, "not YAML: "),
+    ],
+)
+def test_what_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as refused:
+        parse_yaml(text)
+    assert str(refused.value).startswith(words)
+
+
+def test_the_same_key_in_another_section_is_another_one() -> None:
+    assert parse_yaml("a: {x: 1}\nb: {x: 2}") == {"a": {"x": 1}, "b": {"x": 2}}
+    assert parse_yaml("base: &base {x: 1, y: 2}\nmine: {<<: *base, x: 3}")["mine"] == {"x": 3, "y": 2}
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    """None of them is waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null"), tmp_path):
+        with pytest.raises(ValueError, match="it is no file, but a directory, a pipe or a device"):
+            read_text(path)
+    (tmp_path / "large").write_bytes(b"#" * (LARGEST + 1))
+    with pytest.raises(ValueError, match="it is larger than 1,000,000 bytes"):
+        read_text(tmp_path / "large")
+    (tmp_path / "binary").write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="utf-8"):
+        read_text(tmp_path / "binary")
+    with pytest.raises(OSError, match="nothing"):
+        read_text(tmp_path / "nothing")

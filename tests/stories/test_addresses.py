@@ -1,0 +1,90 @@
+"""Addresses that look as though they were one, and others that look as though they were none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import quote
+
+import pytest
+
+from larm.afterwards import explain_url
+from larm.left_out import left_out
+from larm.model import normalise
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, indexed, lines, once, run_crawl
+
+QUICK = {"frontier.delay": 0}
+PAGES = (
+    "/fo/index.entry.properties.html",
+    "/fo/",
+    "/posts/index.xml",
+    "/posts/",
+    "/posts/one",
+    "/web/index.de.html",
+    "/web/",
+    "/INDEX.HTML",
+    "/",
+)
+"""Those of a folder come before it."""
+
+
+@pytest.fixture
+def starts(web: SyntheticWeb) -> list[str]:
+    site = web.host("a.localhost")
+    for path in PAGES:
+        site.page(path, path, f"The page {path}.")
+    site.page("/posts/", "Posts", "The section.", links=["/posts/one", "index.html", "/index.html"])
+    site.page("/web/index.de.html", "Netz", "Der Anfang.", links=[path for path in PAGES if path != "/posts/one"])
+    return [web.url("a.localhost", "/web/index.de.html")]
+
+
+def earlier() -> object:
+    """What made addresses equal in an earlier larm."""
+    return patch.object(normalise, "_FOLDERS", re.compile(r"(?i:index|default)\..*"))
+
+
+def test_only_the_page_of_a_folder_is_the_folder(tmp_path: Path, web: SyntheticWeb, starts: list[str]) -> None:
+    run_crawl(tmp_path, starts, QUICK)
+    assert asked(web) == once(*(f"a.localhost{path}" for path in PAGES))
+
+
+def test_a_directory_of_an_earlier_larm_gets_the_pages_that_it_lost(
+    tmp_path: Path, web: SyntheticWeb, starts: list[str]
+) -> None:
+    """A revisit asks for both of what were one; each has its own place in the index then, and a later revisit asks once."""
+    web.host("a.localhost").remove("/fo/")
+    with earlier():  # type: ignore[attr-defined]
+        run_crawl(tmp_path, starts, QUICK)
+    assert "a.localhost/posts/" not in asked(web)
+    there = [path for path in PAGES if path != "/fo/"]
+    for _ in range(2):
+        run_crawl(tmp_path, starts, QUICK)
+        assert indexed(tmp_path) == once(*(web.url("a.localhost", path) for path in there))
+    web.log.clear()
+    run_crawl(tmp_path, starts, QUICK)
+    assert asked(web) == once(*(f"a.localhost{path}" for path in there), "a.localhost/fo/")
+
+
+def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWeb) -> None:
+    title = quote("\u09ac" * 85)  # 255 bytes, the longest title of a wiki
+    assert len(title) == 765
+    site = web.host("a.localhost")
+    site.page("/", links=[f"/wiki/{title}", "/" + "x" * 2100, "http://b.localhost/" + "x" * 2100])
+    site.page(f"/wiki/{title}", "A title", "Words.")
+    run = run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", f"a.localhost/wiki/{title}")
+    assert lines(tmp_path, "URLLengthFilter") == [web.url("a.localhost", "/" + "x" * 2100)]
+    assert run.last.filtered["length"] == run.last.filtered["scope"] == 1
+    long = lines(tmp_path, "URLLengthFilter")
+    said = dict(explain_url(config_of(long), tmp_path, long[0]))["filter length"]
+    assert re.fullmatch(r"\d+ characters, filters.length.max is 2048", said)
+    (sentence,) = left_out(tmp_path, config_of(long), run.last)
+    assert re.fullmatch(
+        r"1 link to URLs of more than 2,048 characters not followed; "
+        r"'larm crawl --dir \S+ -start @\S+/logs/URLLengthFilter.log -s filters.length.max=N' does",
+        sentence,
+    )
+    run_crawl(tmp_path, long, {**QUICK, "filters.length.max": 4000})
+    assert asked(web)["a.localhost/" + "x" * 2100] == 1

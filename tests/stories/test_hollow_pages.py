@@ -1,0 +1,51 @@
+"""Story: a site is fetched, and there is nothing to search. The user is told, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from tests.processing.test_hollow import LOGIN, REACT, STORY
+from tests.stories.crawls import lines, run_crawl
+from tests.stories.processes import crawl_arguments, larm_says
+
+
+def page(html: str) -> Reply:
+    return Reply(200, {"Content-Type": "text/html"}, html.encode())
+
+
+def test_a_site_that_scripts_build(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").add("/", page(REACT))
+    arguments = crawl_arguments(tmp_path, [web.url("a.localhost")])
+    said = larm_says(*arguments)
+    assert said.status == 0
+    assert "larm: the only page has nothing to search: 1 is built by scripts, and larm runs none\n" in said.err
+    assert "  hollow/scripts: 1\n" in said.err
+    logged = [line for log in (tmp_path / "logs").glob("thread*.log") for line in lines(tmp_path, log.stem)]
+    assert any(line.endswith(f" text/html (built by scripts, which are not run): {web.url('a.localhost')}") for line in logged)
+    why = larm_says("why", "--dir", str(tmp_path), web.url("a.localhost"))
+    assert b"built by scripts, which are not run" in why.out
+    assert larm_says(*arguments, "--fresh", "-q").err == ""
+
+
+def test_all_kinds_are_counted(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    pages = {"scripts": REACT, "login": LOGIN, "noindex": f"<meta name=robots content=noindex>{STORY}", "empty": ""}
+    site.add("/", page(STORY + "".join(f"<a href=/{name}>here</a>" for name in (*pages, "noindex2"))))
+    for name, html in pages.items():
+        site.add(f"/{name}", page(html))
+    site.add("/noindex2", Reply(200, {"Content-Type": "text/html", "X-Robots-Tag": "noindex"}, STORY.encode()))
+    counters = run_crawl(tmp_path, web.url("a.localhost")).counters
+    assert {name: count for name, count in counters.items() if name.startswith("hollow/")} == {
+        "hollow/scripts": 1,
+        "hollow/login": 1,
+        "hollow/noindex": 2,
+        "hollow/empty": 1,
+    }
+
+
+def test_where_no_text_is_read_nothing_is_said_of_it(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").add("/", page(STORY))
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"storage.chain": ["log"]})
+    assert not any(name.startswith("hollow/") for name in run.counters)

@@ -1,0 +1,192 @@
+"""Story: a crawl on a disk that is read only, and one of another user: it can be searched and looked into.
+
+The commands are processes of their own, in a mount namespace or as ``nobody``; both need root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from larm.testing.random_web import RandomWeb, random_web
+from tests.earlier.make import DATA, KINDS
+from tests.stories.crawls import ALL_HOSTS, run_crawl
+from tests.stories.processes import ROOT
+
+SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB"}
+_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+_FULL = (
+    'mount -t tmpfs -o size=2m larm-test "$1" && cp -a "$0/." "$1" && rm -f "$1"/cachingqueue/*-shm'
+    '; dd if=/dev/zero of="$1/filler" bs=4k 2>/dev/null; shift; exec "$@"'
+)
+"""Of what follows, ``$0`` is copied to a small disk at ``$1``, which is then filled."""
+NOBODY = 65_534
+
+
+class Crawled(NamedTuple):
+    """What is looked into."""
+
+    directory: Path
+    start: str
+    word: str
+
+
+def is_possible(*command: str) -> bool:
+    return os.getuid() == 0 and shutil.which(command[0]) is not None and not subprocess.call([*command, "true"])
+
+
+def on_read_only_disk(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return said(["unshare", "-m", "sh", "-c", _READ_ONLY, str(directory), *larm(directory, arguments)])
+
+
+def as_nobody(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    who = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    return said([*who, *larm(directory, arguments)])
+
+
+def larm(directory: Path, arguments: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-P", "-m", "larm", *arguments, "--dir", str(directory)]
+
+
+def said(command: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": ROOT, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/"}
+    return subprocess.run(command, env=environment, text=True, capture_output=True, timeout=60, check=False)
+
+
+WAYS = [
+    pytest.param(on_read_only_disk, id="disk", marks=pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")),
+    pytest.param(as_nobody, id="nobody", marks=pytest.mark.skipif(not is_possible("setpriv"), reason="no root")),
+]
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[RandomWeb]:
+    with random_web(6, hosts=3, pages=40) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """One that others may enter, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as made:
+        os.chmod(made, 0o755)
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def crawled(web: RandomWeb, folder: Path) -> Crawled:
+    before = os.umask(0o022)
+    try:
+        run_crawl(folder / "crawl", web.start_urls, SETTINGS)
+    finally:
+        os.umask(before)
+    return Crawled(folder / "crawl", web.start_urls[0], "river")
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def look_into(way: object, crawled: Crawled) -> None:
+    """All commands that read, and nothing is changed or made."""
+    before = contents(crawled.directory)
+    for command, words in (
+        (["search", crawled.word], crawled.start[:10]),
+        (["search", f"link:{crawled.start}"], "http://"),
+        (["search", f"info:{crawled.start}"], crawled.start),
+        (["why", crawled.start], "filter visited"),
+        (["cat", crawled.start], "<html"),
+        (["stats", "-v"], "rank "),
+        (["check"], "OK"),
+    ):
+        found = way(crawled.directory, *command)  # type: ignore[operator]
+        assert found.returncode == 0, (command, found.stderr)
+        assert words in found.stdout, (command, found)
+    assert "seen before" in way(crawled.directory, "why", crawled.start).stdout  # type: ignore[operator]
+    assert contents(crawled.directory) == before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_crawl_can_be_looked_into(way: object, crawled: Crawled) -> None:
+    look_into(way, crawled)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_writes_says_what_is_wrong(way: object, crawled: Crawled) -> None:
+    """And never that anything were damaged."""
+    for command in (["crawl", crawled.start], ["crawl", crawled.start, "--fresh"], ["reindex"]):
+        found = way(crawled.directory, *command)  # type: ignore[operator]
+        assert found.returncode == 3
+        assert "it can't be opened or written; check the path, its owner and its permissions" in found.stderr.splitlines()[-1]
+        assert "damaged" not in found.stderr
+        assert "start over" not in found.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("index_of_the_log", [True, False])
+@pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
+def test_what_an_earlier_larm_left_on_a_read_only_disk(tmp_path: Path, kind: str, index_of_the_log: bool) -> None:
+    """Also of a process that was killed, with what its databases have in their logs."""
+    with tarfile.open(DATA / "2026-11.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    if not index_of_the_log:
+        for path in (tmp_path / kind / "cachingqueue").glob("*-shm"):
+            path.unlink()
+    start = "http://h00.localhost:39317/"
+    before = contents(tmp_path / kind)
+    why = on_read_only_disk(tmp_path / kind, "why", start)
+    assert (why.returncode, "seen before" in why.stdout) == (0, True), why.stderr
+    for command in (["search", "river"], ["search", f"link:{start}"], ["cat", start], ["stats"]):
+        assert on_read_only_disk(tmp_path / kind, *command).returncode == 0
+    assert contents(tmp_path / kind) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
+def test_a_crawl_on_a_full_disk_can_be_looked_into(tmp_path: Path, kind: str) -> None:
+    with tarfile.open(DATA / "2026-11.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    disk, start = tmp_path / "disk", "http://h00.localhost:39317/"
+    disk.mkdir()
+    for command in (["search", "river"], ["why", start], ["cat", start], ["stats"]):
+        mount = ["unshare", "-m", "sh", "-c", _FULL, str(tmp_path / kind), str(disk), *larm(disk, tuple(command))]
+        found = said(mount)
+        assert found.returncode == 0, (command, found.stderr)
+        assert found.stdout, (command, found.stderr)
+
+
+@pytest.mark.skipif(not is_possible("setpriv"), reason="no root")
+def test_what_another_user_may_not_read_is_named(crawled: Crawled, folder: Path) -> None:
+    """By the umask of who crawled: no command says that it were damaged."""
+    private = folder / "private"
+    shutil.copytree(crawled.directory, private)
+    for name in ("cachingqueue", "index", "logs"):
+        (private / name).chmod(0o700)
+    for command in (["search", "river"], ["why", crawled.start], ["cat", crawled.start]):
+        found = as_nobody(private, *command)
+        assert found.returncode == 3, (command, found)
+        assert "Permission denied" in found.stderr or "can't be opened" in found.stderr
+        assert "damaged" not in found.stderr
+        assert "fresh" not in found.stderr
+
+
+@pytest.mark.parametrize(("mask", "mode"), [("022", 0o644), ("077", 0o600), ("027", 0o640)])
+def test_modes_are_as_the_umask_says(web: RandomWeb, tmp_path: Path, mask: str, mode: int) -> None:
+    code = f"import os; os.umask(0o{mask}); from larm.__main__ import main; main()"
+    arguments = ["crawl", "-q", *web.start_urls, "--dir", str(tmp_path / "crawl"), "--delay", "0"]
+    for key, value in SETTINGS.items():
+        arguments += ["-s", f"{key}={value}"]
+    for _ in range(2):
+        assert said([sys.executable, "-c", code, *arguments]).returncode == 0
+    files = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "crawl").rglob("*") if path.is_file()}
+    assert {str(path): oct(found) for path, found in files.items() if found != mode} == {}
+    assert {path.name for path in files} > {"meta.json", ".managed.json", "larm.json", "snapshot", "cache.db", "visited.db"}
