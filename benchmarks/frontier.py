@@ -25,13 +25,13 @@ from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING
 from larm.frontier.queues import HostQueues
 from larm.frontier.saved_host import QueueRow
-from larm.kit.block_store import BlockStore
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.garbage import collect_rarely
-from larm.kit.log_book import LogBook
-from larm.kit.seen_set import DiskSeenSet
-from larm.kit.tally import Tally
+from larm.kit.logs.log_book import LogBook
+from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
 

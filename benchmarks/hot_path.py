@@ -15,23 +15,23 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from larm.building.named_parts import storages
 from larm.config import Config
 from larm.filters.chain import FilterChain
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.garbage import collect_rarely
-from larm.kit.log_book import LogBook
-from larm.kit.seen_set import DiskSeenSet
+from larm.kit.logs.log_book import LogBook
 from larm.model.document import Document, Visit
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
-from larm.named_parts import storages
 from larm.processing.by_mime import ByMime, processors
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import format_links

@@ -30,9 +30,9 @@ from larm.frontier.opic import ROWS, OpicOrder
 from larm.frontier.page_rank import PageRankOrder
 from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.reader import open_graph
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue, QueueState
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.number_table import NumberTable
 from larm.model.document import Document, Visit
 from larm.model.domain import site_of
 from larm.model.links import Link, Links

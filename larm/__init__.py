@@ -1,4 +1,4 @@
-"""larm: a web crawler with a search engine inside. Where to begin reading: ``larm/crawl.py``."""
+"""larm: a web crawler with a search engine inside. Where to begin reading: ``larm/river/crawl.py``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def open_index(directory: str | os.PathLike[str] = ".") -> Searcher:
     """
     from pathlib import Path  # here, for whoever imports larm need not pay for a search engine
 
+    from larm.building.own_parts import scorers
     from larm.config import load
-    from larm.own_parts import scorers
     from larm.search.searcher import Searcher
 
     file = Path(directory) / "config.yaml"

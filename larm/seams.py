@@ -1,8 +1,9 @@
 """Every place where two stages meet, in the order of the river.
 
-``larm.crawl`` knows the stages by these protocols alone; ``larm.wiring`` is the one file that names the classes behind them.
-Fakes for each are in ``larm.testing``. Filters, processors and storages of your own implement `Filter` (or, more simply,
-subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stands `Scorer`, for searches.
+``larm.river.crawl`` knows the stages by these protocols alone; ``larm.building.wiring`` is the one file that names the
+classes behind them. Fakes for each are in ``larm.testing``. Filters, processors and storages of your own implement `Filter`
+(or, more simply, subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stands `Scorer`,
+for searches.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class Storage(Protocol):
     """Where documents leave the river. All calls come from the storage's own writer thread, in this order:
     open, (store | commit)*, close.
 
-    One that may take long has an attribute ``progress`` (`larm.kit.progress.Progress`), which says what it is about."""
+    One that may take long has an attribute ``progress`` (`larm.kit.threads.progress.Progress`), which says what it is about."""
 
     name: str
 

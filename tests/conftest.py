@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from larm import __version__, cli, errors, open_index
+from larm.building.wiring import build_crawl, check
 from larm.cli.options import CONTEXT
 from larm.cli.signals import INTERRUPTED
 from larm.config import Config, load
@@ -22,7 +23,6 @@ from larm.monitor.thread_log import COLUMNS
 from larm.storage.reader import StoreLog
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl, check
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.rst", "ARCHITECTURE.rst", "CHANGES.rst")

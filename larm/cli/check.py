@@ -20,7 +20,7 @@ from larm.cli.options import CONFIG_FILE, LarmCommand, directory_option, effecti
 @directory_option
 def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> None:
     """Is this configuration valid? Default: config.yaml in DIR. Shows what differs from the defaults."""
-    from larm.wiring import check as check_parts
+    from larm.building.wiring import check as check_parts
 
     own = directory / CONFIG_FILE
     config = effective(directory, file, overrides)

@@ -20,8 +20,8 @@ from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
     from larm.config import Config
-    from larm.crawl import Ending
     from larm.monitor.snapshot import Snapshot
+    from larm.river.crawl import Ending
 
 _KEYS = {
     "start": "crawl.start",
@@ -156,7 +156,7 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
 
 def _fewer_files(requests: int) -> list[str]:
     """A note where not as many files may be open as so many requests at a time, and all else, may need."""
-    from larm.kit.open_files import allow_open_files
+    from larm.kit.processes.open_files import allow_open_files
 
     wanted = requests + _FILES
     allowed = allow_open_files(wanted)
@@ -167,14 +167,14 @@ def _fewer_files(requests: int) -> list[str]:
 
 
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
-    from larm.relief.ahead import reader_ahead
+    from larm.reading.ahead import reader_ahead
 
     ahead = reader_ahead(config.processing)  # before all else is loaded
     notes = [*notes, *_fewer_files(config.fetch.threads * config.fetch.transfers)]
     try:
+        from larm.building.wiring import build_crawl
         from larm.kit.clock import SystemClock
         from larm.kit.garbage import collect_rarely
-        from larm.wiring import build_crawl
 
         river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
     except BaseException:
@@ -208,7 +208,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
 
 
 def _left_out(directory: Path, config: Config, now: Snapshot) -> list[str]:
-    from larm.left_out import left_out
+    from larm.enquiries.left_out import left_out
 
     try:
         return left_out(directory, config, now)

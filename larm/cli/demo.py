@@ -52,7 +52,7 @@ def demo(*, directory: Path, verbose: bool) -> int:
 
 def _is_another_crawl(directory: Path) -> bool:
     """Of somebody who would miss it."""
-    from larm.state import QUEUES
+    from larm.building.state import QUEUES
     from larm.storage.reader import StoreLog
     from larm.testing.demo_web import HOSTS
 

@@ -22,7 +22,7 @@ from larm.model.url import BadUrl, URLNormalizer
 @verbose_option
 def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
     """Why is URL (not) crawled: every filter's word, the line of robots.txt, its host, what became of it."""
-    from larm.afterwards import explain_url
+    from larm.enquiries.afterwards import explain_url
     from larm.monitor.printable import printable
 
     url = _check(url)

@@ -15,7 +15,7 @@ import click
 
 from larm.config import Config, load
 from larm.errors import UsageError
-from larm.kit.files import is_there
+from larm.kit.disk.files import is_there
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
 CONFIG_FILE = "config.yaml"

@@ -16,7 +16,7 @@ from larm.cli.terminal import say
 @verbose_option
 def reindex(*, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
     """Make the index anew from the stored pages, where an update of larm asks for it. Nothing is fetched."""
-    from larm.afterwards import reindex_pages
+    from larm.enquiries.afterwards import reindex_pages
 
     found = reindex_pages(effective(directory, file, overrides), existing(directory))
     notes = ""

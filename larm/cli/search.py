@@ -84,7 +84,7 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
-    from larm.own_parts import scorers
+    from larm.building.own_parts import scorers
     from larm.search.coverage import shortfall
     from larm.search.searcher import Searcher
 

@@ -45,7 +45,7 @@ def cut_rows(directory: Path, report: dict[str, Any]) -> list[tuple[str, object]
 
     if not was_cut(report.get("stats", {})):
         return []
-    from larm.left_out import cut_sentence
+    from larm.enquiries.left_out import cut_sentence
 
     try:
         said: object = cut_sentence(directory)
@@ -126,9 +126,9 @@ def _left(figures: dict[str, Any], *, verbose: bool) -> list[tuple[str, object]]
 
 def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
     """What is shown of the link graph, where there is one; with -v the pages that rank highest."""
+    from larm.building.state import GRAPH
     from larm.graph.reader import open_graph
     from larm.search.coverage import shortfall
-    from larm.state import GRAPH
 
     try:
         missing: list[tuple[str, object]] = [("not complete", sentence)] if (sentence := shortfall(directory)) else []

@@ -29,7 +29,7 @@ from larm.duplicates.likeness import distance, likeness
 from larm.duplicates.novelty import own_text
 from larm.duplicates.row import AliasRow, decode_row, encode_row, letter_hash, pack, same_text, unpack
 from larm.errors import StorageError
-from larm.kit.twin_table import Entry, TwinTable
+from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
 from larm.model.fingerprint import Fingerprint

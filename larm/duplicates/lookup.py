@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from larm.duplicates.likeness import likeness
 from larm.duplicates.row import AliasRow, decode_row, same_text
-from larm.kit.files import is_there
-from larm.kit.twin_table import TwinTable
+from larm.kit.disk.files import is_there
+from larm.kit.disk.twin_table import TwinTable
 
 
 class Kin(NamedTuple):

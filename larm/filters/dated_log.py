@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from larm.kit.log_file import LogFile
+from larm.kit.logs.log_file import LogFile
 from larm.seams import Clock
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.seams import CrawlOrder
 

@@ -19,7 +19,7 @@ from larm.errors import StorageError
 from larm.frontier.hosts import ROW
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.saved_host import HostCut
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 
 FORMAT = 2
 """Rises when a stored state can't be read as before."""

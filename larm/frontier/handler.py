@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from larm.frontier.robots_desk import BATCH, Arrival
-from larm.kit.caching_queue import CachingQueue
-from larm.kit.gate import Gate
-from larm.kit.tally import Tally
+from larm.frontier.robots.desk import BATCH, Arrival
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 
 LINGER = 0.01

@@ -9,9 +9,9 @@ import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.banded_queue import BandedQueue
-from larm.frontier.robots import RobotsRules
+from larm.frontier.robots.rules import RobotsRules
 from larm.frontier.traps.host_traps import HostTraps
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 

@@ -15,7 +15,7 @@ import msgspec
 import xxhash
 
 from larm.frontier.banded_queue import BANDS
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.number_table import NumberTable
 from larm.model.message import START, Standing, URLMessage
 
 ROWS = 1 << 17

@@ -24,8 +24,8 @@ from larm.frontier.host import Host
 from larm.frontier.politeness import next_start
 from larm.frontier.saved_host import HostCut, SavedHost, cut_host, decode_host, fill_host
 from larm.frontier.traps.host_traps import HostTraps
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.seams import Clock, CrawlOrder
 

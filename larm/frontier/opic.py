@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from larm.frontier.banded_queue import BANDS
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.number_table import NumberTable
 from larm.model.message import START, URLMessage
 
 ROWS = 1 << 21

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from larm.config import Frontier, Robots
-from larm.frontier.robots import ALLOW_ALL, RobotsRules
+from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
 
 LONGEST_DELAY = 86_400.0  # a Crawl-delay is obeyed as given, but nobody means more than a day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from larm.kit.caching_queue import QueueState
+from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 
 

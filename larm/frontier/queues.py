@@ -22,8 +22,8 @@ from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING, Decision, dormancy, health_after, next_start
 from larm.frontier.ring import Ring
-from larm.kit.caching_queue import CachingQueue
-from larm.kit.tally import Tally
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.threads.tally import Tally
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched

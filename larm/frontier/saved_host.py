@@ -12,7 +12,7 @@ import msgspec
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Delayed, Host, OriginRobots
 from larm.frontier.queue_row import QueueRow
-from larm.kit.caching_queue import QueueState
+from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage
 
 LONGEST_WAIT = 86_400.0

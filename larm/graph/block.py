@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 from larm.model.document import Visit
 from larm.model.links import NONE, Links
 from larm.model.message import REDIRECT

@@ -21,7 +21,7 @@ from larm.graph.files import LOCATION_BITS
 from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.snapshot import Snapshot, SnapshotWriter
 from larm.graph.tables import Anchors, Backlinks, Unique
-from larm.kit.progress import Progress
+from larm.kit.threads.progress import Progress
 
 _HOPS = 5
 """Redirects in a row; more are followed by nobody."""

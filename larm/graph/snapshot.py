@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.atomic import open_beside
-from larm.kit.disk_failure import disk_failure
-from larm.kit.files import sync_directory
+from larm.kit.disk.atomic import open_beside
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import sync_directory
 
 FORMAT = 1
 """Rises when the arrays mean something else."""

@@ -15,7 +15,7 @@ import xxhash
 
 from larm.errors import StorageError
 from larm.graph.columns import Column, columns, zeros
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 _PENDING = 1_000_000
 """Numbers that wait to be sorted in."""

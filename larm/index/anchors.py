@@ -22,9 +22,9 @@ from larm.index.analysis import WORDS, AnyScript, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.integrity import META, check_files
 from larm.index.readable import as_the_others, openable
-from larm.kit.atomic import write_atomically
-from larm.kit.disk_failure import disk_failure
-from larm.kit.progress import Progress
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.threads.progress import Progress
 
 ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""

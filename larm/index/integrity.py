@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 _PARTS = ("store", "pos", "idx", "term", "fast", "fieldnorm")
 _CHUNK = 1 << 20
@@ -25,7 +25,7 @@ _CRC = re.compile(rb'"crc":(\d+)\}$')
 META = "meta.json"
 """What tantivy calls the file that says which files count."""
 HALF_WRITTEN = re.compile(r"\.(?:meta|\.managed)\.json\.\w+")
-"""What `larm.kit.atomic` leaves of a file of tantivy's that was being replaced, after a kill."""
+"""What `larm.kit.disk.atomic` leaves of a file of tantivy's that was being replaced, after a kill."""
 
 
 class Deletes(msgspec.Struct):

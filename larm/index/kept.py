@@ -19,9 +19,9 @@ from pathlib import Path
 import msgspec
 
 from larm.index.integrity import META, damaged, file_names, parse_meta, read_meta
-from larm.kit.atomic import write_atomically
-from larm.kit.disk_failure import disk_failure
-from larm.kit.files import sync_directory
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import sync_directory
 
 KEPT = ".kept"
 _MANAGED = ".managed.json"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from larm.index.integrity import META, damaged, file_names, parse_meta
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 _LOCK = ".tantivy-meta.lock"
 _MANAGED = ".managed.json"

@@ -13,7 +13,7 @@ import tantivy
 from larm.index import fields
 from larm.index.analysis import MIXED, WORDS, new_analyzer
 from larm.index.failure import IndexFailure
-from larm.kit.files import is_there
+from larm.kit.disk.files import is_there
 
 
 def build_schema() -> tantivy.Schema:

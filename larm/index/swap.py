@@ -6,14 +6,15 @@ import shutil
 from pathlib import Path
 
 from larm.index.schema import index_exists
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 INDEX, STAGE, OLD = "index", "index.new", "index.old"
 """Folders of a crawl's directory: the index, where the new one is made, and the old one while they are swapped."""
 
 
 def put_back(directory: Path) -> None:
-    """Before a crawl goes on: where `larm.reindex` was killed while it swapped the two, the old index is the index again.
+    """Before a crawl goes on: where `larm.enquiries.reindex` was killed while it swapped the two, the old index is the index
+    again.
 
     Of a directory that nobody else uses. Raises StorageError.
     """

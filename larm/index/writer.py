@@ -29,7 +29,7 @@ from larm.index.page import Page
 from larm.index.readable import as_the_others
 from larm.index.scripts import composed_and_parted
 from larm.index.terms import composed
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
 _MOST_MEMORY = 4_293_967_294

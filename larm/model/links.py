@@ -15,7 +15,7 @@ from typing import Final, overload
 
 import msgspec
 
-from larm.kit.columns import clean
+from larm.kit.logs.columns import clean
 from larm.model.url import Url
 
 MAX_BYTES: Final = 20_000_000

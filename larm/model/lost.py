@@ -1,4 +1,4 @@
-"""Lost: what a page is that was fetched and for which there is no document. Made by who reads pages, see `larm.relief`."""
+"""Lost: what a page is that was fetched and for which there is no document. Made by who reads pages, see `larm.reading`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 from larm.monitor import thread_log
 from larm.monitor.limits import ending, limiting_factor
 from larm.monitor.memory import memory_now

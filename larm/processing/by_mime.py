@@ -102,7 +102,7 @@ class ByMime:
             if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
                 document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
             return document
-        except MemoryError:  # a process that has a limit of it ends then, see `larm.relief.child`
+        except MemoryError:  # a process that has a limit of it ends then, see `larm.reading.child`
             self._count(NO_MEMORY, 1)
             return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read

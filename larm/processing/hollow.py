@@ -1,7 +1,7 @@
 """Which pages have nothing to search: built by scripts, a challenge, a login form, empty, or asking for it. Pure.
 
-Called by `larm.landing` for each page, on the threads that fetch. What a page says is seldom as short as what is asked here of
-its text, so nearly all cost two comparisons.
+Called by `larm.river.landing` for each page, on the threads that fetch. What a page says is seldom as short as what is asked
+here of its text, so nearly all cost two comparisons.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from larm.kit.columns import clean
+from larm.kit.logs.columns import clean
 
 
 def names(text: str) -> frozenset[str]:

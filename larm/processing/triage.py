@@ -33,7 +33,7 @@ class Work(enum.Enum):
     LIGHT = enum.auto()
     """Any process that reads pages, among others; or whoever has it."""
     HEAVY = enum.auto()
-    """A process that reads one body at a time, within a limit of memory that is granted for it (`larm.relief.heavy`)."""
+    """A process that reads one body at a time, within a limit of memory that is granted for it (`larm.reading.heavy`)."""
     DOCUMENT = enum.auto()
     """A process that reads PDF and office files."""
     HERE = enum.auto()

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.record_table import RecordTable
+from larm.kit.disk.record_table import RecordTable
 from larm.model.cuts import may_be_whole
 from larm.model.digest import digest
 from larm.model.document import Visit

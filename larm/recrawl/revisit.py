@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from larm.kit.record_table import RecordTable
+from larm.kit.disk.record_table import RecordTable
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, Url

@@ -18,9 +18,9 @@ from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
 from larm.index.anchors import ANCHORS, disown, made_of, mark_of, write_anchors
-from larm.kit.append_file import AppendFile
-from larm.kit.disk_failure import disk_failure
-from larm.kit.progress import Progress
+from larm.kit.disk.append_file import AppendFile
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
 from larm.seams import Clock
 

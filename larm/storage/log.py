@@ -16,9 +16,9 @@ import msgspec
 
 from larm import config
 from larm.errors import StorageError
-from larm.kit.append_file import AppendFile
-from larm.kit.disk_failure import disk_failure
-from larm.kit.files import sync_directory
+from larm.kit.disk.append_file import AppendFile
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import sync_directory
 from larm.model.document import Visit
 from larm.storage.page_file import PageFiles
 from larm.storage.store_log import StoreEntry, format_entry, format_links

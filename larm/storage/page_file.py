@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.append_file import AppendFile
-from larm.kit.disk_failure import disk_failure
-from larm.kit.files import cut_back, sync_directory
+from larm.kit.disk.append_file import AppendFile
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import cut_back, sync_directory
 
 _NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl")
 

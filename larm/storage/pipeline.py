@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.progress import Progress
+from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.ticket import Ticket

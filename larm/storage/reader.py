@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from larm.errors import StorageError, UsageError
-from larm.kit.columns import clean
-from larm.kit.disk_failure import disk_failure
-from larm.kit.files import is_there
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there
+from larm.kit.logs.columns import clean
 from larm.storage.log import STORE_LOG
 from larm.storage.page_file import page_file
 from larm.storage.store_log import StoreEntry, parse_entry

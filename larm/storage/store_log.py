@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from larm.kit.columns import clean
+from larm.kit.logs.columns import clean
 from larm.model.links import Links
 
 _SEED_COLUMNS = (8, 10)

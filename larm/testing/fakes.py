@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from larm.errors import StorageError
-from larm.kit.progress import Progress
+from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
 from larm.model.lease import Lease
 from larm.model.message import START, Known, URLMessage

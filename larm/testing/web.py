@@ -25,7 +25,7 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 from larm.seams import Clock
 from larm.testing.replies import Reply
 from larm.testing.request_log import Request, RequestLog

@@ -12,7 +12,7 @@ import pytest
 
 from larm import cli
 from larm.config import Config
-from larm.kit.helper_process import HelperProcess
+from larm.kit.processes.helper_process import HelperProcess
 from larm.monitor.snapshot import Snapshot
 
 
@@ -28,7 +28,7 @@ Larm = Callable[..., Said]
 
 
 class FakeEnding:
-    """Stands in for `larm.crawl.Ending`."""
+    """Stands in for `larm.river.crawl.Ending`."""
 
     def __init__(self, reason: str = "finished", error: Exception | None = None, start_fetched: bool = True) -> None:
         self.reason = reason
@@ -38,7 +38,7 @@ class FakeEnding:
 
 
 class FakeCrawl:
-    """Stands in for `larm.crawl.Crawl`: ends as it is told, after ``seconds`` calls of `on_second`."""
+    """Stands in for `larm.river.crawl.Crawl`: ends as it is told, after ``seconds`` calls of `on_second`."""
 
     def __init__(self) -> None:
         self.notes = ["scope: the hosts of the start URLs"]
@@ -64,10 +64,10 @@ class FakeCrawl:
 
 
 class FakeWiring(types.ModuleType):
-    """Stands in for `larm.wiring` and remembers what it was asked for."""
+    """Stands in for `larm.building.wiring` and remembers what it was asked for."""
 
     def __init__(self) -> None:
-        super().__init__("larm.wiring")
+        super().__init__("larm.building.wiring")
         self.crawl = FakeCrawl()
         self.config = Config()
         self.directory = Path()
@@ -98,9 +98,9 @@ class FakeWiring(types.ModuleType):
 @pytest.fixture
 def wiring(monkeypatch: pytest.MonkeyPatch) -> FakeWiring:
     fake = FakeWiring()
-    monkeypatch.setitem(sys.modules, "larm.wiring", fake)
-    monkeypatch.setattr("larm.wiring", fake, raising=False)
-    monkeypatch.setattr("larm.afterwards.explain_url", fake.explain_url)
+    monkeypatch.setitem(sys.modules, "larm.building.wiring", fake)
+    monkeypatch.setattr("larm.building.wiring", fake, raising=False)
+    monkeypatch.setattr("larm.enquiries.afterwards.explain_url", fake.explain_url)
     return fake
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from larm.frontier.robots import RobotsRules
+from larm.frontier.robots.rules import RobotsRules
 from tests.conformance import robots_differences as differences
 from tests.shared_data import shared
 

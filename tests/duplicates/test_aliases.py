@@ -13,7 +13,7 @@ from larm import config
 from larm.duplicates.aliases import Aliases
 from larm.duplicates.row import decode_row, encode_row, pack
 from larm.errors import StorageError
-from larm.kit.twin_table import Entry, TwinTable
+from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.document import Document, Visit
 from larm.model.url import URLNormalizer
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from larm.duplicates.fingerprints import fingerprints, new_memory
 from larm.duplicates.novelty import NoveltyJudge, own_text
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 from larm.model.document import Document, Visit
 from larm.testing.fakes import url
 

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from larm.wiring import build_crawl
+from larm.building.wiring import build_crawl
 from tests.earlier.web import SETTINGS, EarlierWeb, earlier_web
 from tests.stories.crawls import config_of, run_crawl, watch
 
@@ -23,7 +23,7 @@ KINDS = ("finished", "stopped", "killed")
 _CRAWL = """
 import sys
 from pathlib import Path
-from larm.wiring import build_crawl
+from larm.building.wiring import build_crawl
 from tests.earlier.web import SETTINGS, leading_to
 from tests.stories.crawls import config_of
 directory, port, *starts = sys.argv[1:]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from larm import cli
+from larm.building.wiring import build_crawl
 from larm.errors import LarmError
-from larm.wiring import build_crawl
 from tests.earlier.make import DATA, KINDS
 from tests.earlier.web import SETTINGS, EarlierWeb, ThatTime, earlier_web, pages
 from tests.stories.crawls import asked, check_stored, config_of, lines, watch

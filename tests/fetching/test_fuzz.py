@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from larm.config import Fetch, Frontier, Processing, Robots
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.kit.units import ByteSize, Seconds
-from larm.landing import Lander
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Failed, Fetched
 from larm.model.url import URLNormalizer
 from larm.processing.by_mime import processors
+from larm.river.landing import Lander
 from tests.fetching.driving import drain, lease, make_fetcher
 from tests.fetching.raw_server import RawServer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from larm.fetching.pool import FetcherPool
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 from larm.testing.fakes import FakeFetcher
 
 

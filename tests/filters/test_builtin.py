@@ -16,7 +16,7 @@ from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter, StartHostsFilter
 from larm.filters.visited import VisitedFilter
-from larm.kit.seen_set import DiskSeenSet
+from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver
 from larm.model.message import REDIRECT, Known, URLMessage
 from larm.model.url import URLNormalizer

@@ -14,13 +14,13 @@ from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import ROW, HostBook
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
-from larm.frontier.robots_desk import Arrival, RobotsDesk
-from larm.frontier.robots_errand import RobotsErrand
+from larm.frontier.robots.desk import Arrival, RobotsDesk
+from larm.frontier.robots.errand import RobotsErrand
 from larm.frontier.saved_host import QueueRow
 from larm.frontier.traps.desk import TrapDesk
-from larm.kit.block_store import BlockStore
 from larm.kit.counters import Counters
-from larm.kit.tally import Tally
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.threads.tally import Tally
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
@@ -135,7 +135,7 @@ class Rig:
         self.queues.add(messages)
 
     def end(self, lease: Lease, outcome: Outcome | None = None) -> Decision:
-        """As `larm.crawl` does with a page, without links."""
+        """As `larm.river.crawl` does with a page, without links."""
         outcome = outcome or ok()
         tries = lease.message.tries
         decision = self.queues.release(

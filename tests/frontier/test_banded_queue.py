@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.ring import Ring
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.testing.fakes import message
 from tests.frontier.digits import Digits

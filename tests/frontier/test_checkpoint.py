@@ -8,8 +8,8 @@ import pytest
 from larm.errors import StorageError
 from larm.frontier.checkpoint import FORMAT, CheckpointFile, Header
 from larm.frontier.saved_host import QueueRow
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.message import decode_messages, encode_messages
 from larm.testing.fakes import message
 from tests.frontier.rig import Rig

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from larm.frontier.handler import MessageHandler
-from larm.frontier.robots import ALLOW_ALL
-from larm.frontier.robots_desk import BATCH, Arrival
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue
-from larm.kit.gate import Gate
-from larm.kit.tally import Tally
-from larm.kit.workers import Workers
+from larm.frontier.robots.desk import BATCH, Arrival
+from larm.frontier.robots.rules import ALLOW_ALL
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.workers import Workers
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.testing.fakes import message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larm.frontier.host_budget import HostBudgetOrder, seen_weight, tier_of, win
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.number_table import NumberTable
 from larm.model.domain import DomainRule, registered_domain, site_of
 from larm.model.message import START, Standing, URLMessage
 from larm.model.url import URLNormalizer

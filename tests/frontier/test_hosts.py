@@ -8,7 +8,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.frontier.hosts import ROW
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from tests.frontier.rig import HURRIED, Rig, drained, of, ok, status
 
 

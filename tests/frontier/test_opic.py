@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larm.frontier.opic import Opic, OpicOrder, band_of, domain_shares, sitemap_shares
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.number_table import NumberTable
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
 

@@ -24,7 +24,7 @@ from larm.frontier.politeness import (
     robots_answer,
     row,
 )
-from larm.frontier.robots import ALLOW_ALL, RobotsRules
+from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 

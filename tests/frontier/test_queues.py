@@ -6,9 +6,9 @@ import pytest
 
 from larm.config import Frontier
 from larm.frontier.host import NEVER
-from larm.frontier.robots import RobotsRules
-from larm.frontier.robots_desk import Arrival
-from larm.kit.block_store import BlockStore
+from larm.frontier.robots.desk import Arrival
+from larm.frontier.robots.rules import RobotsRules
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.outcome import FailReason, Fetched

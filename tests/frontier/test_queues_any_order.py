@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from larm.frontier.host import NEVER, Host
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.outcome import FailReason, Fetched

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.frontier.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, Rule
-from larm.frontier.robots_parser import MAX_SITEMAPS
+from larm.frontier.robots.parser import MAX_SITEMAPS
+from larm.frontier.robots.rules import ALLOW_ALL, DISALLOW_ALL, RobotsRules, Rule
 
 
 def rules(text: str, token: str = "larm") -> RobotsRules:

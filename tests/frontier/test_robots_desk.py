@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from larm.frontier.robots import ALLOW_ALL, RobotsRules
-from larm.frontier.robots_desk import BATCH, Arrival, robots_url
-from larm.kit.block_store import BlockStore
+from larm.frontier.robots.desk import BATCH, Arrival, robots_url
+from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
+from larm.kit.disk.block_store import BlockStore
 from larm.model.host_resolver import HostResolver
 from larm.model.outcome import Moved, Timing
 from larm.model.url import URLNormalizer

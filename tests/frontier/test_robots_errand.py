@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from larm.frontier.robots import ALLOW_ALL
-from larm.kit.block_store import BlockStore
+from larm.frontier.robots.rules import ALLOW_ALL
+from larm.kit.disk.block_store import BlockStore
 from larm.model.outcome import FailReason, Moved, NotModified, Outcome, Timing
 from larm.testing.fakes import message
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, ok, status

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from larm.testing.webs.table import SITES, TRAPS
 from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
 

@@ -7,7 +7,7 @@ import pytest
 
 from larm.frontier.host import Delayed
 from larm.frontier.saved_host import LONGEST_WAIT, cut_host, decode_host
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.testing.fakes import message
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, drained, of, ok, status

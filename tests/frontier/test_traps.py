@@ -14,8 +14,8 @@ from larm.frontier.traps.desk import left_at
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.saved import decode_traps
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, encode_messages
 from larm.model.novelty import Novelty
 from larm.model.url_shape import parts_of

@@ -11,7 +11,7 @@ import msgspec
 
 from larm.config import TrapsFilter
 from larm.duplicates.novelty import NoveltyJudge
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.message import START, URLMessage

@@ -15,7 +15,7 @@ from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.tree import All, Word
 from larm.index.writer import IndexWriter
-from larm.kit.progress import Progress
+from larm.kit.threads.progress import Progress
 from larm.model.url import Url
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from larm.kit.helper_serve import serve
+from larm.kit.processes.helper_serve import serve
 
 
 def answer(request: bytes) -> bytes:

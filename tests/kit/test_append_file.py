@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.append_file import AppendFile
+from larm.kit.disk.append_file import AppendFile
 
 SMALL = [b"line %d\n" % number for number in range(2_000)]
 LARGE = [bytes([number]) * size for number, size in enumerate((5_000, 1, 0, 70_000, 2_000, 1_500))]

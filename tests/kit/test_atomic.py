@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.atomic import write_atomically
+from larm.kit.disk.atomic import write_atomically
 
 
 def test_make_and_replace(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.kit.bell import Bell
-from larm.kit.workers import Workers
+from larm.kit.threads.bell import Bell
+from larm.kit.threads.workers import Workers
 
 
 def test_first_come_first_heard() -> None:

@@ -13,10 +13,10 @@ import diskcache
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.atomic import write_atomically
-from larm.kit.block_store import BlockStore
-from larm.kit.seen_set import DiskSeenSet
-from larm.kit.workers import Workers
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.threads.workers import Workers
 
 
 @pytest.fixture

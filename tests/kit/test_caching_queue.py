@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.block_store import BlockStore
-from larm.kit.caching_queue import CachingQueue, QueueState
-from larm.kit.workers import Workers
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
+from larm.kit.threads.workers import Workers
 
 
 def encode(items: Sequence[int]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from larm.kit.counters import Counters
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 
 
 def test_add_update_snapshot_load() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.kit.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""What `larm.kit.bytes_cache` relies on in diskcache, which nobody maintains any more: another version must keep all of it."""
+"""What `larm.kit.disk.bytes_cache` relies on in diskcache, which nobody maintains any more: another version must keep all of
+it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 import diskcache
 import pytest
 
-from larm.kit.bytes_cache import BytesCache, BytesDisk, ForeignEntryError
+from larm.kit.disk.bytes_cache import BytesCache, BytesDisk, ForeignEntryError
 
 
 @pytest.fixture

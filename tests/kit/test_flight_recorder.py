@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from larm.kit.flight_recorder import FlightRecorder
+from larm.kit.processes.flight_recorder import FlightRecorder
 
 
 def test_a_killed_process_leaves_what_it_was_busy_with(tmp_path: Path) -> None:
     path = tmp_path / "inflight"
     program = (
-        "import os, sys; from pathlib import Path; from larm.kit.flight_recorder import FlightRecorder;"
+        "import os, sys; from pathlib import Path; from larm.kit.processes.flight_recorder import FlightRecorder;"
         "recorder = FlightRecorder(Path(sys.argv[1]), 3); recorder.begin(0, 'a'); recorder.begin(2, 'é' * 2000);"
         "recorder.begin(1, 'done'); recorder.end(1); os.kill(os.getpid(), 9)"
     )

@@ -12,8 +12,8 @@ from tests.kit.test_helper_process import ECHO, it_ends_with_its_parent
 
 BEGIN = f"""
 import os, signal, subprocess, sys, threading
-from larm.kit.forked import fork
-from larm.kit.helper_process import Died, HelperProcess
+from larm.kit.processes.forked import fork
+from larm.kit.processes.helper_process import Died, HelperProcess
 helper = HelperProcess({ECHO!r}, 2_000_000_000)
 """
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.kit.frames import KEPT, Frames, framed, write_some
+from larm.kit.processes.frames import KEPT, Frames, framed, write_some
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_any_pieces(sent: list[bytes], pieces: list[int], popped: list[bool], ro
     os.set_blocking(reader, False)
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("larm.kit.frames._FREE", room)
+            patched.setattr("larm.kit.processes.frames._FREE", room)
             turn = 0
             while stream:
                 cut = pieces[turn % len(pieces)]

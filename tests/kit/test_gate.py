@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from larm.kit.gate import Gate
-from larm.kit.workers import Workers
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.workers import Workers
 
 
 def fail(name: str, error: BaseException) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.kit.helper_process import Died, HelperProcess, Killed, TookTooLong, TookTooMuch
+from larm.kit.processes.helper_process import Died, HelperProcess, Killed, TookTooLong, TookTooMuch
 
 ECHO = "tests.kit.echoing"
 
@@ -42,7 +42,7 @@ def test_answers_wait_while_requests_are_sent(helper: HelperProcess) -> None:
 
 
 def test_an_answer_that_is_too_long_is_none(helper: HelperProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("larm.kit.helper_process.MAX_ANSWER", 1_000)
+    monkeypatch.setattr("larm.kit.processes.helper_process.MAX_ANSWER", 1_000)
     assert helper.ask(b"long 996", 20) == b"x" * 996
     with pytest.raises(Died, match="its answer is too long") as death:
         helper.ask(b"long 997", 20)
@@ -100,7 +100,7 @@ def test_a_module_that_is_none() -> None:
 def test_it_does_not_outlive_us(request_: str) -> None:
     """Idle or busy, after a kill -9."""
     code = (
-        "import sys; from larm.kit.helper_process import HelperProcess\n"
+        "import sys; from larm.kit.processes.helper_process import HelperProcess\n"
         f"helper = HelperProcess({ECHO!r}, 200_000_000)\n"
         "print(helper.ask(b'pid', 20).decode(), flush=True)\n"
         f"helper.ask({request_.encode()!r}, 60)\n"

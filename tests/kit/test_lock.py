@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError, UsageError
-from larm.kit.lock import DirectoryLock
+from larm.kit.disk.lock import DirectoryLock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from larm.kit.lock import DirectoryLock
+from larm.kit.disk.lock import DirectoryLock
 lock = DirectoryLock(Path(sys.argv[1]))
 print("locked", flush=True)
 sys.stdin.read()

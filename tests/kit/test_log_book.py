@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.log_book import LogBook, LogFile, time_of_day
-from larm.kit.log_file import encode_lines
-from larm.kit.workers import Workers
+from larm.kit.logs.log_book import LogBook, LogFile, time_of_day
+from larm.kit.logs.log_file import encode_lines
+from larm.kit.threads.workers import Workers
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,7 +187,7 @@ def test_a_killed_process_is_cut_back_to_its_checkpoint(tmp_path: Path) -> None:
     script = """
 import json, os, sys
 from pathlib import Path
-from larm.kit.log_book import LogBook
+from larm.kit.logs.log_book import LogBook
 book = LogBook(Path(sys.argv[1]))
 a, b = book.open("a"), book.open("b", "header")
 a.lines(["1", "2"])

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from larm.kit.memory_budget import LEAST, MemoryBudget
-from larm.kit.processes import helpers, memory_together
+from larm.kit.processes.children import helpers, memory_together
+from larm.kit.processes.memory_budget import LEAST, MemoryBudget
 
 MB = 1_000_000
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.number_table import NumberTable
+from larm.kit.disk.number_table import NumberTable
 
 
 def test_numbers_stay(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.record_table import Record, RecordTable
+from larm.kit.disk.record_table import Record, RecordTable
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.seen_set import DiskSeenSet
-from larm.kit.workers import Workers
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.threads.workers import Workers
 
 LARGEST = 2**63 - 1
 

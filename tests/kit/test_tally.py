@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from larm.kit.tally import Tally
-from larm.kit.workers import Workers
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.workers import Workers
 
 
 def test_zero_is_told_once_when_it_is_reached_by_a_fall() -> None:

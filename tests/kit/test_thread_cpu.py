@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
-from larm.kit.thread_cpu import ThreadCpu
-from larm.kit.workers import Workers
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.kit.threads.workers import Workers
 
 
 def burn(seconds: float) -> None:

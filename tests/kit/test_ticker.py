@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from larm.kit.ticker import Ticker
+from larm.kit.threads.ticker import Ticker
 
 
 def test_a_tick_at_its_time() -> None:

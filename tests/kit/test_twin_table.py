@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.twin_table import Entry, TwinTable
+from larm.kit.disk.twin_table import Entry, TwinTable
 
 A = Entry(1, 1, b"a", (10, 11))
 B = Entry(2, 1, b"b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 
 
 def no_death(name: str, error: BaseException) -> None:

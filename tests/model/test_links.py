@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.kit.columns import clean
+from larm.kit.logs.columns import clean
 from larm.model.links import NONE, Link, Links
 from larm.model.url import Url
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.base import DocumentStorage, NullStorage

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.kit.columns import clean
+from larm.kit.logs.columns import clean
 from larm.model.links import Links
 from larm.storage.store_log import StoreEntry, format_entry, format_links, parse_entry
 from tests.storage.pages import link

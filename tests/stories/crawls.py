@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import tantivy
 
+from larm.building.wiring import build_crawl
 from larm.config import Config, load
-from larm.crawl import Ending
 from larm.duplicates.row import decode_row
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
+from larm.river.crawl import Ending
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
 from larm.testing.random_web import RandomWeb
 from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 
 ALL_HOSTS = {"crawl.restrict_to": r"http://h\d\d\.localhost:\d+/.*"}
 """The scope of a crawl of a RandomWeb."""

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from larm.kit.helper_serve import serve
+from larm.kit.processes.helper_serve import serve
 from larm.processing.apart.child import answer, seconds
 from larm.processing.apart.protocol import Request, decode_request
 

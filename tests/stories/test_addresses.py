@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from larm.afterwards import explain_url
-from larm.left_out import left_out
+from larm.enquiries.afterwards import explain_url
+from larm.enquiries.left_out import left_out
 from larm.model import normalise
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, indexed, lines, once, run_crawl

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+from larm.building.wiring import build_crawl
 from larm.kit.clock import SystemClock
 from larm.testing.clock import FakeClock
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.stories.crawls import WatchedLog, asked, config_of
 
 YEAR = 365 * 86_400.0

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from larm import cli
+from larm.building.wiring import build_crawl
 from larm.errors import UsageError
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.stories.crawls import SILENCE, asked, check_stored, config_of, once, run_crawl, watch
 from tests.stories.processes import Process, Said, crawl_arguments, larm_says
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from larm.building.wiring import build_crawl
 from larm.model.document import Document
 from larm.processing.apart.reader import DocumentReader
+from larm.reading.slow_lane import Ended, SlowLane
 from larm.search.searcher import Searcher
-from larm.slow_lane import Ended, SlowLane
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
 from tests.stories.crawls import config_of, indexed, lines, rows, run_crawl
 from tests.stories.processes import Process, crawl_arguments, larm_says

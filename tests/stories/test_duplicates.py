@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from larm.afterwards import explain_url, reindex_pages
 from larm.config import Search
+from larm.enquiries.afterwards import explain_url, reindex_pages
+from larm.enquiries.left_out import left_out
 from larm.index import fields, schema
-from larm.left_out import left_out
 from larm.monitor.snapshot import Snapshot
 from larm.search.searcher import Searcher
 from larm.testing.endless import prose

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from larm.crawl import Ending
+from larm.building.wiring import build_crawl
 from larm.errors import StageError
 from larm.graph.reader import open_graph
 from larm.index.anchors import ANCHORS, made_of
-from larm.patience import HANGS, Patience
 from larm.processing.apart.reader import DocumentReader
+from larm.river.crawl import Ending
+from larm.river.patience import HANGS, Patience
 from larm.search.coverage import Coverage, coverage_of
 from larm.testing.clock import FakeClock
 from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.processing.office_files import pdf
 from tests.stories.crawls import check_complete, config_of, reference_links, rows, watch
 from tests.stories.leftovers import leftovers

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from larm.building.wiring import build_crawl
 from larm.testing.replies import Reply
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.stories.crawls import SILENCE, WatchedLog, asked, check_stored, config_of, run_crawl
 
 PAGES = [f"/{number}" for number in range(12)]

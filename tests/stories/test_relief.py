@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from larm import wiring
-from larm.relief import ahead
-from larm.relief.lane import Ended, ReliefLane
+from larm.building import wiring
+from larm.reading import ahead
+from larm.reading.lane import Ended, ReliefLane
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.relief.poisoned_child import HANG, POISON
+from tests.reading.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
 from tests.stories.processes import ROOT, Process, crawl_arguments, larm_says
 
@@ -64,7 +64,7 @@ def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "CHILD", "tests.relief.poisoned_child")
+    monkeypatch.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
     monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
     site = web.host("a.localhost")
     site.page("/", links=PAGES)
@@ -89,7 +89,7 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     site.page("/bad", body=f"{HANG.decode()} {flag} -->")
     start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
     with monkeypatch.context() as patched:
-        patched.setattr(ahead, "CHILD", "tests.relief.poisoned_child")
+        patched.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
         patched.setattr(wiring, "ReliefLane", NeededLane)
         crawl = wiring.build_crawl(config_of(start, settings), tmp_path / "crawl")
         crawl.on_second = lambda: flag.exists() and crawl.stop()
@@ -103,7 +103,7 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
 
 FORKED_ALONE = """
 import subprocess
-from larm import wiring
+from larm.building import wiring
 from tests.stories.test_relief import NeededLane
 wiring.ReliefLane = NeededLane
 def popen(*arguments, **more):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from larm import cli
+from larm.building.marker import MARKER
 from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
-from larm.marker import MARKER
 from larm.model.message import URLMessage
 from larm.search.searcher import Searcher
 from larm.testing.random_web import RandomWeb, random_web
@@ -224,8 +224,8 @@ def test_fresh_knows_all_that_larm_has_made(tmp_path: Path, web: RandomWeb) -> N
     """So that a log or a folder that a later larm makes is not forgotten here."""
     run_crawl(tmp_path, web.start_urls, OWN_FILTER)
     (tmp_path / "logs" / "crash.log").write_text("a traceback")
-    from larm.marker import forget
-    from larm.state import logs_of
+    from larm.building.marker import forget
+    from larm.building.state import logs_of
 
     assert (tmp_path / "logs" / "Nothing.log").exists()
     forget(tmp_path, logs_of(tmp_path))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from larm.crawl import Ending
+from larm.building.wiring import build_crawl
+from larm.river.crawl import Ending
 from larm.search.searcher import Searcher
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from larm.wiring import build_crawl
 from tests.stories.crawls import (
     ALL_HOSTS,
     SILENCE,

@@ -11,8 +11,8 @@ import pytest
 
 from larm.frontier.checkpoint import CheckpointFile
 from larm.frontier.hosts import ROW, HostBook
-from larm.kit.block_store import BlockStore
 from larm.kit.clock import SystemClock
+from larm.kit.disk.block_store import BlockStore
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb

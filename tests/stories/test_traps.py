@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.afterwards import explain_url
+from larm.enquiries.afterwards import explain_url
 from larm.testing.endless import ENDLESS, prose
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request

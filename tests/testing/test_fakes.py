@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.workers import Workers
+from larm.kit.threads.workers import Workers
 from larm.model.document import Document, Visit
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.seams import Fetcher, Filter, Storage

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.kit.atomic import write_atomically
+from larm.kit.disk.atomic import write_atomically
 from larm.testing.faults import FaultyDisk
 
 

@@ -8,11 +8,11 @@ import signal
 import threading
 from pathlib import Path
 
+from larm.building.wiring import build_crawl
 from larm.errors import LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile
-from larm.kit.block_store import BlockStore
+from larm.kit.disk.block_store import BlockStore
 from larm.testing.random_web import RandomWeb
-from larm.wiring import build_crawl
 from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
 from tests.stories.leftovers import Leftovers, leftovers
 from tests.stories.processes import Process, crawl_arguments

@@ -27,7 +27,7 @@ from larm.frontier.traps.host_traps import BEYOND, HostTraps
 from larm.frontier.traps.limits import odd
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.rounds import next_step, undecided
-from larm.kit.tally import Tally
+from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
 from larm.model.left import HostLeft, PatternLeft
 from larm.model.message import REDIRECT, URLMessage

@@ -17,7 +17,7 @@ from larm.frontier.traps.limits import HostLimits
 from larm.frontier.traps.parameters import HostParameters
 from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
 from larm.frontier.traps.saved import SavedRecord, SavedTraps, decode_traps, encode_traps
-from larm.kit.caching_queue import CachingQueue, QueueState
+from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
 from larm.model.url_shape import BREADTHS, Parts, Pattern, number_of, parts_of, patterns_of

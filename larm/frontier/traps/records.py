@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import msgspec
 
-from larm.kit.caching_queue import CachingQueue
+from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.message import URLMessage
 
 ENOUGH = 6

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from larm.kit.helper_serve import serve
+from larm.kit.processes.helper_serve import serve
 from larm.model.cuts import DOCUMENTS
 from larm.processing.apart.limits import Budget, one_line
 from larm.processing.apart.protocol import PDF, Found, Request, decode_request, encode_found

@@ -1,7 +1,8 @@
 """DocumentReader: hands PDF and office files to reading processes, and makes Documents of what comes back.
 
-Such files are read by large programs that were not made for hostile files, or unpack to a thousand times their size: a crash, a
-loop or a bomb must cost one document, not the crawl. Called by the reading threads (`larm.slow_lane`), any number of them.
+Such files are read by large programs that were not made for hostile files, or unpack to a thousand times their size: a crash,
+a loop or a bomb must cost one document, not the crawl. Called by the reading threads (`larm.reading.slow_lane`), any number
+of them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from contextlib import contextmanager
 import msgspec
 
 from larm.config import Documents
-from larm.kit.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
-from larm.kit.helper_serve import GRACE
-from larm.kit.memory_budget import MemoryBudget
+from larm.kit.processes.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
+from larm.kit.processes.helper_serve import GRACE
+from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.cuts import DOCUMENTS
 from larm.model.document import Document
 from larm.model.message import URLMessage

@@ -1,0 +1,187 @@
+"""Marker: ``larm.json`` says that a directory is a crawl of larm's; and which files in it are larm's.
+
+`permit` refuses a directory in which somebody else's files have the names of larm's, before anything is written; `forget`
+removes what larm made. Called on the main thread by `larm.building.wiring` and `larm.enquiries.afterwards`; `set_marker` also
+on the thread that has written the first checkpoint.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from larm.building.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
+from larm.errors import StorageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.block_store import DATABASE
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.lock import FILE_NAME
+
+MARKER, STATS = "larm.json", "stats.json"
+FORM = 1
+"""Of all that lies in a directory. Rises when a larm from before the change could not go on with it, and would not notice."""
+
+_FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for end in ("", ".new", ".old"))
+"""The last two are of a process that was killed."""
+OWN = (MARKER, FILE_NAME, STATS, f"{STATS}.new", LOGS, *_FOLDERS)
+"""What larm writes in a directory."""
+_LOGS = re.compile(
+    r"(store|links|robots|crash|filter_errors|ThreadMonitor|thread\d+|thread\d+_errors"
+    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|RobotExclusion)Filter)\.log"
+    r"|pagefile_[1-9]\d*\.pfl"
+)
+"""What larm writes in ``logs/``, but for the logs of filters of the user's own."""
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """What stands in the file."""
+
+    form: int
+    larm: str
+    """The version that wrote it."""
+    saved: bool = False
+    """There was a checkpoint: whatever the crawl has is lost without its memory."""
+    others: tuple[str, ...] = ()
+    """Logs in ``logs/`` that were there before larm was."""
+    about: str = "This directory is a crawl of larm's. Without this file larm takes what is in it for somebody else's."
+
+
+def read_marker(directory: Path) -> Marker | None:
+    """None where there is none, or none that can be read. Raises StorageError."""
+    path = directory / MARKER
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Marker)
+    except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def set_marker(directory: Path, larm: str, *, saved: bool) -> Marker:
+    """Write it, unless it is as it should be. Of a directory that is permitted, under its lock. Raises StorageError."""
+    old = read_marker(directory)
+    others = old.others if old else _others(directory)
+    new = Marker(FORM, larm, saved, others)
+    if new != old:
+        write_atomically(directory / MARKER, msgspec.json.format(msgspec.json.encode(new)) + b"\n")
+    return new
+
+
+def permit(directory: Path, *, fresh: bool = False) -> bool:
+    """Whether a crawl is there. Raises StorageError for one that can't be continued, and for files that are not larm's."""
+    marker = read_marker(directory)
+    if marker is None:
+        if _is_earlier(directory):
+            return True
+        for path in _in_the_way(directory):
+            raise StorageError(
+                f"{path}: larm would write there, and without a {MARKER} in {directory} it is taken for somebody else's;"
+                " nothing was touched; use another directory (--dir), or move it elsewhere"
+            )
+        return False
+    if fresh:
+        return True
+    if marker.form > FORM:
+        raise StorageError(
+            f"{directory / MARKER}: larm {marker.larm} made this directory, in form {marker.form}; this one knows forms up to"
+            f" {FORM}; use that larm, or start over with --fresh"
+        )
+    if marker.saved:
+        _refuse_without_memory(directory)
+    return True
+
+
+def refuse_to_begin(directory: Path, memory: str) -> None:
+    """The memory has no checkpoint in it: fine for a crawl that never had one. Raises StorageError if this one had."""
+    marker = read_marker(directory)
+    if marker is not None and marker.saved and (left := _left(directory)):
+        raise StorageError(
+            f"{memory}: no checkpoint in it, but {left} has pages of the crawl: it was removed or replaced;"
+            " put the file back as it was, or start over with --fresh"
+        )
+
+
+def forget(directory: Path, logs: Iterable[str]) -> None:
+    """``--fresh``: remove what larm made, and nothing else. ``logs``: further names of its logs. Raises StorageError."""
+    marker = read_marker(directory)
+    kept = set(marker.others) if marker else set()
+    wanted = {f"{name}.log" for name in logs}
+    try:
+        for name in _FOLDERS:
+            if (directory / name).exists():
+                shutil.rmtree(directory / name)
+        if (directory / LOGS).is_dir():
+            for file in (directory / LOGS).iterdir():
+                if (file.name in wanted or _LOGS.fullmatch(file.name)) and file.name not in kept:
+                    file.unlink()
+        for name in (STATS, f"{STATS}.new"):
+            (directory / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"{error.filename}: can't be removed for --fresh: {error.strerror}") from error
+
+
+def _is_earlier(directory: Path) -> bool:
+    """A crawl of a larm that made no markers: nobody else has such files. They may be damaged."""
+    return any((directory / QUEUES / name).is_file() for name in (DATABASE, VISITED))
+
+
+def _in_the_way(directory: Path) -> Iterator[Path]:
+    """What has a name of larm's. Empty folders are in nobody's way."""
+    for name in OWN:
+        path = directory / name
+        if name == LOGS and path.is_dir():
+            yield from sorted(file for file in path.iterdir() if _LOGS.fullmatch(file.name))
+        elif name == FILE_NAME and _is_lock(path):
+            continue
+        elif path.is_dir():
+            yield from sorted(path.iterdir())
+        elif path.is_symlink() or path.exists():
+            yield path
+
+
+def _is_lock(path: Path) -> bool:
+    """The number of a process and no more, as `larm.kit.disk.lock` leaves it; perhaps of one that is just beginning."""
+    try:
+        with path.open("rb") as file:
+            return re.fullmatch(rb"(\d+\n)?", file.read(32)) is not None
+    except OSError:
+        return False
+
+
+def _others(directory: Path) -> tuple[str, ...]:
+    """Logs that only a filter of the user's could write to, when larm comes to a directory."""
+    if _is_earlier(directory):
+        return ()
+    with suppress(OSError):
+        found = [file for file in (directory / LOGS).glob("*.log") if file.is_dir() or file.stat().st_size]
+        return tuple(sorted(file.name for file in found if not _LOGS.fullmatch(file.name)))
+    return ()
+
+
+def _refuse_without_memory(directory: Path) -> None:
+    memory = directory / QUEUES
+    if (memory / DATABASE).exists() or not (left := _left(directory)):
+        return
+    if any(memory.glob("*.db")):
+        raise StorageError(
+            f"{memory / DATABASE}: it was removed, but {left} has pages of the crawl;"
+            " put the file back as it was, or start over with --fresh"
+        )
+    raise StorageError(
+        f"{memory}: it was removed, and was this crawl's memory; {left} still has its pages: put the folder back as it was,"
+        " crawl into another directory (--dir), or start over with --fresh, which removes the pages"
+    )
+
+
+def _left(directory: Path) -> Path | None:
+    """Something of a crawl that would be lost if it began anew."""
+    for path in (directory / LOGS / "store.log", directory / INDEX / "meta.json", directory / GRAPH / "links.journal"):
+        with suppress(OSError):
+            if path.stat().st_size:
+                return path
+    return next(iter(sorted((directory / LOGS).glob("pagefile_*.pfl"))), None)

@@ -1,0 +1,104 @@
+"""Mission: what a run is to do, given what earlier runs of the directory did, and what a person should know of it.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from larm.config import Config
+from larm.frontier.checkpoint import Header
+from larm.model import cuts
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage
+from larm.model.url import Url, URLNormalizer
+
+
+class Mission(msgspec.Struct, frozen=True):
+    """What this run is to do, given what earlier ones did."""
+
+    urls: Sequence[Url]
+    """The start URLs."""
+    starts: Sequence[URLMessage]
+    """Those that no earlier run was given."""
+    hosts: set[str]
+    """Of the start URLs of all runs, and where these redirected to."""
+    again: bool
+    """The crawl is finished: it is revisited."""
+    half_made: bool = False
+    """The crawl is finished, but its last run was ended before link graph and texts of links were: this one completes them."""
+
+
+def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | None, *, half_made: bool = False) -> Mission:
+    """Of this run. ``header``: that of the last checkpoint; ``half_made``: what runs do at their end is not complete.
+
+    Raises BadUrl, which `larm.config` should have refused.
+    """
+    urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
+    if header is None:
+        return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False)
+    starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
+    hosts = {url.host for url in urls} | set(header.scope_hosts)
+    nothing_left = header.finished and not starts and not settings.crawl.parked
+    return Mission(urls, starts, hosts, again=nothing_left and not half_made, half_made=nothing_left and half_made)
+
+
+def notes_of(settings: Config, header: Header | None, mission: Mission, *, scoped: bool) -> list[str]:
+    """What a person should know before it starts."""
+    notes = []
+    if header is not None:
+        pages = header.counters.get("item_scraped_count", 0)
+        state = "is finished and is now revisited" if mission.again else "is continued"
+        if mission.half_made:
+            state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
+        notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
+    if scoped:
+        hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
+        some = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
+        notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
+    if not settings.agent.contact and mission.hosts != {FILES}:
+        notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
+    if not settings.robots.obey or "robots" not in settings.filters.order:
+        notes.append("robots.txt is not obeyed")
+    return notes
+
+
+class Shelf(msgspec.Struct, frozen=True):
+    """The storages of the crawl, as far as they are not in this run, or were not in an earlier one."""
+
+    absent: Mapping[str, Mapping[str, Any]]
+    """Positions of those that this run leaves out: they go on from there when they come back."""
+    late: Sequence[str]
+    """Those of this run that have not been given all pages."""
+
+    def missed(self, *, again: bool) -> list[str]:
+        """For the next checkpoints; a revisit that begins now gives all pages to those that are there."""
+        return [*self.absent, *(() if again else self.late)]
+
+    def notes(self, *, again: bool) -> list[str]:
+        """What a person should know."""
+        when = "all pages are fetched whole for it" if again else "the next revisit fetches all pages whole for it"
+        return [f"the storage {name} was not in all runs of this crawl; {when}" for name in self.late]
+
+
+def shelf_of(header: Header | None, chain: Sequence[str]) -> Shelf:
+    """``chain``: the storages of this run."""
+    if header is None:
+        return Shelf({}, ())
+    absent = {name: position for name, position in header.storages.items() if name not in chain}
+    return Shelf(absent, [name for name in chain if name not in header.storages or name in header.missed])
+
+
+def limits_of(settings: Config) -> dict[str, int]:
+    """How much is read of a page, by the names of `larm.model.cuts`: larger numbers read more."""
+    documents = settings.processing.documents
+    text = {cuts.TEXT: int(settings.storage.index.text_size)} if "index" in settings.storage.chain else {}
+    return text | {
+        cuts.PAGE: int(settings.fetch.page_size),
+        cuts.FILE: max(int(settings.fetch.page_size), int(settings.fetch.document_size)),
+        cuts.DOCUMENTS: int(1000 * documents.timeout) + int(documents.memory),
+    }

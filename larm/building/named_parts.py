@@ -1,0 +1,196 @@
+"""What config.yaml names of a crawl: filters, storages and processors, built in or of the user's own (LARM-47).
+
+Called by `larm.building.wiring` at the start, and by ``larm check``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from larm import config
+from larm.building.own_parts import own_part, scorers
+from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
+from larm.config import Config
+from larm.errors import ConfigError
+from larm.filters.files import FilesFilter
+from larm.filters.known_paths import KnownPathsFilter
+from larm.filters.length import LengthFilter
+from larm.filters.robots import RobotsFilter
+from larm.filters.scope import ScopeFilter
+from larm.filters.traps import TrapsFilter
+from larm.filters.visited import VisitedFilter
+from larm.kit.clock import SystemClock
+from larm.model.domain import site_of
+from larm.model.file_rules import FileRules
+from larm.recrawl.page_book import PageBook
+from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
+from larm.storage.graph import GraphStorage
+from larm.storage.index import IndexStorage
+from larm.storage.log import LogStorage
+
+if TYPE_CHECKING:
+    from larm.duplicates.aliases import Aliases
+
+
+class FilterParts(msgspec.Struct, frozen=True):
+    """What built-in filters need beside their settings."""
+
+    scope: Filter
+    seen: SeenSet
+    desk: RobotsGate
+    traps: TrapGate
+    files: FileRules | None = None
+    """None: no start URL is a file."""
+
+
+class StorageParts(msgspec.Struct, frozen=True):
+    """Whom built-in storages tell something."""
+
+    counted: Callable[[str, int], None]
+
+
+_NONE = StorageParts(lambda _name, _n: None)
+_FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
+    "length": lambda settings, _: LengthFilter(settings.length.max),
+    "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
+    "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
+    "scope": lambda _, parts: parts.scope,
+    "visited": lambda _, parts: VisitedFilter(parts.seen),
+    "traps": lambda _, parts: TrapsFilter(parts.traps),
+    "robots": lambda _, parts: RobotsFilter(parts.desk),
+}
+_STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
+    "log": lambda settings, directory, _: LogStorage(directory, settings.log),
+    "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
+    "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
+}
+
+LEAST_MEMORY = 100_000_000
+"""Bytes of address space; Python with PDFium takes 60 MB of it."""
+
+_TEXTLESS = frozenset({"log", "graph"})
+"""Storages that have no use for the text of pages."""
+
+
+def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
+    """The chain, in its order. Raises ConfigError."""
+    left_out = {"robots": not settings.robots.obey, "files": parts.files is None}
+    order = [name for name in settings.filters.order if not left_out.get(name)]
+    return [
+        _FILTERS[name](settings.filters, parts)
+        if name in _FILTERS
+        else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        for name in order
+    ]
+
+
+def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:
+    """The storages, in their order. Raises ConfigError."""
+    return [
+        _STORAGES[name](settings.storage, directory, parts)
+        if name in _STORAGES
+        else own_part(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
+        for name in settings.storage.chain
+    ]
+
+
+def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
+    def aliases() -> Aliases:
+        from larm.duplicates.aliases import Aliases  # on the thread that needs it
+
+        return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
+
+    return IndexStorage(directory, settings, aliases=aliases)
+
+
+def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) -> CrawlOrder | None:
+    """``frontier.order``; None: breadth-first. ``starts``: how many start URLs there are. Raises StorageError."""
+    frontier, folder = settings.frontier, directory / QUEUES
+
+    def site(host: str) -> str:
+        return site_of(host, frontier.domains)
+
+    # imported where they are wanted, which is seldom
+    if frontier.order == "opic":
+        from larm.frontier import opic
+        from larm.kit.disk.number_table import NumberTable
+
+        shares = site if frontier.opic_shares == "domains" else None
+        return opic.OpicOrder(NumberTable(folder / "opic.table", opic.ROWS), starts, shares)
+    if frontier.order == "host-budget":
+        from larm.frontier import host_budget
+        from larm.kit.disk.number_table import NumberTable
+
+        return host_budget.HostBudgetOrder(NumberTable(folder / "domains.table", host_budget.ROWS, 3), site)
+    if frontier.order == "pagerank":
+        from larm.frontier.page_rank import PageRankOrder
+        from larm.graph.reader import open_graph
+
+        return PageRankOrder(lambda: open_graph(directory / GRAPH), clock)
+    return None
+
+
+def processors_of_the_users(settings: Config) -> dict[str, Processor]:
+    """By MIME type. Raises ConfigError."""
+    by_mime = settings.processing.by_mime
+    return {mime: own_part(name, f"processing.by_mime.{mime}", Processor, {}, {}) for mime, name in by_mime.items()}
+
+
+def wants_text(settings: Config) -> bool:
+    """Whether anybody has a use for the text of pages."""
+    return traps_are_told(settings) or any(name not in _TEXTLESS for name in settings.storage.chain)
+
+
+def traps_are_told(settings: Config) -> bool:
+    """Whether it is looked at what pages say, to find hosts that never end."""
+    return trap_settings(settings).repetition
+
+
+def trap_settings(settings: Config) -> config.TrapsFilter:
+    """Those that hold: nothing is held back where the filter is not in the chain."""
+    given = settings.filters.traps
+    if TrapsFilter.name in settings.filters.order:
+        return given
+    return msgspec.structs.replace(given, limits=False, repetition=False)
+
+
+def check(settings: Config, directory: Path) -> None:
+    """Everything of a configuration that can be wrong without the types showing it. Raises ConfigError; changes nothing."""
+    if settings.crawl.restrict_to:
+        ScopeFilter(settings.crawl.restrict_to)
+    resolver_of(settings, directory)
+    for key, value, otherwise in (
+        ("monitor.tick", settings.monitor.tick, "0 s, or larm would do nothing but save"),
+        ("robots.ttl", settings.robots.ttl, "0 s, or larm would do nothing but ask for robots.txt"),
+        ("fetch.timeout", settings.fetch.timeout, "0 s, or no page would come in time"),
+        ("processing.documents.timeout", settings.processing.documents.timeout, "0 s, or no document would be read"),
+        ("storage.queue", settings.storage.queue, "0 bytes, or no page would ever be stored"),
+    ):
+        if not value:
+            raise ConfigError(f"{key}: expected more than {otherwise}")
+    if settings.processing.documents.memory < LEAST_MEMORY:
+        raise ConfigError(
+            f"processing.documents.memory: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read"
+        )
+    if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
+        raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
+    own = [
+        own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
+        for name in settings.filters.order
+        if name not in _FILTERS
+    ]
+    _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
+    _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
+    processors_of_the_users(settings)
+    scorers(settings.search)
+
+
+def _once(key: str, names: Sequence[str]) -> None:
+    """Counters, logs and checkpoints go by these names. Raises ConfigError."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(f"{key}: {name!r} is there twice, or is the name of another part")

@@ -1,0 +1,154 @@
+"""What reads pages, built the same for a crawl, for the processes beside it and for a new index.
+
+Made by `larm.building.wiring` and `larm.enquiries.afterwards` on the main thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from larm.building.named_parts import processors_of_the_users, wants_text
+from larm.building.state import host_rules, resolver_of
+from larm.config import Config
+from larm.kit.counters import Counters
+from larm.kit.processes.children import memory_together
+from larm.kit.processes.helper_process import HelperProcess
+from larm.kit.processes.machine_memory import machine_memory
+from larm.kit.processes.memory_budget import MemoryBudget
+from larm.model.document import Document
+from larm.model.file_url import FILES
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.model.url import URLNormalizer
+from larm.processing.triage import Triage
+from larm.reading.ahead import CHILD, new_reader, readers_of
+from larm.reading.heavy import PATIENCE, HeavyReader
+from larm.reading.page_reader import PageReader
+from larm.reading.protocol import Terms, plain
+from larm.seams import Clock
+
+if TYPE_CHECKING:
+    from larm.processing.apart.reader import DocumentReader
+    from larm.processing.by_mime import ByMime
+
+_LEAST: Final = 256_000_000
+"""Bytes: with fewer, nothing large could be read at all; a crawl of one site takes 100 MB."""
+_MOST: Final = 1_100_000_000
+"""Bytes, if nothing is said, however much there is: enough for two documents at a time and for any page made for people beside
+the crawl; and a watchdog that ends what takes a gigabyte has no reason to, for an eighth is never granted."""
+_AIR: Final = 16_000_000, 128_000_000
+"""Bytes, at least and at most: a page of `Fetch.page_size` for each of two threads; more only would wait to be read."""
+
+
+def normalizer_of(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
+    """For URLs of a crawl with these start URLs. Raises ConfigError."""
+    files = any(start.lower().startswith(FILES) for start in starts)
+    return URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path, files=files)
+
+
+class Processors:
+    """The processors of this process, loaded when it has the first page to read: 25 ms, and often others read all.
+
+    Shared by all threads that read. ``text``: whether anybody wants the text of pages; ``memory``: grants what documents need.
+    Raises ConfigError.
+    """
+
+    def __init__(
+        self,
+        settings: Config,
+        normalizer: URLNormalizer,
+        counters: Counters,
+        clock: Clock,
+        *,
+        text: bool,
+        memory: MemoryBudget | None = None,
+    ) -> None:
+        # constant after construction
+        self._settings = settings
+        self._normalizer = normalizer
+        self._counters = counters
+        self._clock = clock
+        self._text = text
+        self._memory = memory
+        self._own = processors_of_the_users(settings)
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._loaded: ByMime | None = None
+        self._documents: DocumentReader | None = None
+        self._closed = False
+
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """A Document for any bytes. Never raises for what they are; ImportError and the like where larm is broken."""
+        return (self._loaded or self._load()).process(message, fetched)
+
+    def _load(self) -> ByMime:
+        with self._lock:
+            if self._loaded is None:
+                from larm.processing.apart.reader import DocumentReader
+                from larm.processing.by_mime import processors
+
+                documents = DocumentReader(self._settings.processing.documents, budget=self._memory)
+                loaded = processors(
+                    LinkMemo(self._normalizer),
+                    self._settings.processing,
+                    self._own,
+                    self._counters.add,
+                    text=self._text,
+                    agent=self._settings.agent.name,
+                    wall=self._clock.wall,
+                    documents=documents,
+                    page_size=self._settings.fetch.page_size,
+                )
+                if self._closed:  # by a crawl that did not wait for this thread
+                    documents.close()
+                self._loaded, self._documents = loaded, documents
+            return self._loaded
+
+    def close(self) -> None:
+        """End the processes that read documents."""
+        with self._lock:
+            self._closed = True
+            if self._documents is not None:
+                self._documents.close()
+
+
+def memory_budget(settings: Config, *, careful: bool = False) -> MemoryBudget:
+    """For the processes that read large pages and documents; ``careful``: see there."""
+    limit = settings.limits.memory or max(min(machine_memory() // 2 or _MOST, _MOST), _LEAST)
+    return MemoryBudget(limit, memory_together, careful=careful)
+
+
+def air_of(budget: MemoryBudget) -> int:
+    """Bytes of bodies in the air: so few that they never are what fills the memory."""
+    return min(max(budget.limit // 16, _AIR[0]), _AIR[1])
+
+
+def page_readers(settings: Config, terms: Terms, counters: Counters, ahead: HelperProcess | None) -> list[PageReader]:
+    """Those that read pages in processes beside the crawl; ``ahead``: the first process, if it is there already."""
+    first = [] if ahead is None else [ahead]
+    others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
+    return [PageReader(terms, counters.add, process) for process in (*first, *others)]
+
+
+def heavy_reader(terms: Terms, counters: Counters, triage: Triage, budget: MemoryBudget) -> HeavyReader:
+    """The one for large pages; its process is started when there is one."""
+    process = HelperProcess(CHILD, budget.most)
+    return HeavyReader(PageReader(terms, counters.add, process, PATIENCE), triage.memory, budget)
+
+
+def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:
+    """What all these processes are told."""
+    return Terms(
+        processing=plain(settings.processing),
+        agent=settings.agent.name,
+        lowercase_path=settings.urls.lowercase_path,
+        host_rules=host_rules(settings, directory),
+        files=any(start.lower().startswith(FILES) for start in starts),
+        text=wants_text(settings),
+        page_size=int(settings.fetch.page_size),
+        own=[mime.lower() for mime in settings.processing.by_mime],
+    )

@@ -1,0 +1,149 @@
+"""State: what lies in a crawl's directory, opened; and what an earlier run left of it.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from larm.config import Config
+from larm.errors import ConfigError, LarmError, StorageError
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.kit.disk.block_store import DATABASE, BlockStore
+from larm.kit.disk.integrity import check_database
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.yaml_text import read_text
+from larm.model.host_resolver import HostResolver, parse_rules
+
+QUEUES, INDEX, GRAPH, ANCHORS, LOGS = "cachingqueue", "index", "graph", "anchors", "logs"
+VISITED, PAGES, ALIASES = "visited.db", "pages.db", "aliases.db"
+"""Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
+
+Undo = list[Callable[[], object]]
+"""What closes the parts that were opened so far."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """The frontier on the disk."""
+
+    store: BlockStore
+    seen: DiskSeenSet
+    file: CheckpointFile
+    header: Header | None
+    """None: there was no checkpoint yet."""
+    fresh: bytes
+    """Fingerprints that the last checkpoint added to the visited set."""
+
+
+def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool = False) -> State:
+    """Open it, or make it; changes nothing of what is there. ``read_only``: makes nothing either. Raises StorageError."""
+    store = BlockStore(directory / QUEUES, read_only=read_only)
+    undo.append(store.close)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent, read_only=read_only)
+    undo.append(seen.close)
+    file = CheckpointFile(store)
+    header, fresh = file.read() or (None, b"")
+    return State(store, seen, file, header, fresh)
+
+
+def logs_of(directory: Path) -> Sequence[str]:
+    """Names of the logs that the last checkpoint knows; none where it can't be read."""
+    undo: Undo = []
+    if not (directory / QUEUES / DATABASE).exists():
+        return ()
+    try:
+        store = BlockStore(directory / QUEUES, read_only=True)
+        undo.append(store.close)
+        found = CheckpointFile(store).read()
+        return () if found is None else list(found[0].logs)
+    except LarmError:
+        return ()
+    finally:
+        close_all(undo)
+
+
+def check_databases(directory: Path) -> None:
+    """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
+    for name in (VISITED, PAGES, ALIASES):
+        check_database(directory / QUEUES / name)
+
+
+def check_folders(header: Header, directory: Path) -> None:
+    """Before anything is changed: folders of which a part of the crawl can't do without are there. Raises StorageError."""
+    logs = directory / LOGS
+    if header.storages.get("log", {}).get("store") and not logs.exists():
+        raise StorageError(
+            f"{logs}: it was removed, and had the pages of the crawl; put the folder back as it was, or start over with --fresh"
+        )
+    index, position = directory / INDEX, header.storages.get("index", {})
+    if position.get("generation") and not (index / "meta.json").exists():
+        anew = "'larm reindex' makes it anew from the stored pages, then the same command goes on"
+        advice = anew if position.get("aliases") else "put the folder back as it was, or start over with --fresh"
+        raise StorageError(f"{index}: it was removed, or its meta.json was; {advice}")
+
+
+def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:
+    """What is left of it where something was removed that can begin anew, and what a person should know of that.
+
+    That are logs that nothing is read from, and the link graph, if its folder was removed.
+    """
+    if header is None:
+        return None, []
+    logs = {name: length for name, length in header.logs.items() if not length or (directory / LOGS / f"{name}.log").exists()}
+    notes = [f"{directory / LOGS / name}.log was removed: it begins anew" for name in header.logs if name not in logs]
+    storages = header.storages
+    if storages.get("graph", {}).get("journal") and not (directory / GRAPH).exists():
+        storages = {name: position for name, position in storages.items() if name != "graph"}
+        notes.append(f"{directory / GRAPH} was removed: the link graph begins anew")
+    return msgspec.structs.replace(header, logs=logs, storages=storages), notes
+
+
+def recover(state: State, directory: Path) -> None:
+    """Bring the files of the frontier to the last checkpoint, and do what the last run may have died before.
+
+    Raises StorageError where one of them is damaged, or not of this crawl.
+    """
+    visited, seen = directory / QUEUES / VISITED, state.seen
+    advice = "it was removed or replaced; put the file back as it was, or start over with --fresh"
+    if state.header is None and len(seen):
+        raise StorageError(f"{state.store}: no checkpoint in it, but {visited} has one of {len(seen):,} URLs: {advice}")
+    epoch = state.header.epoch if state.header else 0
+    seen.check()
+    if seen.epoch == epoch - 1:
+        seen.apply(state.fresh, epoch)
+    elif seen.epoch != epoch:
+        raise StorageError(f"{visited}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: {advice}")
+    found = len(state.file.host_rows())
+    if state.header is not None and found != state.header.hosts:
+        wrong = f"records of {found} hosts instead of {state.header.hosts}"
+        raise StorageError(f"{state.store}: {wrong}: the database is damaged; start over with --fresh")
+    state.file.go_back(state.header)
+
+
+def close_all(undo: list[Callable[[], object]]) -> None:
+    """In reverse order, all of them, whatever one of them raises."""
+    while undo:
+        try:
+            undo.pop()()
+        except LarmError:
+            continue  # what is lost was not in the last checkpoint either
+
+
+def resolver_of(settings: Config, directory: Path) -> HostResolver:
+    """The rules of ``urls.host_resolver``. Raises ConfigError."""
+    return parse_rules(host_rules(settings, directory), str(directory / settings.urls.host_resolver))
+
+
+def host_rules(settings: Config, directory: Path) -> str:
+    """The file that ``urls.host_resolver`` names; empty if it names none. Raises ConfigError."""
+    if not settings.urls.host_resolver:
+        return ""
+    path = directory / settings.urls.host_resolver
+    try:
+        return read_text(path)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: can't read the host resolver's rules: {error}") from error

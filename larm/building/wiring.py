@@ -1,0 +1,443 @@
+"""Wiring: Config -> running parts. The only file that names the classes behind the seams.
+
+Read it from top to bottom to see what a crawl is made of. Called by the command line, on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from larm import __version__
+from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
+from larm.building.mission import Mission, limits_of, mission_of, notes_of, shelf_of
+from larm.building.named_parts import (
+    FilterParts,
+    StorageParts,
+    check,
+    crawl_order,
+    filters,
+    storages,
+    trap_settings,
+    traps_are_told,
+    wants_text,
+)
+from larm.building.readers import Processors, air_of, heavy_reader, memory_budget, normalizer_of, page_readers, terms_of
+from larm.building.start_folders import file_rules
+from larm.building.state import (
+    GRAPH,
+    LOGS,
+    PAGES,
+    QUEUES,
+    State,
+    Undo,
+    check_databases,
+    check_folders,
+    close_all,
+    logs_of,
+    open_state,
+    recover,
+    without_removed,
+)
+from larm.config import Config
+from larm.duplicates.novelty import NoveltyJudge
+from larm.errors import LarmError
+from larm.fetching.addresses import AddressRule
+from larm.fetching.agent import user_agent
+from larm.fetching.air import Air
+from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.pool import FetcherPool
+from larm.filters.chain import FilterChain, FilterLog
+from larm.filters.dated_log import DatedLog
+from larm.filters.robots import RobotsFilter
+from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.traps import TrapsFilter
+from larm.frontier.checkpoint import Header
+from larm.frontier.handler import MessageHandler
+from larm.frontier.hosts import HostBook
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.desk import RobotsDesk
+from larm.frontier.robots.errand import RobotsErrand
+from larm.frontier.traps.desk import TrapDesk
+from larm.index.swap import put_back
+from larm.kit.clock import SystemClock
+from larm.kit.counters import Counters
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.disk.lock import DirectoryLock
+from larm.kit.logs.log_book import LogBook
+from larm.kit.processes.helper_process import HelperProcess
+from larm.kit.threads.bell import Bell
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.kit.threads.ticker import Ticker
+from larm.model.file_rules import FileRules
+from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.monitor.reporter import Reporter
+from larm.processing.triage import SLOW, Triage, Work
+from larm.reading.ahead import readers_of
+from larm.reading.lane import ReliefLane
+from larm.reading.slow_lane import SlowLane
+from larm.recrawl.page_book import PageBook
+from larm.recrawl.revisit import Recrawl
+from larm.river.budget import SPENT, PageBudget
+from larm.river.checkpointer import Checkpointer
+from larm.river.crawl import Crawl
+from larm.river.fetcher_record import FetcherRecord
+from larm.river.landing import Lander
+from larm.river.probe import Probe
+from larm.river.starts import StartWatch
+from larm.river.suspects import Suspects
+from larm.river.unloading import Unloader
+from larm.seams import Clock, CrawlOrder, Fetcher
+from larm.storage.graph import is_complete
+from larm.storage.pipeline import StorageLine
+
+__all__ = ["build_crawl", "check"]
+
+
+def build_crawl(
+    settings: Config,
+    directory: Path,
+    *,
+    fresh: bool = False,
+    clock: Clock | None = None,
+    ahead: HelperProcess | None = None,
+) -> Crawl:
+    """All parts of a crawl, ready to `Crawl.run`; an earlier crawl of the directory is continued unless ``fresh``.
+
+    ``ahead``: a process that reads pages, of `larm.reading.ahead`; it is ours from now on. Raises ConfigError and UsageError
+    before anything is touched, UsageError if the directory is in use, StorageError.
+    """
+    undo: Undo = [] if ahead is None else [ahead.close]
+    try:
+        check(settings, directory)
+        there = permit(directory, fresh=fresh)
+        undo.append(DirectoryLock(directory).close)
+        if not there:
+            set_marker(directory, __version__, saved=False)
+        if fresh:
+            forget(directory, logs_of(directory))
+            set_marker(directory, __version__, saved=False)  # last: whoever is killed before has to say --fresh again
+        put_back(directory)
+        check_databases(directory)
+        state = open_state(settings, directory, undo)
+        if state.header is None:
+            refuse_to_begin(directory, str(state.store))
+        else:
+            check_folders(state.header, directory)
+        recover(state, directory)
+        marker = set_marker(directory, __version__, saved=state.header is not None)
+        return _assemble(settings, directory, state, marker, clock or SystemClock(), ahead, undo)
+    except BaseException:
+        close_all(undo)
+        raise
+
+
+def _assemble(  # noqa: PLR0915, PLR0917
+    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, ahead: HelperProcess | None, undo: Undo
+) -> Crawl:
+    """From the source of the river to its mouth."""
+    header, begins_anew = without_removed(state.header, directory)
+    logs = _logs(directory, header, marker, undo)
+    counters, gate, cpu = Counters(), Gate(), ThreadCpu()
+    counters.load(header.counters if header else {})
+    bell: Bell[str | LarmError] = Bell()
+    ticker = Ticker(settings.monitor.tick)
+    records = _records(settings, logs, readers_of(settings.processing), clock)
+    suspects = Suspects(directory / QUEUES, len(records))
+    undo.append(suspects.close)
+    memory = memory_budget(settings, careful=suspects.killed)
+    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring("finished"))
+    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
+    mission = mission_of(settings, normalizer, header, half_made=_half_made(settings, directory, header))
+    start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
+    folders = file_rules(settings.files, directory, start_urls)
+    addresses = _address_rule(settings, start_urls, header)
+    pool = _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo)
+
+    order = _order(settings, directory, mission, clock, undo)
+    book = HostBook(
+        state.store,
+        settings.frontier,
+        clock,
+        ticker.hurry,
+        clock_moved=header.clock_moved if header else 0.0,
+        order=order,
+    )
+    watch = StartWatch(mission.urls, clock)
+    scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
+    traps = TrapDesk(
+        book,
+        trap_settings(settings),
+        tally,
+        _trap_log(settings, logs),
+        counters.add,
+        starts=scope.hosts if scope else mission.hosts,
+        release=settings.crawl.parked,
+    )
+    queues = HostQueues(
+        book,
+        settings.frontier,
+        clock,
+        tally,
+        pool.wake_one,
+        guard=traps,
+        on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
+        order=order,
+    )
+    desk = RobotsDesk(book, queues, settings.robots, clock, tally)
+    chain = FilterChain(
+        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, traps, folders)),
+        _open_filter_log(logs, clock),
+        counters.add,
+        watch.dropped,
+    )
+    incoming = _incoming(settings, state)
+    handler = MessageHandler(
+        incoming=incoming,
+        chain=chain,
+        settle=desk.settle,
+        forward=queues.add,
+        tally=tally,
+        gate=gate,
+        enough=queues.enough,
+        decide=traps.decide,
+    )
+    errand = RobotsErrand(
+        queues=queues,
+        desk=desk,
+        arrived=handler.robots_arrived,
+        declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
+        join=normalizer.join,
+        frontier=settings.frontier,
+        robots=settings.robots,
+        token=settings.agent.name,
+        counters=counters,
+        log=logs.open("robots").line,
+        tell=watch.robots,
+        awaited=watch.waits_for,
+    )
+    waiting = len(incoming) + queues.load(state.file.host_rows(), revive=mission.again)
+    pulled = chain.run(traps.pull(mission.starts), RobotsFilter.name)
+    if waiting or pulled:
+        tally.rise(waiting + len(pulled))
+    if pulled:
+        queues.add(pulled)
+
+    process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
+    undo.append(process.close)
+    triage = Triage(settings.processing, settings.fetch.page_size)
+    lines = _lines(settings, directory, header, StorageParts(counters.add))
+    shelf = shelf_of(header, [line.name for line in lines])
+    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *shelf.notes(again=mission.again)]
+    cycle = (header.cycle if header else 0) + mission.again
+    recrawl = (
+        Recrawl(
+            directory / QUEUES / PAGES,
+            _asked_again(mission, book),
+            settings.recrawl.most_gone,
+            notes.append,
+            normalizer.parse,
+            whole=bool(shelf.late),
+            limits=limits_of(settings),
+        )
+        if cycle
+        else None
+    )
+    if mission.again:
+        counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
+    checkpointer = Checkpointer(
+        gate=gate,
+        file=state.file,
+        store=state.store,
+        incoming=incoming,
+        book=book,
+        seen=state.seen,
+        counters=counters,
+        logs=logs,
+        lines=lines,
+        absent=shelf.absent,
+        missed=shelf.missed(again=mission.again),
+        scope=scope,
+        restrict_to=settings.crawl.restrict_to,
+        start_urls=start_urls,
+        met=addresses.met,
+        cycle=cycle,
+        clock=clock,
+        begun=None if marker.saved else lambda: set_marker(directory, __version__, saved=True),
+    )
+    terms = terms_of(settings, directory, start_urls)
+    readers = page_readers(settings, terms, counters, ahead)
+    undo += [reader.close for reader in readers]
+    heavy = heavy_reader(terms, counters, triage, memory)
+    undo.append(heavy.close)
+    probe = Probe(
+        handler=handler,
+        queues=queues,
+        records=records,
+        transfers=settings.fetch.threads * settings.fetch.transfers,
+        lines=lines,
+        storage_limit=settings.storage.queue,
+        checkpointer=checkpointer,
+        counters=counters,
+        seen=state.seen,
+        tally=tally,
+        traps=traps,
+        cpu=cpu,
+        clock=clock,
+    )
+    reporter = Reporter(probe, clock, directory)
+    undo.append(reporter.close)
+    budget = PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0))
+    unloader = Unloader(
+        settings=settings.frontier,
+        lander=Lander(
+            process,
+            normalizer.join,
+            settings.frontier,
+            settings.crawl.max_depth,
+            order,
+            recall=chain.recall,
+            limits=limits_of(settings),
+            text=wants_text(settings),
+        ),
+        known=chain.note,
+        lines=lines,
+        handler=handler,
+        queues=queues,
+        errand=errand,
+        pool=pool,
+        budget=budget,
+        counters=counters,
+        tally=tally,
+        gate=gate,
+        records=records,
+        suspects=suspects,
+        judge=NoveltyJudge() if traps_are_told(settings) else None,
+        learn=traps.learn,
+        watch=watch,
+        stop=bell.ring,
+    )
+    return Crawl(
+        settings=settings,
+        clock=clock,
+        handler=handler,
+        queues=queues,
+        pool=pool,
+        bell=bell,
+        ticker=ticker,
+        unloader=unloader,
+        slow=SlowLane(lambda fetched: triage.work(fetched) in SLOW, settings.storage.queue),
+        relief=ReliefLane(clock, queues.answered, queues.enough, lambda fetched: triage.work(fetched) is Work.LIGHT),
+        readers=readers,
+        heavy=heavy,
+        work=triage.work,
+        suspects=suspects,
+        lines=lines,
+        checkpointer=checkpointer,
+        budget=budget,
+        counters=counters,
+        tally=tally,
+        cpu=cpu,
+        gate=gate,
+        records=records,
+        starts=mission.starts,
+        watch=watch,
+        start_log=DatedLog(logs.open("starts"), clock).lines,
+        recrawl=recrawl,
+        snapshot=probe,
+        reporter=reporter,
+        notes=notes,
+        close=lambda: close_all(undo),
+    )
+
+
+def _half_made(settings: Config, directory: Path, header: Header | None) -> bool:
+    """The last run was ended before it had done all that runs do at their end."""
+    noted = header.storages.get(GRAPH) if header and GRAPH in settings.storage.chain else None
+    return not is_complete(directory, noted)
+
+
+def _logs(directory: Path, header: Header | None, marker: Marker, undo: Undo) -> LogBook:
+    logs = LogBook(directory / LOGS, marker.others)
+    undo.append(logs.close)
+    logs.rewind(header.logs if header else {})
+    return logs
+
+
+def _order(settings: Config, directory: Path, mission: Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
+    order = crawl_order(settings, directory, len(mission.urls), clock)
+    if order is not None:
+        undo.append(order.close)
+    return order
+
+
+def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:
+    """Of the threads that fetch or read, in the order of their numbers."""
+    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
+    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
+    names += [f"larm-relief-{number}" for number in range(readers)]
+    return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
+
+
+def _address_rule(settings: Config, start_urls: Sequence[str], header: Header | None) -> AddressRule:
+    return AddressRule(
+        {urlsplit(url).hostname or "" for url in start_urls if not url.startswith("file:")},
+        settings.crawl.allow_private,
+        networks=settings.crawl.private_networks,
+        met=header.met if header else None,
+    )
+
+
+def _pool(  # noqa: PLR0917
+    settings: Config, rule: AddressRule, folders: FileRules | None, clock: Clock, air: Air, undo: Undo
+) -> FetcherPool:
+    agent = user_agent(settings.agent, __version__)
+    fetchers: list[Fetcher] = []
+    for _ in range(settings.fetch.threads):
+        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air)
+        fetchers.append(web if folders is None else _with_files(web, settings, folders, clock))
+        undo.append(fetchers[-1].close)
+    pool = FetcherPool(fetchers)
+    air.on_room = pool.wake_all
+    return pool
+
+
+def _with_files(web: Fetcher, settings: Config, folders: FileRules, clock: Clock) -> Fetcher:
+    from larm.fetching.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
+    from larm.fetching.router import Router
+
+    return Router(web, FileFetcher(settings.fetch, folders, clock))
+
+
+def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
+    name, size = "incoming", settings.frontier.message_block
+    if state.header is None:
+        return CachingQueue(name, size, state.store, encode_messages, decode_messages)
+    return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, encode_messages, decode_messages)
+
+
+def _lines(settings: Config, directory: Path, header: Header | None, parts: StorageParts) -> Sequence[StorageLine]:
+    positions = header.storages if header else {}
+    chain = [*storages(settings, directory, parts), PageBook(directory / QUEUES / PAGES)]
+    return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
+
+
+def _asked_again(mission: Mission, book: HostBook) -> list[URLMessage] | None:
+    """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
+    if not mission.again:
+        return None
+    return [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
+
+
+def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:
+    """Into the log of the filter, where it is in the chain."""
+    if TrapsFilter.name not in settings.filters.order:
+        return lambda _: None
+    return logs.open(TrapsFilter.log_name).lines
+
+
+def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
+    return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)

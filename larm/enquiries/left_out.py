@@ -1,0 +1,83 @@
+"""What a crawl has left out: one sentence for each kind, with how to get it. Said at the end of ``larm crawl``; main thread."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from larm.building.state import ALIASES, LOGS, PAGES, QUEUES
+from larm.config import Config
+from larm.duplicates.lookup import aliases_in
+from larm.filters.length import LengthFilter
+from larm.filters.scope import ScopeFilter
+from larm.kit.disk.files import is_there
+from larm.model import hollow
+from larm.model.cuts import sentence, was_cut
+from larm.model.left import growing, sentences
+from larm.model.outcome import FailReason
+from larm.monitor.snapshot import Snapshot
+from larm.recrawl.revisit import cut_pages
+
+_ASKED = 10_000
+"""Links outside that are looked at, whether a longer expression would have them."""
+
+
+def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
+    """The sentences of a crawl that has ended so. Raises StorageError."""
+    said = [cut_sentence(directory)] if was_cut(now.counters) else []
+    said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
+    said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
+    said += [_all_outside(directory, settings, now)]
+    said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
+    return [each for each in said if each]
+
+
+def cut_sentence(directory: Path) -> str:
+    """What is missing of pages, and how to get it; empty where nothing is. Also for ``larm stats``. Raises StorageError."""
+    path = directory / QUEUES / PAGES
+    return sentence(cut_pages(path)) if is_there(path) else ""
+
+
+def _too_long(directory: Path, settings: Config, count: int) -> str:
+    if not count:
+        return ""
+    links = f"{count:,} link{'s' * (count != 1)} to URLs of more than {settings.filters.length.max:,} characters not followed"
+    log = directory / LOGS / f"{LengthFilter.log_name}.log"
+    return f"{links}; 'larm crawl --dir {directory} -start @{log} -s filters.length.max=N' does"
+
+
+def _aliases(directory: Path) -> str:
+    count = aliases_in(directory / QUEUES / ALIASES)
+    if not count:
+        return ""
+    pages = f"{count:,} {'page is' if count == 1 else 'pages are'} in the index under another address"
+    same = "which says the same, or which they name as their own"
+    return f"{pages}, {same}; 'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
+
+
+def _private(directory: Path, settings: Config, now: Snapshot) -> str:
+    """Each host is asked for its robots.txt first, where that is obeyed."""
+    kind = "robotstxt/exception_count" if settings.robots.obey else "downloader/exception_type_count"
+    count = now.counters.get(f"{kind}/{FailReason.PRIVATE.value}", 0)
+    if not count:
+        return ""
+    what = ("host" if settings.robots.obey else "URL") + "s" * (count != 1)
+    logs = f"the logs of robots.txt and of errors in {directory / LOGS} name them"
+    return f"{count:,} {what} at private addresses not asked for anything; {logs}, crawl.private_networks allows them"
+
+
+def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:
+    """A scope with nothing in it but the start pages is a mistake, mostly an expression for the beginning of a URL."""
+    count = now.filtered.get(ScopeFilter.name, 0)
+    moved = sum(number for name, number in now.totals.items() if name.startswith("downloader/response_status_count/3"))
+    if not count or not now.pages_run or now.visited > len(settings.crawl.start) + moved:
+        return ""
+    pattern = settings.crawl.restrict_to
+    if not pattern:
+        hosts = "other hosts; -restrictto REGEX sets a scope that has them, '.*' one that has all"
+        return f"all {count:,} links of the start pages lead to {hosts}"
+    outside = f"-restrictto {pattern} has none of the {count:,} links of the start pages; it must match a URL as a whole"
+    with (directory / LOGS / f"{ScopeFilter.log_name}.log").open(encoding="utf-8", errors="replace") as log:
+        longer = ScopeFilter(f"(?:{pattern}).*").matches
+        inside = sum(longer(line.rstrip("\n")) for line in islice(log, _ASKED))
+    return f"{outside}: '{pattern}.*' would have {inside:,} of them" if inside else outside

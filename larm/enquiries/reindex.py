@@ -1,0 +1,180 @@
+"""reindex: a new index from the stored pages, for ``larm reindex``. On the main thread; no crawl may be running.
+
+The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
+even where only a header said so, which is not stored. What else headers say (language, date, how much may be quoted) is taken
+over from the old index, and so is the text of a page of which no copy is kept. Which pages say nearly the same stays as it
+was. Where the old index was removed, the table of aliases knows which pages it had, and no more. The new index is made beside
+the old one and takes its place at the end.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from larm import config
+from larm.errors import UsageError
+from larm.index.kept import go_back
+from larm.index.previous import Known, PreviousIndex
+from larm.index.schema import index_exists
+from larm.index.swap import INDEX, OLD, STAGE, swap
+from larm.kit.disk.disk_failure import disk_failure
+from larm.model.document import Document, Visit
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.model.url import BadUrl, Url
+from larm.storage.index import IndexStorage
+from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
+
+
+class Reindexed(NamedTuple):
+    """How it went."""
+
+    pages: int
+    """In the new index."""
+    bodiless: int
+    """Of these, pages of which no copy is kept: what the old index had stored of them, title and main text, is all there is."""
+    left_out: int
+    """Pages of the log that the old index has not."""
+
+
+class _Process(Protocol):
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """As `larm.processing.by_mime.ByMime`."""
+        ...
+
+
+class _Parse(Protocol):
+    def __call__(self, text: str) -> Url:
+        """As `larm.model.url.URLNormalizer.parse`."""
+        ...
+
+
+class _Indexed(Protocol):
+    def group(self, fingerprint: int) -> int | None:
+        """As `larm.duplicates.lookup.Leads`."""
+        ...
+
+
+class _Moment:
+    """A clock that stands where a page was fetched."""
+
+    now = 0.0
+
+    def wall(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def reindex(
+    directory: Path,
+    log: StoreLog,
+    settings: config.IndexStorage,
+    process: _Process,
+    parse: _Parse,
+    *,
+    generation: int | None = None,
+    indexed: _Indexed | None = None,
+) -> Reindexed:
+    """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
+
+    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again. ``indexed``
+    knows its pages, where it may have been removed; None: nobody else does.
+    """
+    old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
+    if old is not None:
+        if generation is not None:
+            go_back(old, generation)
+        previous: PreviousIndex | _Removed = PreviousIndex(old)
+    elif indexed is not None:
+        previous = _Removed(indexed, parse)
+    else:
+        raise UsageError(f"no index in {directory}: run larm crawl first")
+    moment = _Moment()
+    storage = IndexStorage(directory / STAGE, settings, moment)
+    try:
+        shutil.rmtree(directory / STAGE, ignore_errors=True)
+        (directory / STAGE).mkdir()
+        storage.open(None)
+        found = _fill(storage, moment, _Reader(log, process, parse), previous)
+        storage.commit()
+        storage.close()
+        swap(directory)
+    except OSError as error:
+        raise disk_failure(directory / STAGE, error) from error
+    finally:
+        storage.close()
+        shutil.rmtree(directory / STAGE, ignore_errors=True)
+    return found
+
+
+class _Removed(NamedTuple):
+    """Stands for an index that is not there any more."""
+
+    pages: _Indexed
+    parse: _Parse
+
+    def find(self, normalised: str) -> Known | None:
+        """As `PreviousIndex.find`."""
+        try:
+            group = self.pages.group(self.parse(normalised).fingerprint)
+        except BadUrl:
+            return None
+        return None if group is None else Known(0, "", "", "", 0, None, group)
+
+
+def _latest(log: StoreLog) -> Iterable[StoreEntry]:
+    """The last row of each page. 200 bytes of memory for each."""
+    rows: dict[str, StoreEntry] = {}
+    for entry in log:
+        rows[entry.normalised] = entry
+    return rows.values()
+
+
+class _Reader(NamedTuple):
+    """Pages as they are stored."""
+
+    log: StoreLog
+    process: _Process
+    parse: _Parse
+
+    def visit(self, entry: StoreEntry, known: Known) -> Visit | None:
+        """The page of a row, read again; None for an address that this larm does not take."""
+        try:
+            url = self.parse(entry.url)
+        except BadUrl:
+            return None
+        body, headers = self.log.body(entry), {"content-type": entry.mime}
+        if entry.size and not body:
+            document = Document(entry.mime, entry.title, known.text, description=known.description, archive=False)
+        else:
+            document = self.process.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
+        document = msgspec.structs.replace(
+            document,
+            language=document.language or known.language,
+            modified=document.modified or known.modified,
+            snippet=known.quote if document.snippet is None else document.snippet,
+        )
+        return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document, group=known.group)
+
+
+def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex | _Removed) -> Reindexed:
+    pages = bodiless = left_out = 0
+    for entry in _latest(reader.log):
+        known = previous.find(entry.normalised)
+        visit = None if known is None else reader.visit(entry, known)
+        if known is None or visit is None:
+            left_out += 1
+            continue
+        moment.now = float(known.fetched)
+        storage.store([visit])
+        pages += 1
+        bodiless += bool(entry.size and not visit.body)
+    return Reindexed(pages, bodiless, left_out)

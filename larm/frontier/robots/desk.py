@@ -1,0 +1,166 @@
+"""RobotsDesk: which hosts' robots.txt are known, and who waits for one (LARM-53 to LARM-57).
+
+The first message for an origin whose rules are unknown (or older than a day) makes fetching them the host's first task and is
+parked; so is every later one, until the answer comes. Rules are set and parked messages released on the handler thread alone,
+in one go, so no message can be stranded or overtaken (LARM-55, LARM-56).
+
+`screen` and `settle` run on the handler thread, `load_again` on a fetcher thread, `explain` on any; records are guarded by the
+book's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from larm.config import Robots as Settings
+from larm.frontier.host import Host, OriginRobots
+from larm.frontier.hosts import HostBook
+from larm.frontier.politeness import next_start
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.rules import RobotsRules
+from larm.kit.threads.tally import Tally
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage
+from larm.model.url import Url
+from larm.seams import Clock, Drop
+
+BATCH = 1000
+"""Messages in one pass of the chain: large enough to share a look-up on the disk, small enough for a checkpoint to wait for."""
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """Rules on their way from a fetcher thread to the handler thread."""
+
+    host: str
+    scheme: str
+    rules: RobotsRules
+
+
+class RobotsDesk:
+    """Implements `larm.seams.RobotsGate` on the host records."""
+
+    def __init__(self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally) -> None:
+        # constant after construction
+        self._book = book
+        self._queues = queues
+        self._settings = settings
+        self._clock = clock
+        self._tally = tally
+
+    # -- the handler thread
+
+    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.RobotsGate`."""
+        passing: list[URLMessage] = []
+        forbidden: list[URLMessage] = []
+        waiting = 0
+        self._book.warm(message.url.host for message in batch)
+        with self._book.lock:
+            for key, group in groupby(batch, lambda message: message.url.host):
+                if key == FILES:  # a disk has no robots.txt
+                    passing += group
+                    continue
+                host = self._book.get_locked(key)
+                parked: list[URLMessage] = []
+                for message in group:
+                    rules = self._rules_locked(host, message.url)
+                    if rules is None:
+                        parked.append(message)
+                    elif rules.allows(message.url.path_query):
+                        passing.append(message)
+                    else:
+                        forbidden.append(message)
+                if parked:
+                    host.parked.put_many(parked)
+                    self._book.put_locked(len(parked))
+                    self._queues.schedule_locked(host)
+                    if host.dormant:
+                        self._queues.given_up_locked(len(parked))
+                    else:
+                        waiting += len(parked)
+        if forbidden:
+            drop(forbidden, "robots.txt")
+        self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
+        self._queues.announce()
+        self._book.relieve()
+        return passing
+
+    def settle(self, arrival: Arrival) -> Iterator[list[URLMessage]]:
+        """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now.
+
+        In batches: there may be any number of them, and the filter may park some of them again.
+        """
+        with self._book.lock:
+            host = self._book.get_locked(arrival.host)
+            host.arriving.pop(arrival.scheme, None)
+            expires = self._clock.monotonic() + self._settings.ttl
+            host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
+            crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too
+            host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
+            self._book.changed_locked(host)
+            waiting = len(host.parked)
+        return self._release(host, waiting)
+
+    def explain(self, message: URLMessage) -> str | None:
+        """See `larm.seams.RobotsGate`."""
+        with self._book.lock:
+            host = self._book.find_locked(message.url.host)
+            origin = host.robots.get(scheme_of(message.url.access)) if host else None
+        if origin is None or origin.rules is None:
+            return None
+        rule = origin.rules.verdict(message.url.path_query)
+        if rule is None or rule.allow:
+            return None
+        return f"line {rule.line} of {message.url.origin}/robots.txt: Disallow: {rule.pattern}"
+
+    # -- the fetcher threads
+
+    def load_again(self, message: URLMessage) -> None:
+        """Another try for a robots.txt, or the address that it moved to."""
+        with self._book.lock:
+            host = self._book.get_locked(message.url.host)
+            host.robots_tasks.append(message)
+            self._queues.schedule_locked(host)
+        self._queues.announce()
+
+    def _release(self, host: Host, waiting: int) -> Iterator[list[URLMessage]]:
+        while waiting:
+            with self._book.lock:
+                batch: list[URLMessage] = []
+                while len(batch) < min(waiting, BATCH):
+                    batch += host.parked.take(min(waiting, BATCH) - len(batch))
+                if host.dormant:  # given up meanwhile: these did not count, and do again until they are back there
+                    self._queues.given_up_locked(-len(batch))
+                    self._tally.rise(len(batch))
+                self._book.changed_locked(host)
+            waiting -= len(batch)
+            yield batch
+
+    # -- under the lock
+
+    def _rules_locked(self, host: Host, url: Url) -> RobotsRules | None:
+        scheme = scheme_of(url.access)
+        origin = host.robots.get(scheme)
+        if origin is not None and origin.rules is not None:
+            now = self._clock.monotonic()
+            if now < origin.expires <= now + self._settings.ttl:  # the second: the ttl may be shorter than in the last run
+                return origin.rules
+        if origin is None or not origin.loading:
+            host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)
+            address = robots_url(url)
+            host.robots_tasks.append(URLMessage(address, referrer=address.access))
+        return None
+
+
+def robots_url(url: Url) -> Url:
+    """Where the rules for a URL are; the key of the host record stays, whatever name was used (LARM-41)."""
+    address = url.origin + "/robots.txt"
+    return Url(address, address, url.host, 0)
+
+
+def scheme_of(address: str) -> str:
+    """http or https."""
+    return address.partition(":")[0]

@@ -1,0 +1,176 @@
+"""RobotsErrand: what follows when a request for robots.txt has ended (RFC 9309 2.3.1, LARM-58).
+
+Runs on the fetcher threads, inside a step of the gate. Rules go to the handler thread, sitemaps into the river; everything else
+means that the file is asked for again: elsewhere, later, or, where the host is given up, when the host gets its next chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from larm.config import Frontier, Robots
+from larm.frontier.host import Host
+from larm.frontier.politeness import NOTHING, Decision, GiveUp, NotYet, Redirect, RobotsAnswer, robots_answer
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.desk import Arrival, RobotsDesk, scheme_of
+from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
+from larm.kit.counters import Counters
+from larm.model.lease import Lease
+from larm.model.message import URLMessage
+from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.url import BadUrl, Url
+
+
+class RobotsErrand:
+    """Shared by the fetcher threads; its state is in the host records."""
+
+    def __init__(
+        self,
+        *,
+        queues: HostQueues,
+        desk: RobotsDesk,
+        arrived: Callable[[Arrival], None],
+        declare: Callable[[Sequence[URLMessage]], None] | None,
+        join: Callable[[str, str], Url],
+        frontier: Frontier,
+        robots: Robots,
+        token: str,
+        counters: Counters,
+        log: Callable[[str], None],
+        tell: Callable[[str, str, Outcome | None], object] = lambda *_: None,
+        awaited: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted.
+
+        ``tell`` is told for a host and a scheme what came instead of rules, or None when they came. ``awaited``: whether
+        somebody waits for the first answer of a host.
+        """
+        # constant after construction
+        self._declare = declare
+        self._queues = queues
+        self._desk = desk
+        self._arrived = arrived
+        self._join = join
+        self._frontier = frontier
+        self._robots = robots
+        self._token = token
+        self._counters = counters
+        self._log = log
+        self._tell = tell
+        self._awaited = awaited
+
+    def land(self, lease: Lease, outcome: Outcome) -> None:
+        """Release the host, and see to what the answer asks for."""
+        message = lease.message
+        answers: list[RobotsAnswer] = []
+
+        def decide(host: Host) -> Decision:
+            answer = self._answer(lease, outcome, host)
+            answers.append(answer)
+            if isinstance(answer, RobotsRules):
+                host.arriving[scheme_of(_asked_for(message))] = message
+            return _decision(answer)
+
+        self._queues.release(lease, outcome.timing.seconds, decide)
+        answer = answers[0]
+        self._count(outcome)
+        failed = isinstance(answer, NotYet | GiveUp)
+        self._tell(lease.host, scheme_of(_asked_for(message)), outcome if failed else None)
+        match answer:
+            case RobotsRules():
+                self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), answer))
+                if self._declare is not None and answer.sitemaps and isinstance(outcome, Fetched):
+                    self._declare(list(self._sitemaps(message, answer)))
+            case Redirect(location):
+                self._desk.load_again(self._elsewhere(message, location))
+            case NotYet():
+                self._log(f"robots.txt of {lease.host}: not yet ({_said(outcome)}), again in {answer.wait:.0f} s")
+                self._desk.load_again(_again(message, message.url.access, message.redirects, message.tries + 1))
+            case GiveUp(why):
+                self._log(f"host {lease.host} given up: {why}")
+                self._desk.load_again(_again(message, _asked_for(message), 0, 0))
+
+    def allows(self, message: URLMessage) -> bool:
+        """What the rules that we have say of one more URL of a known host."""
+        return self._desk.explain(message) is None
+
+    def _answer(self, lease: Lease, outcome: Outcome, host: Host) -> RobotsAnswer:
+        message = lease.message
+        origin = host.robots.get(scheme_of(_asked_for(message)))
+        answer = robots_answer(
+            outcome,
+            self._token,
+            self._frontier,
+            self._robots,
+            tries=message.tries,
+            redirects=message.redirects,
+            blocks=host.backoffs,
+            known=origin.rules if origin else None,
+            at_once=self._awaited(lease.host),
+        )
+        if isinstance(answer, Redirect):
+            try:
+                self._join(message.url.access, answer.location)
+            except BadUrl:
+                return ALLOW_ALL  # there is no robots.txt that could be had
+        return answer
+
+    def _elsewhere(self, message: URLMessage, location: str) -> URLMessage:
+        target = self._join(message.url.access, location)
+        return _again(message, target.access, message.redirects + 1, 0)
+
+    def _sitemaps(self, message: URLMessage, rules: RobotsRules) -> Iterator[URLMessage]:
+        """As if a start page had linked to them. They pass the filters like all URLs: also those on other hosts are in scope,
+        or are not fetched.
+        """
+        page = message.url.access
+        for text in rules.sitemaps:
+            try:
+                yield URLMessage(self._join(page, text), page, depth=1)
+            except BadUrl as error:
+                self._log(f"{page}: malformed sitemap {text[:200]!r}: {error}")
+
+    def _count(self, outcome: Outcome) -> None:
+        counts = {
+            "robotstxt/request_count": 1,
+            "downloader/request_count": 1,
+            "downloader/response_bytes": outcome.timing.received,
+        }
+        match outcome:
+            case Fetched(status=status) | Moved(status=status) | Refused(status=status):
+                counts[f"robotstxt/response_status_count/{status}"] = 1
+            case Failed(reason=reason):
+                counts[f"robotstxt/exception_count/{reason.value}"] = 1
+        self._counters.update(counts)
+
+
+def _asked_for(message: URLMessage) -> str:
+    """The robots.txt that the task began with; redirects change the URL, but not whom the rules are for."""
+    return message.referrer
+
+
+def _again(message: URLMessage, address: str, redirects: int, tries: int) -> URLMessage:
+    url = Url(address, address, message.url.host, 0)
+    return URLMessage(url, message.referrer, message.link_type, 0, redirects, tries)
+
+
+def _decision(answer: RobotsAnswer) -> Decision:
+    match answer:
+        case NotYet(wait):
+            return msgspec.structs.replace(NOTHING, host_wait=wait)
+        case GiveUp():
+            return msgspec.structs.replace(NOTHING, unreachable=True)
+        case _:
+            return NOTHING
+
+
+def _said(outcome: Outcome) -> str:
+    match outcome:
+        case Failed(reason=reason):
+            return reason.value
+        case NotModified():
+            return "304"
+        case _:
+            return str(outcome.status)

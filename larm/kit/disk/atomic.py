@@ -1,0 +1,36 @@
+"""write_atomically: a small file is either the old one or the new one, also after a power failure. Used on any thread."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import sync_directory
+
+
+def open_beside(path: Path) -> tuple[int, str]:
+    """A new file that is to take the place of ``path``: descriptor and name; the mode is the umask's. Raises OSError."""
+    name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666), name
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at ``path``, or make it; its directory must exist. Raises StorageError, then the old file stands."""
+    try:
+        descriptor, name = open_beside(path)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+        sync_directory(path.parent)  # or the new name may be lost while the data is kept
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(name)
+        raise disk_failure(path, error) from error

@@ -1,0 +1,167 @@
+"""BlockStore: blocks of bytes by key on disk: the queues' blocks and the records of the checkpoint.
+
+One database in one directory, see `larm.kit.disk.bytes_cache`. Used on all threads, one at a time; all errors of the disk are
+StorageError.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from diskcache import Timeout
+
+from larm.errors import StorageError
+from larm.kit.disk.bytes_cache import BytesCache, BytesReader, ForeignEntryError
+from larm.kit.disk.disk_failure import disk_failure
+
+DATABASE = "cache.db"
+"""What diskcache calls its file."""
+
+Connection = TypeVar("Connection", BytesCache, BytesReader)
+
+
+class BlockStore:
+    """Bytes by key. Keys are text; nothing expires."""
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        """Open the store, or make it. ``read_only``: what is there can be looked at, and no more. Raises StorageError."""
+        if os.path.expandvars(str(directory)) != str(directory):  # diskcache would use another directory
+            raise StorageError(f"{directory}: the path holds the name of an environment variable; use another directory")
+        # constant after construction
+        self.directory = directory
+        self._path = directory / DATABASE
+        self._lock = threading.Lock()
+        self._read_lock = threading.Lock()
+        self._retired_lock = threading.Lock()
+        # guarded by self._lock
+        self._closed = False
+        self._epoch = 0
+        try:
+            # guarded by self._lock; None: nothing is to be written
+            self._cache = None if read_only else _made(directory)
+            # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
+            self._reader = self._second()
+        except (sqlite3.Error, OSError, Timeout) as error:
+            raise disk_failure(self._path if directory.is_dir() else directory, error) from error
+        except ForeignEntryError as error:
+            raise self._foreign(error) from error
+        # guarded by self._retired_lock
+        self._retired: list[str] = []
+
+    def _second(self) -> BytesReader:
+        try:
+            return BytesReader(str(self.directory.absolute()), read_only=self._cache is None)
+        except BaseException:
+            if self._cache is not None:
+                self._cache.close()
+            raise
+
+    def get(self, key: str) -> bytes | None:
+        """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
+        return self.get_many([key]).get(key)  # one statement; diskcache's own look-up takes several
+
+    def put(self, key: str, block: bytes) -> None:
+        """Write one block, replacing an older one. Safe from a killed process now, from a power cut after `transaction`."""
+        with self._use() as cache:
+            cache.put_many([(key, block)], self._epoch)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Those of the keys that are there, with one look into the database."""
+        with self._read() as cache:
+            return cache.get_many(keys)
+
+    def put_many(self, blocks: Mapping[str, bytes]) -> None:
+        """As `put`, for many."""
+        with self._use() as cache:
+            cache.put_many(blocks.items(), self._epoch)
+
+    def next_epoch(self) -> int:
+        """Begin the next epoch and return its number: what is written from now on is not part of the cut that is being made."""
+        with self._lock:
+            self._epoch += 1
+            return self._epoch
+
+    def go_back(self, epoch: int, suffix: str) -> None:
+        """At the start: go on in ``epoch``, without the blocks (keys ending in ``suffix``) that were written in it or later."""
+        with self._use() as cache:
+            cache.forget(epoch, suffix)
+            self._epoch = epoch
+
+    def transaction(self, puts: Mapping[str, bytes] | Iterable[tuple[str, bytes]], deletes: Iterable[str] = ()) -> None:
+        """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it.
+
+        ``puts`` may be an iterator, which is asked for a few hundred entries at a time.
+        """
+        pairs = puts.items() if isinstance(puts, Mapping) else puts
+        with self._use() as cache:
+            cache.write(pairs, deletes, self._epoch)
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""
+        with self._read() as cache:
+            return cache.keys(prefix)
+
+    def retire(self, key: str) -> None:
+        """The block is no longer needed, but must survive until the next checkpoint, as the last one may still refer to it."""
+        with self._retired_lock:
+            self._retired.append(key)
+
+    def retired(self) -> list[str]:
+        """Hand over, and forget, what was retired: the ``deletes`` of the checkpoint in whose cut this is called."""
+        with self._retired_lock:
+            retired, self._retired = self._retired, []
+            return retired
+
+    def close(self) -> None:
+        """Close the database, on any thread; a second call does nothing, everything else then raises StorageError."""
+        with self._lock, self._read_lock:
+            self._closed = True
+            if self._cache is not None:
+                self._cache.close()
+            self._reader.close()
+
+    def _use(self) -> AbstractContextManager[BytesCache]:
+        if self._cache is None:
+            raise StorageError(f"{self.directory}: the store was opened to be read only")
+        return self._guarded(self._lock, self._cache)
+
+    def _read(self) -> AbstractContextManager[BytesReader]:
+        return self._guarded(self._read_lock, self._reader)
+
+    @contextmanager
+    def _guarded(self, lock: threading.Lock, cache: Connection) -> Iterator[Connection]:
+        """A connection, for this thread alone, with its errors translated."""
+        with lock:
+            if self._closed:
+                raise StorageError(f"{self.directory}: the store is closed")
+            try:
+                yield cache
+            except BaseException as error:
+                with suppress(sqlite3.Error):  # SQLite may have undone it by itself
+                    cache.roll_back()
+                if isinstance(error, sqlite3.Error | OSError | Timeout):
+                    raise disk_failure(self._path, error) from error
+                if isinstance(error, ForeignEntryError):
+                    raise self._foreign(error) from error
+                raise
+
+    def _foreign(self, error: ForeignEntryError) -> StorageError:
+        return StorageError(f"{self._path}: it holds {error}; check the disk and who can write there, then start over")
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def __repr__(self) -> str:
+        return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"
+
+
+def _made(directory: Path) -> BytesCache:
+    directory.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(directory / DATABASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
+    return BytesCache(str(directory.absolute()))

@@ -1,0 +1,47 @@
+"""What files need so that a checkpoint can rely on them. Stateless; used on any thread."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder. Raises StorageError where that can't be known: in a folder of another user."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    return True
+
+
+def cut_back(path: Path, length: int) -> None:
+    """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
+    try:
+        found = path.stat().st_size if path.exists() else 0
+        if found < length:
+            raise StorageError(
+                f"{path}: {found:,} bytes, but the last checkpoint noted {length:,}: it was cut or replaced; "
+                "put the file back as it was, or start over with --fresh"
+            )
+        if found > length:
+            os.truncate(path, length)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names of new files in it durable, too. Raises StorageError."""
+    try:
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise disk_failure(directory, error) from error

@@ -1,0 +1,111 @@
+"""LogBook: all logs of a crawl, flushed together (LARM-98), and cut back together when a crawl is resumed.
+
+Opened by the wiring, flushed by the tick thread; the logs themselves are written to by any thread. A log called ``name`` is the
+file ``<name>.log``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import cut_back
+from larm.kit.logs.log_file import LogFile
+
+__all__ = ["LogBook", "LogFile", "time_of_day"]
+
+
+class LogBook:
+    """The logs of one directory. Files in it that nobody opened here are somebody else's and are left alone."""
+
+    def __init__(self, directory: Path, others: Collection[str] = ()) -> None:
+        """Make the directory where it is missing; ``others`` are files in it that are refused. Raises StorageError."""
+        # constant after construction
+        self.directory = directory
+        self._others = frozenset(others)
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._files: dict[str, LogFile] = {}
+        self._noted: dict[str, int] | None = None  # positions to go on from, of logs that are not open yet
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_failure(directory, error) from error
+
+    def open(self, name: str, header: str | None = None) -> LogFile:
+        """The log ``<name>.log``, the same object for the same name. Raises StorageError; ValueError if the name is a path."""
+        if not name or name != Path(name).name:
+            raise ValueError(f"{name!r} is no name of a log")
+        with self._lock:
+            if name not in self._files:
+                path = self._path(name)
+                if path.name in self._others:
+                    raise StorageError(
+                        f"{path}: it was there before this crawl and is not larm's; it would be overwritten; move it"
+                        " elsewhere, or use another directory (--dir)"
+                    )
+                if self._noted is not None:
+                    cut_back(path, self._noted.get(name, 0))
+                self._files[name] = LogFile(path, header)
+                if self._noted is not None:
+                    self._noted.pop(name, None)
+            return self._files[name]
+
+    def sync(self) -> None:
+        """Flush, and wait for the disk: a log must not be shorter than a checkpoint notes, even after a power cut."""
+        for file in self._opened():
+            file.sync()
+
+    def positions(self) -> dict[str, int]:
+        """Length of each log with what is buffered: for the cut of a checkpoint. `sync` before it is stored."""
+        with self._lock:
+            return (self._noted or {}) | {name: file.position for name, file in self._files.items()}
+
+    def rewind(self, positions: Mapping[str, int]) -> None:
+        """Undo what was logged after ``positions`` was noted. Logs that it does not name become empty, when they are opened.
+
+        Raises StorageError, naming the file, if one is shorter than was noted.
+        """
+        with self._lock:
+            for name, position in positions.items():
+                if name not in self._files:
+                    cut_back(self._path(name), position)
+            for name, file in self._files.items():
+                file.rewind(positions.get(name, 0))
+            self._noted = {name: position for name, position in positions.items() if name not in self._files}
+
+    def close(self) -> None:
+        """Flush and close all logs. Raises StorageError, after closing all, for the first that could not be written."""
+        failures = []
+        for file in self._opened():
+            try:
+                file.close()
+            except Exception as error:  # noqa: BLE001  raised below
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def _opened(self) -> list[LogFile]:
+        with self._lock:
+            return list(self._files.values())
+
+    def _path(self, name: str) -> Path:
+        return self.directory / f"{name}.log"
+
+    def __repr__(self) -> str:
+        return f"<LogBook {self.directory}: {', '.join(self._files) or 'no logs'}>"
+
+
+class _WallClock(Protocol):
+    def wall(self) -> float: ...
+
+
+def time_of_day(clock: _WallClock) -> str:
+    """``HH:mm:ss:mmm``, local time, as each line of a log begins (LARM-96)."""
+    now = datetime.fromtimestamp(clock.wall())
+    return f"{now.hour:02d}:{now.minute:02d}:{now.second:02d}:{now.microsecond // 1000:03d}"

@@ -1,0 +1,93 @@
+"""The process that reads pages for a crawl: pages in, documents out, until its pipe closes. Made by `PageReader`.
+
+A copy of larm's process, made before the crawl is loaded, or ``python -m larm.reading.child MEMORY``. Of a page it makes what
+the crawl itself would.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Final
+
+from larm.kit.garbage import collect_rarely, give_back
+from larm.kit.processes.frames import KEPT
+from larm.kit.processes.helper_serve import serve
+from larm.model.document import Document
+from larm.model.host_resolver import parse_rules
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.model.url import URLNormalizer
+from larm.processing.apart.protocol import KINDS
+from larm.processing.by_mime import NO_MEMORY, ByMime, processors
+from larm.processing.triage import LARGE
+from larm.reading.protocol import Reply, Request, Terms, decode_request, encode_reply, settings_of
+
+_NOT_HERE: Final = "larm/not-here"
+
+
+class _NotHere:
+    """In place of a processor of the user's own: it may want to remember, so it is in the crawl's process."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:  # noqa: ARG002  see `larm.seams.Processor`
+        return Document(_NOT_HERE)
+
+
+class Child:
+    """Owns the processors."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._process: ByMime | None = None
+        self._reply = bytearray()  # memory that is used again
+
+    def answer(self, request: Request) -> bytearray:
+        """The frame of the reply."""
+        if request.terms is not None:
+            self._process = self._build(request.terms)
+        if self._process is None:
+            raise ValueError("a new process must be told how to read")
+        read = [self._process.process(message, fetched) for message, fetched in request.pages]
+        if self._counts[NO_MEMORY]:
+            raise MemoryError
+        documents = [None if document.mime == _NOT_HERE or document.mime in KINDS else document for document in read]
+        counts = dict(self._counts)
+        self._counts.clear()
+        if len(self._reply) > KEPT:
+            self._reply = bytearray()
+        encode_reply(Reply(documents, counts), self._reply)
+        if any(len(fetched.body) > LARGE for _, fetched in request.pages):
+            give_back()
+        return self._reply
+
+    def _build(self, terms: Terms) -> ByMime:
+        normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)
+        settings = settings_of(terms)
+        return processors(
+            LinkMemo(normalizer),
+            settings,
+            dict.fromkeys(terms.own, _NotHere()),
+            self._count,
+            text=terms.text,
+            agent=terms.agent,
+            page_size=terms.page_size,
+        )
+
+    def _count(self, name: str, n: int) -> None:
+        self._counts[name] += n
+
+
+def seconds(request: Request) -> float:
+    """What it may take."""
+    return request.seconds
+
+
+def main(memory: int) -> None:
+    """The whole process; ``memory``: bytes that it may have."""
+    collect_rarely()
+    serve(decode_request, seconds, Child().answer, memory)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

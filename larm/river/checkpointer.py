@@ -1,0 +1,155 @@
+"""Checkpointer: takes one consistent cut through all stages of the river, and makes it durable (LARM-116).
+
+1. Under the gate, for a moment: copy what changed in the frontier, the visited set, the counters; note the lengths of the logs;
+   put a marker into each storage's queue.
+2. The crawl goes on. The storages reach their markers and make everything before them durable; the logs are flushed.
+3. One transaction writes the copies. The storages are thus never behind the frontier.
+
+Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.hosts import HostBook
+from larm.frontier.queue_row import QueueRow
+from larm.kit.counters import Counters
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.logs.log_book import LogBook
+from larm.kit.threads.gate import Gate
+from larm.model.message import URLMessage
+from larm.seams import Clock
+from larm.storage.pipeline import StorageLine
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """What the last checkpoint cost."""
+
+    seconds: float
+    held: float
+    """Seconds of them in which the crawl was held by the gate."""
+    size: int
+    """Bytes of state written."""
+
+
+class ScopeHosts(Protocol):
+    """The scope filter's hosts, where it has any."""
+
+    hosts: set[str]
+
+
+class Checkpointer:
+    """Knows every part that has state; no part knows it."""
+
+    def __init__(
+        self,
+        *,
+        gate: Gate,
+        file: CheckpointFile,
+        store: BlockStore,
+        incoming: CachingQueue[URLMessage],
+        book: HostBook,
+        seen: DiskSeenSet,
+        counters: Counters,
+        logs: LogBook,
+        lines: Sequence[StorageLine],
+        absent: Mapping[str, Mapping[str, Any]],
+        missed: Sequence[str],
+        scope: ScopeHosts | None,
+        restrict_to: str,
+        start_urls: Sequence[str],
+        met: Callable[[], dict[str, list[str]]],
+        cycle: int,
+        clock: Clock,
+        begun: Callable[[], object] | None = None,
+    ) -> None:
+        """``absent``: the last positions of storages that this run leaves out, which they will go on from.
+
+        ``missed``, ``met``: see `Header`. ``begun`` is called when the first checkpoint of the crawl is on the disk.
+        """
+        # constant after construction
+        self._gate = gate
+        self._file = file
+        self._store = store
+        self._incoming = incoming
+        self._book = book
+        self._seen = seen
+        self._counters = counters
+        self._logs = logs
+        self._lines = lines
+        self._absent = {name: dict(position) for name, position in absent.items()}
+        self._missed = list(missed)
+        self._scope = scope
+        self._restrict_to = restrict_to
+        self._start_urls = list(start_urls)
+        self._met = met
+        self._cycle = cycle
+        self._clock = clock
+        # only the saving thread
+        self._begun = begun
+        self._lost = False
+        self.last = Saved(0.0, 0.0, 0)
+
+    def save(self, *, finished: bool = False, last: bool = False) -> None:
+        """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
+
+        ``last``: nothing comes after it, so each storage closes as soon as it has committed: the link graph has work to do
+        then, which need not wait for the index.
+
+        Does nothing once the gate is broken: the last checkpoint is the better one.
+        """
+        if self._lost:
+            raise StorageError("a checkpoint failed, so no later one can be whole; the state is that of the one before")
+        began = self._clock.monotonic()
+        with self._gate.cut():
+            if self._gate.broken:
+                return  # the step that this cut waited for failed half-way; its thread ends the crawl, and says why
+            self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
+            entered = self._clock.monotonic()
+            retired = self._store.retired()  # before the copies: what they refer to must stay
+            incoming = self._incoming.snapshot()
+            hosts, known = self._book.cut(), len(self._book)
+            fresh = self._seen.cut()
+            counters = self._counters.snapshot()
+            logs = self._logs.positions()
+            tickets = {line.name: line.request_commit() for line in self._lines}
+            scope = sorted(self._scope.hosts) if self._scope else []
+            epoch = self._store.next_epoch()  # after the copies: no block that they refer to may be of it
+            held = self._clock.monotonic() - entered
+        if last:
+            for line in self._lines:
+                line.close()
+        self._logs.sync()
+        storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
+        header = Header(
+            incoming=QueueRow.of(incoming),
+            counters=counters,
+            logs=dict(logs),
+            storages=self._absent | {name: dict(position) for name, position in storages.items()},
+            scope_hosts=scope,
+            restrict_to=self._restrict_to,
+            start_urls=self._start_urls,
+            met=self._met(),
+            epoch=epoch,
+            hosts=known,
+            cycle=self._cycle,
+            finished=finished,
+            clock_moved=self._book.clock_moved,
+            missed=self._missed,
+        )
+        size = self._file.write(header, hosts, fresh, retired)
+        self._lost = False
+        if self._begun is not None:
+            self._begun()
+            self._begun = None
+        self._seen.apply(fresh, epoch)
+        self._book.trim()
+        self.last = Saved(self._clock.monotonic() - began, held, size)

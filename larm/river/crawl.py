@@ -1,0 +1,432 @@
+"""Crawl: the whole river in one read.
+
+    put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
+        -> storages, each behind its queue and on its thread; the page's links go back to put
+
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``,
+and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What flows between them
+does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether. The end is counted by
+the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended in an outcome. How long
+the threads may take to end depends on how much they have left, so nobody cuts them off who gets on (`larm.river.patience`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from larm.config import Config
+from larm.errors import LarmError, StageError, StorageError
+from larm.fetching.pool import FetcherPool
+from larm.frontier.handler import MessageHandler
+from larm.frontier.queues import HostQueues
+from larm.kit.counters import Counters
+from larm.kit.garbage import give_back
+from larm.kit.threads.bell import Bell
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.kit.threads.ticker import Ticker
+from larm.kit.threads.workers import Workers
+from larm.model.document import Document
+from larm.model.lease import Lease
+from larm.model.lost import Lost
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Outcome
+from larm.monitor.rates import duration
+from larm.monitor.reporter import Reporter
+from larm.monitor.snapshot import Snapshot
+from larm.processing.triage import Work
+from larm.reading.heavy import HeavyReader
+from larm.reading.lane import ReliefLane
+from larm.reading.page_reader import PIPELINED, PageReader
+from larm.reading.slow_lane import SlowLane
+from larm.recrawl.revisit import Recrawl
+from larm.river.aside import waiting_sentence
+from larm.river.budget import PageBudget
+from larm.river.checkpointer import Checkpointer
+from larm.river.fetcher_record import FetcherRecord
+from larm.river.landing import start_visit
+from larm.river.patience import HANGS, Patience
+from larm.river.starts import StartWatch
+from larm.river.suspects import Suspects
+from larm.river.unloading import Unloader
+from larm.seams import Clock
+from larm.storage.pipeline import StorageLine
+
+LONGEST_WAIT = 60.0
+"""Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
+_ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
+"""What the threads do that have nothing to add."""
+
+
+WAITING = "hosts_waiting"
+"""The reason of a run that ends since all that is left must wait for long."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a run ended."""
+
+    reason: str
+    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), or `WAITING`."""
+    error: LarmError | None = None
+    start_fetched: bool = True
+    """At least one start URL was fetched, in this or an earlier run."""
+    failed_starts: Sequence[str] = ()
+    """A line for each start URL that brought no page in this run: what happened."""
+
+
+class Crawl:
+    """One run. Built by `larm.building.wiring`; `run` once, on the main thread."""
+
+    def __init__(
+        self,
+        *,
+        settings: Config,
+        clock: Clock,
+        handler: MessageHandler,
+        queues: HostQueues,
+        pool: FetcherPool,
+        bell: Bell[str | LarmError],
+        ticker: Ticker,
+        unloader: Unloader,
+        slow: SlowLane,
+        relief: ReliefLane,
+        readers: Sequence[PageReader],
+        heavy: HeavyReader,
+        work: Callable[[Fetched], Work],
+        suspects: Suspects,
+        lines: Sequence[StorageLine],
+        checkpointer: Checkpointer,
+        budget: PageBudget,
+        counters: Counters,
+        tally: Tally,
+        cpu: ThreadCpu,
+        gate: Gate,
+        records: Sequence[FetcherRecord],
+        starts: Sequence[URLMessage],
+        watch: StartWatch,
+        start_log: Callable[[Sequence[str]], object],
+        recrawl: Recrawl | None,
+        snapshot: Callable[[], Snapshot],
+        reporter: Reporter,
+        notes: list[str],
+        close: Callable[[], None],
+    ) -> None:
+        # constant after construction
+        self._settings = settings
+        self._clock = clock
+        self._handler = handler
+        self._queues = queues
+        self._pool = pool
+        self._bell = bell
+        """Why the crawl shall end."""
+        self._unloader = unloader
+        self._slow = slow
+        self._relief = relief
+        self._readers = readers
+        self._heavy = heavy
+        self._work = work
+        self._suspects = suspects
+        self._lines = lines
+        self._checkpointer = checkpointer
+        self._budget = budget
+        self._counters = counters
+        self._tally = tally
+        self._gate = gate
+        self._records = records
+        self._starts = starts
+        self._watch = watch
+        self._start_log = start_log
+        self._recrawl = recrawl
+        self.snapshot = snapshot
+        """All figures of this moment; any thread."""
+        self._reporter = reporter
+        self.notes = notes
+        """What a person should know before it starts; at the end there may be more."""
+        self._close = close
+        self._cpu = cpu
+        self._workers = Workers(self._thread_died, cpu)
+        self._writers = Workers(self._thread_died, cpu)
+        self._ticker = ticker
+        self._patience = Patience(clock, self._doing, self._tell)
+        self.on_second: Callable[[], object] = lambda: None
+        """Called by the main thread about once a second."""
+        self.on_end: Callable[[Sequence[str]], object] = lambda _waits: None
+        """The same while it ends: what it waits for, a line for each thread."""
+        # written by the main thread
+        self._stopping = False
+        self._told = clock.monotonic()
+        """When the reporter last had its turn, while it ends."""
+
+    # -- the main thread
+
+    def run(self) -> Ending:
+        """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
+        self._cpu.begin("main")
+        if self._readers and self._readers[0].fork():  # as long as there is no other thread
+            self._relief.at_once()
+        for line in self._lines:
+            self._writers.start(f"larm-store-{line.name}", line.run)
+        ending: str | LarmError
+        try:
+            for line in self._lines:
+                line.opened.result()
+            self._put_starts()
+            self._workers.start("larm-handler", self._handler.run)
+            for number in range(len(self._pool)):
+                self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
+            for number in range(len(self._records) - len(self._pool) - len(self._readers)):
+                self._workers.start(f"larm-read-{number}", lambda number=number: self._read_slow(number))  # type: ignore[misc]
+            for number in range(len(self._readers)):
+                self._workers.start(f"larm-relief-{number}", lambda number=number: self._relieve(number))  # type: ignore[misc]
+            self._workers.start("larm-tick", self._tick)
+            ending = self._wait_for_end()
+        except LarmError as error:
+            ending = error
+        ended = self._drain(ending)
+        self.notes += self._unloader.aside.sentences()
+        return ended
+
+    def stop(self, reason: str = "shutdown") -> None:
+        """End the crawl soon; safe in a signal handler and on any thread."""
+        self._bell.ring(reason)
+
+    def _put_starts(self) -> None:
+        with self._gate.step():
+            if self._starts:
+                for line in self._lines:
+                    line.put([start_visit(self._starts)])
+                self._handler.put(self._starts)
+        if self._recrawl is not None:
+            for batch in self._recrawl.due():
+                self._handler.put(batch)
+            self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
+        if self._tally.value == 0:
+            self._bell.ring("finished")
+        if self._budget.exhausted:
+            self.stop("closespider_pagecount")
+
+    def _wait_for_end(self) -> str | LarmError:
+        limit = self._settings.crawl.max_time
+        end = None if limit is None else self._clock.monotonic() + limit
+        while True:
+            left = 1.0 if end is None else min(1.0, end - self._clock.monotonic())
+            if left <= 0:
+                return "closespider_timeout"
+            reason = self._bell.wait(left)
+            if reason is not None:
+                return reason
+            self.on_second()
+
+    def _drain(self, ending: str | LarmError) -> Ending:
+        """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
+        self._stopping = self._unloader.stopping = True
+        self._handler.stop()
+        self._ticker.stop()
+        self._pool.wake_all()
+        self._slow.stop()
+        self._relief.stop()
+        for reader in self._readers:
+            reader.hurry()
+        self._heavy.interrupt()
+        for line in self._lines:
+            line.wake()
+        stuck = self._patience.wait(self._workers)
+        self._queues.give_back([*self._slow.rest(), *self._relief.rest()])
+        failed = self._watch.causes()
+        self._start_log(failed)
+        error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
+        if stuck:
+            error = error or _hang(stuck, "the state is that of the last checkpoint, and the same command continues the crawl")
+        if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
+            finished = ending == "finished"
+            gone = self._recrawl if finished and error is None else None
+            self._writers.start("larm-last", lambda: self._save_last(finished, gone))
+        else:
+            self._close_lines()
+        if stuck := self._patience.wait(self._writers):
+            error = error or _hang(stuck, "what they have not done, the same command does")
+        error = error or self._unheard()  # a storage may fail on its last words
+        reason = "failed" if error else str(ending)
+        try:
+            self._reporter.finish(reason)
+        except StorageError as failure:
+            error = error or failure
+        self._close()
+        fetched = self._counters.snapshot().get("start/fetched", 0) > 0
+        return Ending(reason, error, fetched, tuple(failed))
+
+    def _doing(self, name: str) -> str:
+        """What a thread does, as far as it can be seen from outside."""
+        for line in self._lines:
+            if name == f"larm-store-{line.name}":
+                return line.doing
+        for record in self._records:
+            if name == record.name:
+                now = record.figures()
+                return f"{now.state} {now.info}".strip()
+        return _ROLES.get(name, "")
+
+    def _tell(self, waits: Sequence[str]) -> None:
+        """The end takes a while: whoever looks shall see for what."""
+        self.on_end(waits)
+        now = self._clock.monotonic()
+        if now >= self._told + self._settings.monitor.tick and "larm-tick" not in self._workers.alive():
+            self._told = now
+            with suppress(StorageError):  # the last report will say it again
+                self._reporter.tick(waits)
+
+    def _close_lines(self) -> None:
+        for line in self._lines:
+            line.close()
+
+    def _unheard(self) -> LarmError | None:
+        """The first failure that the bell has not told yet."""
+        while (reason := self._bell.wait(0.0)) is not None:
+            if isinstance(reason, LarmError):
+                return reason
+        return None
+
+    def _thread_died(self, name: str, error: BaseException) -> None:
+        """On the dying thread."""
+        if isinstance(error, LarmError):
+            self._bell.ring(error)
+        else:
+            failure = StageError(f"{name} died of {type(error).__name__}: {error}; the same command continues the crawl")
+            failure.__cause__ = error
+            self._bell.ring(failure)
+
+    # -- larm-tick
+
+    def _tick(self) -> None:
+        self._reporter.tick()  # `larm stats` has something to show from the start
+        while self._ticker.wait():
+            self._checkpointer.save()
+            give_back()
+            self._reporter.tick()
+            self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
+        """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
+        far = self._queues.far_off(self._settings.frontier.longest_wait)
+        if (far or self._tally.value == 0) and (lease := self._suspects.next_held()) is not None:
+            self._queues.take_up(lease)
+        elif far:
+            self.notes.append(waiting_sentence(far, self._clock.wall()))
+            self._bell.ring(WAITING)
+
+    # -- larm-last
+
+    def _save_last(self, finished: bool, recrawl: Recrawl | None) -> None:
+        """On a thread of its own, for the storages may have much to write before they commit."""
+        try:
+            if recrawl is not None:
+                self._forget_gone(recrawl)
+            self._checkpointer.save(finished=finished, last=True)
+        finally:
+            self._close_lines()
+
+    def _forget_gone(self, recrawl: Recrawl) -> None:
+        """A revisit is over: what it found gone leaves the storages. When nobody else makes checkpoints any more.
+
+        The page book must know of all answers before. By a checkpoint, for storages can go back behind one commit, not two.
+        """
+        self._checkpointer.save()
+        gone = recrawl.gone()
+        self._counters.add("revisit/gone", len(gone))
+        with self._gate.step():
+            for line in self._lines:
+                line.put(gone)
+
+    # -- larm-fetch-<n>
+
+    def _fetch(self, number: int) -> None:
+        """Lease, transfer, process, store, release: until the crawl stops; then give back what is in the air."""
+        fetcher = self._pool.fetchers[number]
+        while not self._stopping:
+            free = self._settings.fetch.transfers - fetcher.in_flight
+            mine = self._pool.may_lease(number)
+            leases = self._budget.spend(free, self._queues.lease) if free and mine else []
+            if free and not mine:
+                self._pool.wake_one()  # the hosts of what has ended may be asked again
+            for lease in leases:
+                if self._suspects.hold(lease):
+                    self._budget.settle(1, 0)
+                    self._queues.put_off([lease])
+                else:
+                    fetcher.start(lease)
+            wait = LONGEST_WAIT
+            if len(leases) == free:
+                self._pool.fed(number)
+            elif self._pool.hunger(number) and self._budget.open:  # else no host is of use before a reservation comes free
+                wait = min(wait, self._queues.seconds_to_next())
+            self._records[number].now("getting" if fetcher.in_flight else "idle")
+            ended = fetcher.wait(wait)
+            self._pool.back(number)
+            quick = self._relief.divert(ended)
+            rest = self._slow.divert(quick, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
+            if rest:
+                self._relief.spent(self._unloader.unload(number, rest))
+        self._queues.give_back(fetcher.abandon())
+
+    # -- larm-read-<n>
+
+    def _read_slow(self, number: int) -> None:
+        """What takes long to read, so that no transfer has to wait for it."""
+        slot = len(self._pool) + number
+        while (ended := self._slow.take()) is not None:
+            self._unload_slow(slot, *ended)
+            self._pool.wake_one()  # its host may be asked again, and who asks is another thread
+            give_back()  # it was large
+            self._records[slot].now("idle")
+
+    def _unload_slow(self, slot: int, lease: Lease, outcome: Outcome) -> None:
+        url = lease.message.url.access
+        found: Document | Lost = Lost.UNREAD
+        if isinstance(outcome, Fetched) and self._work(outcome) is Work.HEAVY and not self._suspects.refuses(url):
+            self._records[slot].now("scanning")
+            found = self._heavy.read(lease, outcome, self._suspects.reading(slot, url))
+            if found is Lost.UNREAD and self._stopping:
+                self._queues.give_back([lease])
+                return
+        if isinstance(found, Lost) and found is not Lost.UNREAD:
+            self._unloader.set_aside(slot, lease, outcome, found)
+        else:
+            document = found if isinstance(found, Document) else None
+            self._relief.spent(self._unloader.unload(slot, [(lease, outcome)], [document]))
+
+    # -- larm-relief-<n>
+
+    def _relieve(self, number: int) -> None:
+        """What another process reads, as this one has its hands full."""
+        slot = len(self._records) - len(self._readers) + number
+        reader = self._readers[number]
+        if self._relief.wait_for_need(number):
+            reader.start()
+            self._relief.open(number)
+        while (pages := self._relief.take(wait=not reader.out)) or reader.out:
+            if pages:
+                reader.hand(pages)
+                if reader.out < PIPELINED:
+                    continue
+            found = reader.take()
+            self._records[slot].now("scanning")
+            if self._stopping:
+                self._queues.give_back([lease for (lease, _), document in found if document is Lost.UNREAD])
+                found = [(page, document) for page, document in found if document is not Lost.UNREAD]
+            read = [(page, document) for page, document in found if isinstance(document, Document) or document is Lost.UNREAD]
+            documents = [document if isinstance(document, Document) else None for _, document in read]
+            self._unloader.unload(slot, [page for page, _ in read], documents)
+            for (lease, outcome), document in found:
+                if isinstance(document, Lost) and document is not Lost.UNREAD:
+                    self._unloader.set_aside(slot, lease, outcome, document)
+            self._records[slot].now("idle")
+        reader.dismiss()
+
+
+def _hang(stuck: Sequence[str], then: str) -> StageError:
+    """Threads from which nothing will come any more."""
+    return StageError(f"nothing has moved for {duration(HANGS)} in {'; '.join(stuck)}: it hangs; {then}")

@@ -1,0 +1,273 @@
+"""Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
+
+`land` runs on the fetcher threads, outside all locks: this is where pages are parsed. What it returns is carried out by
+``larm.river.crawl`` in one step of the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from larm.config import Frontier as Settings
+from larm.frontier.politeness import policy
+from larm.model import cuts, hollow
+from larm.model.credentials import without_credentials
+from larm.model.digest import digest
+from larm.model.document import Document, Visit
+from larm.model.lease import Lease
+from larm.model.links import Link, Links
+from larm.model.lost import Lost
+from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
+from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.url import BadUrl, Url
+from larm.processing.apart.protocol import KINDS
+from larm.processing.hollow import hollow_of
+from larm.seams import CrawlOrder
+
+
+class ProcessByMime(Protocol):
+    """What `larm.processing.by_mime.ByMime` is."""
+
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """A Document for any bytes; never raises."""
+        ...
+
+
+class Landed(NamedTuple):
+    """A fetch that has ended, and all that follows from it."""
+
+    lease: Lease
+    outcome: Outcome
+    counts: dict[str, int]
+    log_line: str
+    error: bool = False
+    """The line belongs into the thread's error log, too."""
+    visit: Visit | None = None
+    messages: Sequence[URLMessage] = ()
+    """For the message handler."""
+    known: Mapping[str, str] = {}
+    """Links that a filter would drop, mostly as visited, and which therefore never became messages.
+
+    By the name of the filter their access forms, a line each."""
+    again: URLMessage | None = None
+    """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
+    warnings: Sequence[str] = ()
+
+    @property
+    def page(self) -> bool:
+        """A document that is stored."""
+        return self.visit is not None and self.visit.document is not None
+
+
+class Lander:
+    """Shared by all fetcher threads."""
+
+    def __init__(
+        self,
+        process: ProcessByMime,
+        join: Callable[[str, str], Url],
+        settings: Settings,
+        max_depth: int | None,
+        order: CrawlOrder | None = None,
+        *,
+        recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
+        limits: Mapping[str, int] | None = None,
+        text: bool = True,
+    ) -> None:
+        """``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
+
+        ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
+        """
+        # constant after construction
+        self._process = process
+        self._join = join
+        self._settings = settings
+        self._max_depth = max_depth
+        self._order = order
+        self._recall = recall
+        self._limits = limits or {}
+        self._text = text
+
+    def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
+        """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
+        match outcome:
+            case Fetched():
+                return self._page(lease, outcome, document)
+            case Moved():
+                return self._moved(lease, outcome)
+            case NotModified():
+                return _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+            case Refused(status=status):
+                landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
+                return landed._replace(visit=self._no_page(lease.message, outcome, status))
+            case Failed():
+                counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
+                text = f"{outcome.reason.value}: {outcome.detail}"
+                landed = _landed(lease, outcome, text, error=True, counts=counts)
+                return landed._replace(visit=self._no_page(lease.message, outcome, 0))
+
+    def set_aside(self, lease: Lease, outcome: Outcome, why: Lost = Lost.DEADLY) -> Landed:
+        """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
+        landed = _landed(lease, outcome, why.why, error=True, counts={why.counter: 1})
+        return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, 0))
+
+    def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
+        message = lease.message
+        if message.known is not None and message.known.digest == digest(outcome.body):
+            return _landed(
+                lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
+            )
+        if document is None:
+            document = self._process.process(message, outcome)
+        visit = Visit(
+            page=message.url.access,
+            links=document.links,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            depth=message.depth,
+            status=outcome.status,
+            headers=_without_validators(outcome.headers) if outcome.flaw else outcome.headers,
+            body=outcome.body,
+            document=document,
+            revisited=message.known is not None,
+            cuts=self._cuts(outcome, document),
+        )
+        same = bool(message.known and message.known.text == document.seen != 0)
+        cut = f" (cut off at {', '.join(visit.cuts)})" if visit.cuts else ""
+        empty = hollow_of(document, outcome.body) if self._text else ""
+        notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
+        notes += f" ({hollow.NOTES[empty]})" if empty else ""
+        landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
+        if outcome.truncated:
+            landed.counts["downloader/truncated"] = 1
+        for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
+            landed.counts[name] = 1
+        if empty:
+            landed.counts[hollow.COUNTED + empty] = 1
+        if outcome.flaw:
+            landed.counts["downloader/flawed"] = 1
+        if message.known is not None:
+            landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
+        messages, known = self._follow(message, document)
+        return landed._replace(
+            visit=visit,
+            messages=messages,
+            known=known,
+            warnings=document.warnings,
+            error=bool(outcome.truncated or outcome.flaw or visit.cuts),
+        )
+
+    def _cuts(self, outcome: Fetched, document: Document) -> Mapping[str, int]:
+        """What was not read of a page, and by which limits; one that came short by itself was not cut by us."""
+        found = document.cuts
+        if outcome.truncated and not outcome.flaw:
+            found = (cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
+        most = self._limits.get(cuts.TEXT)
+        if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
+            sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
+            found = (*found, cuts.TEXT) if max(sizes) > most and document.index else found
+        return {name: self._limits.get(name, 0) for name in found} if found else _NONE
+
+    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
+        """What goes on, and what would not get far.
+
+        Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
+        three times as long as to ask first: 20 us a page. An order needs all links, as each says something of its target.
+        """
+        depth = message.depth + 1
+        if self._max_depth is not None and depth > self._max_depth:
+            return (), {}
+        page = message.url.access
+        links = document.links
+        if self._recall is None or self._order is not None:
+            found = [URLMessage(link.url, page, link.link_type, depth) for link in links if link.follow]
+            return (found if self._order is None else self._order.found(message, found)), {}
+        targets = links.followed()
+        dropped = self._recall(targets)
+        fresh = set(targets).difference(*dropped.values())
+        accesses = links.accesses.split("\n") if dropped else []
+        known = {
+            name: "\n".join([access for access, target in zip(accesses, targets, strict=True) if target in gone])
+            for name, gone in dropped.items()
+        }
+        return [URLMessage(link.url, page, link.link_type, depth) for link in links.among(fresh)], known
+
+    def _moved(self, lease: Lease, outcome: Moved) -> Landed:
+        """A link of type 2, and the target as a message of its own (LARM-17)."""
+        message = lease.message
+        landed = _landed(lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status)
+        try:
+            target = self._join(message.url.access, outcome.location)
+        except BadUrl as error:
+            return landed._replace(error=True, log_line=f"{landed.log_line}: {error}")
+        visit = Visit(
+            page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
+        )
+        if message.redirects >= self._settings.redirects:
+            landed.counts["redirect/too_many"] = 1
+            return landed._replace(
+                visit=visit, error=True, log_line=f"{landed.log_line}: more than {message.redirects} in a row"
+            )
+        onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
+        if target.fingerprint != message.url.fingerprint:
+            messages = (onward,) if self._order is None else self._order.found(message, (onward,))
+            return landed._replace(visit=visit, messages=messages)
+        if target.access == message.url.access:
+            landed.counts["redirect/to_itself"] = 1
+            return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")
+        if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
+            onward = msgspec.structs.replace(onward, known=UNKNOWN)
+        return landed._replace(visit=visit, again=onward)
+
+    def _no_page(self, message: URLMessage, outcome: Outcome, status: int) -> Visit | None:
+        """For the page book: we may have had this page before, or it may be there the next time.
+
+        None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
+        """
+        if policy(outcome, message.tries, self._settings).retry:
+            return None
+        return Visit(
+            page=message.url.access,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            depth=message.depth,
+            status=status,
+        )
+
+
+_NONE: Mapping[str, int] = {}
+
+
+def _landed(
+    lease: Lease,
+    outcome: Outcome,
+    text: str,
+    *,
+    status: int = 0,
+    error: bool = False,
+    counts: dict[str, int] | None = None,
+) -> Landed:
+    timing = outcome.timing
+    counts = counts if counts is not None else {}
+    counts["downloader/request_count"] = 1
+    counts["downloader/response_bytes"] = timing.received
+    if status:
+        counts[f"downloader/response_status_count/{status}"] = 1
+    line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
+    return Landed(lease, outcome, counts, line, error)
+
+
+def _without_validators(headers: dict[str, str]) -> dict[str, str]:
+    """Of a body that is not what the server has: or it would be "not modified" for ever."""
+    return {name: value for name, value in headers.items() if name not in ("etag", "last-modified")}
+
+
+def start_visit(messages: Sequence[URLMessage]) -> Visit:
+    """The links.log lines of the start URLs (LARM-89)."""
+    return Visit(page="<start>", links=Links.of(Link(message.url, ORDINARY, "") for message in messages))

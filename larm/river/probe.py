@@ -1,0 +1,127 @@
+"""Probe: one look at all parts of a running crawl, for the monitor (LARM-78). Reads, changes nothing; any thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from larm.frontier.handler import MessageHandler
+from larm.frontier.queues import HostQueues
+from larm.frontier.traps.desk import TrapDesk
+from larm.kit.counters import Counters
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.processes.helpers_cpu import helpers_seconds
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.monitor.snapshot import Snapshot, StorageFigures
+from larm.river.checkpointer import Checkpointer
+from larm.river.fetcher_record import FetcherRecord
+from larm.seams import Clock
+from larm.storage.pipeline import StorageLine
+
+_BYTES_A_FINGERPRINT = 15  # measured on the disk
+
+
+class Probe:
+    """Callable; returns a `Snapshot`."""
+
+    def __init__(
+        self,
+        *,
+        handler: MessageHandler,
+        queues: HostQueues,
+        records: Sequence[FetcherRecord],
+        transfers: int,
+        lines: Sequence[StorageLine],
+        storage_limit: int,
+        checkpointer: Checkpointer,
+        counters: Counters,
+        seen: DiskSeenSet,
+        tally: Tally,
+        traps: TrapDesk,
+        cpu: ThreadCpu,
+        clock: Clock,
+    ) -> None:
+        # constant after construction
+        self._handler = handler
+        self._queues = queues
+        self._records = records
+        self._transfers = transfers
+        self._lines = lines
+        self._storage_limit = storage_limit
+        self._checkpointer = checkpointer
+        self._counters = counters
+        self._seen = seen
+        self._tally = tally
+        self._traps = traps
+        self._cpu = cpu
+        self._clock = clock
+        self._began = clock.monotonic()
+        self._before = counters.snapshot()
+
+    def __call__(self) -> Snapshot:
+        """The figures of this moment."""
+        counters = self._counters.snapshot()
+        hosts = self._queues.figures()
+        incoming = len(self._handler.incoming)
+        waiting = max(self._tally.value + hosts.given_up_urls - incoming - hosts.in_flight, 0)
+        return Snapshot(
+            elapsed=self._clock.monotonic() - self._began,
+            pages=counters.get("item_scraped_count", 0),
+            pages_run=self._since("item_scraped_count", counters),
+            requests=self._since("downloader/request_count", counters),
+            received=self._since("downloader/response_bytes", counters),
+            incoming=incoming,
+            handler_busy=self._handler.busy,
+            filtered={
+                name.removesuffix("/filtered"): self._since(name, counters) for name in counters if name.endswith("/filtered")
+            },
+            visited=len(self._seen),
+            visited_bytes=len(self._seen) * _BYTES_A_FINGERPRINT,
+            waiting=waiting,
+            in_flight=hosts.in_flight,
+            transfers=self._transfers,
+            hosts_known=hosts.hosts,
+            hosts_queued=hosts.ready + hosts.waiting,
+            hosts_ready=hosts.ready,
+            hosts_waiting=hosts.waiting - hosts.blocked if hosts.waiting > hosts.blocked else 0,
+            hosts_blocked=hosts.blocked,
+            hosts_given_up=hosts.given_up,
+            held_back=self._traps.held_back,
+            left=tuple(self._traps.left()),
+            growing=tuple(self._traps.growing),
+            errors=sum(self._since(name, counters) for name in counters if _is_error(name)),
+            storages=tuple(StorageFigures(line.name, line.queued_bytes, int(self._storage_limit)) for line in self._lines),
+            threads=tuple(record.figures() for record in self._records),
+            cpu=self._stages(),
+            checkpoint_seconds=self._checkpointer.last.seconds,
+            checkpoint_bytes=self._checkpointer.last.size,
+            counters={name: self._since(name, counters) for name in counters if self._since(name, counters)},
+            totals=counters,
+        )
+
+    def _stages(self) -> dict[str, float]:
+        """Processor time by stage."""
+        threads = self._cpu.seconds()
+        processing = sum(record.processing for record in self._records)
+        river = sum(threads.get(record.name, 0.0) for record in self._records)  # all that fetch, read, or have others read
+        stages = {
+            "fetching": max(river - processing, 0.0),
+            "processing": processing,
+            "filters and frontier": threads.get("larm-handler", 0.0),
+            **{f"storage {line.name}": threads.get(f"larm-store-{line.name}", 0.0) for line in self._lines},
+            "checkpoints and figures": threads.get("larm-tick", 0.0),
+            "start, display and end": threads.get("main", 0.0),
+        }
+        stages["other"] = max(time.process_time() - sum(stages.values()), 0.0)
+        stages["processing, in other processes"] = helpers_seconds()
+        return {name: round(seconds, 4) for name, seconds in stages.items()}
+
+    def _since(self, name: str, counters: dict[str, int]) -> int:
+        return counters.get(name, 0) - self._before.get(name, 0)
+
+
+def _is_error(name: str) -> bool:
+    return name.startswith(
+        ("downloader/exception_type_count/", "downloader/response_status_count/4", "downloader/response_status_count/5")
+    )

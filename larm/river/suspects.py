@@ -1,0 +1,130 @@
+"""Suspects: pages that were being read when the process died, and those that must not be read again.
+
+A page that crashes a C library, or fills the memory, would otherwise do so after every restart. Each thread that reads notes in
+a flight recorder which page that is. What a dead process left there is a suspect: the next run fetches it last and alone, after
+a checkpoint, so that another death costs nothing but this page; and that sets it aside. Who is read then is none any more.
+(A kill -9 may hit any page; it is hardly ever the same one twice, when it is alone.)
+
+Built by the wiring at the start; `reading` is called by the threads that fetch or read, each with its own slot, `hold` by those
+that fetch, `next_held` by the tick thread.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.processes.flight_recorder import LONGEST, FlightRecorder
+from larm.model.digest import digest
+from larm.model.lease import Lease
+
+DIED, ENOUGH = 3, 6
+"""Points for a death, and how many set a page aside: two deaths, as earlier versions counted crashes."""
+
+
+class Suspects:
+    """Owns ``suspects.json``, ``inflight`` and ``crash`` in the folder of the queues."""
+
+    def __init__(self, folder: Path, slots: int) -> None:
+        """Draw conclusions from what the last process left. Raises StorageError."""
+        self._file = folder / "suspects.json"
+        trace = folder / "crash"
+        self._points = _read(self._file)
+        try:
+            crashed = trace.exists() and trace.stat().st_size > 0
+            self._recorder = FlightRecorder(folder / "inflight", slots)
+            for url in self._recorder.left_over:
+                self._points[url] = self._points.get(url, 0) + DIED
+            self.killed = bool(self._recorder.left_over) and not crashed
+            """The last process was killed while it read something: it may have been short of memory."""
+            if self._recorder.left_over:
+                write_atomically(self._file, msgspec.json.encode(self._points))
+            self._trace = trace.open("wb")
+        except OSError as error:
+            raise disk_failure(folder, error) from error
+        faulthandler.enable(self._trace)
+        self.aside = frozenset(url for url, points in self._points.items() if points >= ENOUGH)
+        """Names of pages that are not to be read, see `refuses`."""
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._waiting = set(self._points) - self.aside
+        self._held: deque[Lease] = deque()
+        self._survived: set[str] = set()
+
+    def refuses(self, url: str) -> bool:
+        """Whether this page, of which the access URL is given, is not to be read."""
+        return bool(self.aside) and _name(url) in self.aside
+
+    def hold(self, lease: Lease) -> bool:
+        """Whether this lease is for a suspect, whose turn is last; it is kept for `next_held` then."""
+        if not self._waiting or lease.robots:  # nearly always
+            return False
+        with self._lock:
+            if _name(lease.message.url.access) not in self._waiting:
+                return False
+            self._held.append(lease)
+            return True
+
+    @property
+    def holds(self) -> bool:
+        """Some suspect waits for everything else to be done."""
+        return bool(self._held)
+
+    def next_held(self) -> Lease | None:
+        """A lease that was held; its page may be fetched now."""
+        with self._lock:
+            if not self._held:
+                return None
+            lease = self._held.popleft()
+            self._waiting.discard(_name(lease.message.url.access))
+            return lease
+
+    @contextmanager
+    def reading(self, slot: int, url: str) -> Iterator[None]:
+        """The thread of this slot reads a page, or has it read."""
+        name = _name(url)
+        self._recorder.begin(slot, name)
+        yield  # after an exception the slot stays as it is: the process is about to end
+        self._recorder.end(slot)
+        if name in self._points:
+            with self._lock:
+                self._survived.add(name)
+
+    def close(self) -> None:
+        """A clean end: nobody is to blame, and who was read is no suspect any more. A second call does nothing."""
+        if not self._trace.closed:
+            if self._survived:
+                left = {name: points for name, points in self._points.items() if name not in self._survived}
+                with suppress(OSError):  # they are suspects for one more run
+                    write_atomically(self._file, msgspec.json.encode(left))
+            faulthandler.disable()
+            self._trace.close()
+            Path(self._trace.name).unlink(missing_ok=True)
+            self._recorder.close()
+
+
+def _name(url: str) -> str:
+    """The URL; of one that the recorder would cut, the beginning, and what tells it from others that begin so."""
+    if len(url) <= LONGEST:
+        return url
+    return f"{url[:1000]}...{digest(url.encode('utf-8', 'replace')):x}"
+
+
+def _read(file: Path) -> dict[str, int]:
+    if not file.exists():
+        return {}
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, int])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(
+            f"{file}: can't be read ({error}); remove it, and pages that crash larm will be tried again"
+        ) from error

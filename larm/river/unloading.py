@@ -1,0 +1,206 @@
+"""Unloader: fetches that have ended are read, and what follows is carried out: the last bend of the river.
+
+Called by the threads that fetch, and by those that read what others have fetched (``larm-fetch-<n>``, ``larm-read-<n>``,
+``larm-relief-<n>``), each with a number, and so with a log and a slot of its own. Reading happens outside all locks; what
+follows is one step of the gate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from larm.config import Frontier as Settings
+from larm.duplicates.novelty import NoveltyJudge
+from larm.fetching.pool import FetcherPool
+from larm.frontier.handler import MessageHandler
+from larm.frontier.politeness import policy
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.errand import RobotsErrand
+from larm.kit.counters import Counters
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.model.document import Document
+from larm.model.lease import Lease
+from larm.model.lost import Lost
+from larm.model.novelty import Novelty
+from larm.model.outcome import Outcome
+from larm.river.aside import Aside
+from larm.river.budget import SPENT, PageBudget
+from larm.river.fetcher_record import FetcherRecord
+from larm.river.landing import Landed, Lander
+from larm.river.starts import StartWatch
+from larm.river.suspects import Suspects
+from larm.storage.pipeline import StorageLine, cost_of
+
+Ended = tuple[Lease, Outcome]
+
+
+class Unloader:
+    """Shared by all threads that fetch or read. ``stop(reason)`` ends the crawl."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        lander: Lander,
+        known: Callable[[str, str], object],
+        lines: Sequence[StorageLine],
+        handler: MessageHandler,
+        queues: HostQueues,
+        errand: RobotsErrand,
+        pool: FetcherPool,
+        budget: PageBudget,
+        counters: Counters,
+        tally: Tally,
+        gate: Gate,
+        records: Sequence[FetcherRecord],
+        suspects: Suspects,
+        judge: NoveltyJudge | None,
+        learn: Callable[[Sequence[Novelty]], None],
+        watch: StartWatch,
+        stop: Callable[[str], object],
+    ) -> None:
+        """``judge``: says of pages whether they say anything new, which ``learn`` is told; None: nobody wants to know."""
+        # constant after construction
+        self._settings = settings
+        self._lander = lander
+        self._known = known
+        """Told of links that need not pass the filters; in a step of the gate."""
+        self._lines = lines
+        self._handler = handler
+        self._queues = queues
+        self._errand = errand
+        self._pool = pool
+        self._budget = budget
+        self._counters = counters
+        self._tally = tally
+        self._gate = gate
+        self._records = records
+        self._suspects = suspects
+        self._judge = judge
+        self._learn = learn
+        self._watch = watch
+        self._stop = stop
+        self.aside = Aside()
+        # written by the main thread
+        self.stopping = False
+        """Nobody waits for room in a storage's queue any more."""
+
+    def unload(self, number: int, ended: Sequence[Ended], documents: Sequence[Document | None] = ()) -> float:
+        """What the thread of this number got; returns the processor time that it spent on reading, in seconds.
+
+        ``documents``: of those that were read elsewhere, as many as ``ended``; None: not read yet.
+        """
+        record = self._records[number]
+        record.now("storing")
+        for line in self._lines:
+            line.wait_for_room(lambda: self.stopping)
+        record.now("scanning")
+        began = time.thread_time()
+        read = documents or [None] * len(ended)
+        landed = [
+            self._read(number, lease, outcome, document)
+            for (lease, outcome), document in zip(ended, read, strict=True)
+            if not lease.robots
+        ]
+        novelties = self._look_for_news(landed)
+        spent = time.thread_time() - began
+        record.spent(spent)
+        for each in landed:
+            if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
+                self.aside.put(Lost.UNREAD, each.visit.page)
+        with self._gate.step():
+            if novelties:
+                self._learn(novelties)
+            for lease, outcome in ended:
+                if lease.robots:
+                    self._errand.land(lease, outcome)
+            self._follow(landed)
+            record.add(landed)
+        self._account(len(ended), sum(each.page for each in landed))
+        return spent
+
+    def set_aside(self, number: int, lease: Lease, outcome: Outcome, why: Lost) -> None:
+        """A page that nobody reads, in this run at least."""
+        self.aside.put(why, lease.message.url.access)
+        landed = [self._lander.set_aside(lease, outcome, why)]
+        with self._gate.step():
+            self._follow(landed)
+            self._records[number].add(landed)
+        self._account(1, 0)
+
+    def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:
+        url = lease.message.url.access
+        if self._suspects.refuses(url):
+            self.aside.put(Lost.DEADLY, url)
+            return self._lander.set_aside(lease, outcome)
+        if document is not None:
+            return self._lander.land(lease, outcome, document)
+        self._records[number].reads(url)
+        with self._suspects.reading(number, url):
+            return self._lander.land(lease, outcome)
+
+    def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
+        """What the pages among them say that is new; links of one that says nothing are marked."""
+        pages = [n for n, each in enumerate(landed) if each.page]
+        if self._judge is None or not pages:
+            return []
+        visits = [visit for n in pages if (visit := landed[n].visit) is not None]
+        judged = self._judge.judge(visits)
+        for n, visit, (fingerprint, novelty) in zip(pages, visits, judged, strict=True):
+            messages = landed[n].messages
+            if novelty.stale:
+                messages = [msgspec.structs.replace(message, stale=True) for message in messages]
+            known = msgspec.structs.replace(visit, fingerprint=fingerprint)
+            landed[n] = landed[n]._replace(visit=known, messages=messages)
+        return [novelty for _, novelty in judged]
+
+    def _follow(self, landed: Sequence[Landed]) -> None:
+        """In a step of the gate: documents to the storages, links to the handler, leases back."""
+        visits = [each.visit for each in landed if each.visit is not None]
+        if visits:
+            cost = cost_of(visits)
+            for line in self._lines:
+                line.put(visits, cost)
+        known: dict[str, list[str]] = {}
+        for each in landed:
+            for name, urls in each.known.items():
+                known.setdefault(name, []).append(urls)
+        for name, texts in known.items():
+            self._known(name, "\n".join(texts))
+        messages = [message for each in landed for message in each.messages]
+        if messages:
+            self._handler.put(messages)
+        for each in landed:
+            self._release(each)
+
+    def _release(self, landed: Landed) -> None:
+        message, outcome = landed.lease.message, landed.outcome
+        decision = self._queues.release(
+            landed.lease,
+            outcome.timing.seconds,
+            lambda host: policy(outcome, message.tries, self._settings, blocks=host.backoffs),
+        )
+        counts = landed.counts
+        if landed.page:
+            counts["item_scraped_count"] = counts[SPENT] = 1
+            if message.depth == 0:
+                counts["start/fetched"] = 1
+        self._watch.ended(landed, retry=decision.retry and not decision.unreachable)
+        if decision.retry:
+            counts["retry/count"] = 1
+        self._counters.update(counts)
+        if landed.again is not None and self._errand.allows(landed.again):
+            self._queues.add([landed.again])
+        elif not decision.retry:
+            self._tally.fall(1)
+
+    def _account(self, ended: int, pages: int) -> None:
+        self._budget.settle(ended, pages)
+        if pages and self._budget.exhausted:
+            self._stop("closespider_pagecount")
+        elif self._budget.limited:
+            self._pool.wake_one()  # a reservation may have come free
