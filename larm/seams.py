@@ -193,6 +193,26 @@ class Storage(Protocol):
         ...
 
 
+class Stateful(Protocol):
+    """What has state that must be in step with the frontier's: it joins the cut of each checkpoint, and is in its header.
+
+    What it said last is given to it when the crawl is continued, by the wiring; the header keeps it for a part that is not in a
+    run. Called by the thread that saves checkpoints."""
+
+    name: str
+    """Its key in the header, for good."""
+
+    def cut(self, *, last: bool) -> object:
+        """A copy of its state: what msgpack knows. In the gate's cut, while all others wait: be quick, wait for nobody.
+
+        ``last``: that of the run's last checkpoint."""
+        ...
+
+    def saved(self) -> None:
+        """What `cut` returned is on the disk. Raises StorageError."""
+        ...
+
+
 class FoundPage(Protocol):
     """A page that a search has found, as a `Scorer` sees it."""
 

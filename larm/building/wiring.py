@@ -267,6 +267,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         cycle=cycle,
         clock=clock,
         begun=None if marker.saved else lambda: set_marker(directory, __version__, saved=True),
+        known=header.parts if header else None,
     )
     terms = terms_of(settings, directory, start_urls)
     readers = page_readers(settings, terms, counters, ahead)

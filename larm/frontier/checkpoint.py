@@ -54,6 +54,8 @@ class Header(msgspec.Struct, frozen=True):
     met: dict[str, list[str]] = {}
     """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
     format: int = FORMAT
+    parts: dict[str, Any] = {}
+    """What all others said that have state, by their names (`larm.seams.Stateful`)."""
 
 
 class CheckpointFile:

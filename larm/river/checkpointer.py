@@ -26,7 +26,7 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
 from larm.kit.threads.gate import Gate
 from larm.model.message import URLMessage
-from larm.seams import Clock
+from larm.seams import Clock, Stateful
 from larm.storage.pipeline import StorageLine
 
 
@@ -70,10 +70,13 @@ class Checkpointer:
         cycle: int,
         clock: Clock,
         begun: Callable[[], object] | None = None,
+        parts: Sequence[Stateful] = (),
+        known: Mapping[str, Any] | None = None,
     ) -> None:
         """``absent``: the last positions of storages that this run leaves out, which they will go on from.
 
-        ``missed``, ``met``: see `Header`. ``begun`` is called when the first checkpoint of the crawl is on the disk.
+        ``missed``, ``met``: see `Header`. ``begun`` is called when the first checkpoint of the crawl is on the disk. ``parts``:
+        all others that have state; ``known``: `Header.parts` of the last checkpoint.
         """
         # constant after construction
         self._gate = gate
@@ -93,8 +96,10 @@ class Checkpointer:
         self._met = met
         self._cycle = cycle
         self._clock = clock
+        self._parts = parts
         # only the saving thread
         self._begun = begun
+        self._states = dict(known or {})
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
 
@@ -122,6 +127,7 @@ class Checkpointer:
             logs = self._logs.positions()
             tickets = {line.name: line.request_commit() for line in self._lines}
             scope = sorted(self._scope.hosts) if self._scope else []
+            self._states |= {part.name: part.cut(last=last) for part in self._parts}
             epoch = self._store.next_epoch()  # after the copies: no block that they refer to may be of it
             held = self._clock.monotonic() - entered
         if last:
@@ -144,6 +150,7 @@ class Checkpointer:
             finished=finished,
             clock_moved=self._book.clock_moved,
             missed=self._missed,
+            parts=self._states,
         )
         size = self._file.write(header, hosts, fresh, retired)
         self._lost = False
@@ -152,4 +159,6 @@ class Checkpointer:
             self._begun = None
         self._seen.apply(fresh, epoch)
         self._book.trim()
+        for part in self._parts:
+            part.saved()
         self.last = Saved(self._clock.monotonic() - began, held, size)

@@ -36,6 +36,24 @@ class Scope:
         self.hosts = {"b", "a"}
 
 
+class Outbox:
+    """Some part that has state, of which the checkpointer knows nothing else."""
+
+    name = "outbox"
+
+    def __init__(self) -> None:
+        self.sent = 2
+        self.kept: list[int] = []
+        self._cut = 0
+
+    def cut(self, *, last: bool) -> object:
+        self._cut = self.sent
+        return {"sent": self.sent, "over": last}
+
+    def saved(self) -> None:
+        self.kept.append(self._cut)
+
+
 class River:
     """Every part that has state, in a directory."""
 
@@ -56,6 +74,7 @@ class River:
         self.died: list[BaseException] = []
         self.workers = Workers(lambda name, error: self.died.append(error))
         self.workers.start("larm-store-list", self.line.run)
+        self.outbox = Outbox()
         self.checkpointer = Checkpointer(
             gate=self.gate,
             file=self.file,
@@ -74,6 +93,8 @@ class River:
             met=lambda: {"a": ["10.0.0.1"]},
             cycle=2,
             clock=self.clock,
+            parts=[self.outbox],
+            known={"outbox": {"sent": 1}, "schedule": {"due": 5}},
         )
 
     def _queue(self, name: str) -> CachingQueue[URLMessage]:
@@ -130,6 +151,29 @@ def test_everything_is_in_it(make: Callable[..., River]) -> None:
     assert header.met == {"a": ["10.0.0.1"]}
     assert len(fresh) == 16
     assert river.checkpointer.last.size > 0
+
+
+def test_whatever_has_state_joins(make: Callable[..., River]) -> None:
+    """And what is not in this run is kept as it was."""
+    river = make()
+    river.checkpointer.save()
+    assert river.read()[0].parts == {"outbox": {"sent": 2, "over": False}, "schedule": {"due": 5}}
+    assert river.outbox.kept == [2]
+    river.outbox.sent = 3
+    river.checkpointer.save(last=True)
+    assert river.read()[0].parts["outbox"] == {"sent": 3, "over": True}
+
+
+def test_a_part_is_not_told_of_a_checkpoint_that_failed(make: Callable[..., River]) -> None:
+    river = make()
+    river.store.transaction = fail  # type: ignore[assignment,method-assign]
+    with pytest.raises(StorageError, match="full"):
+        river.checkpointer.save()
+    assert river.outbox.kept == []
+
+
+def fail(*_: object) -> None:
+    raise StorageError("the disk is full")
 
 
 def test_logs_are_on_the_disk_as_far_as_it_says(make: Callable[..., River]) -> None:
