@@ -168,7 +168,10 @@ class Storage(Protocol):
     """Where documents leave the river. All calls come from the storage's own writer thread, in this order:
     open, (store | commit)*, close.
 
-    One that may take long has an attribute ``progress`` (`larm.kit.threads.progress.Progress`), which says what it is about."""
+    One that may take long has an attribute ``progress`` (`larm.kit.threads.progress.Progress`), which says what it is about.
+
+    One whose attribute ``exchanges`` is true gets each answer as it was transferred, as `Visit.exchange`; so it is also given
+    visits without a document for answers that others are not told of: robots.txt, 304, what is tried again."""
 
     name: str
 

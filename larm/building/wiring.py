@@ -155,7 +155,9 @@ def _assemble(  # noqa: PLR0915, PLR0917
     start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
     folders = file_rules(settings.files, directory, start_urls)
     addresses = _address_rule(settings, start_urls, header)
-    pool = _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo)
+    lines = _lines(settings, directory, header, StorageParts(counters.add))
+    exchanges = any(line.exchanges for line in lines)
+    pool = _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo, exchanges=exchanges)
 
     order = _order(settings, directory, mission, clock, undo)
     book = HostBook(
@@ -229,7 +231,6 @@ def _assemble(  # noqa: PLR0915, PLR0917
     process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
     undo.append(process.close)
     triage = Triage(settings.processing, settings.fetch.page_size)
-    lines = _lines(settings, directory, header, StorageParts(counters.add))
     shelf = shelf_of(header, [line.name for line in lines])
     notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *shelf.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
@@ -393,12 +394,19 @@ def _address_rule(settings: Config, start_urls: Sequence[str], header: Header | 
 
 
 def _pool(  # noqa: PLR0917
-    settings: Config, rule: AddressRule, folders: FileRules | None, clock: Clock, air: Air, undo: Undo
+    settings: Config,
+    rule: AddressRule,
+    folders: FileRules | None,
+    clock: Clock,
+    air: Air,
+    undo: Undo,
+    *,
+    exchanges: bool,
 ) -> FetcherPool:
     agent = user_agent(settings.agent, __version__)
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
-        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air)
+        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air, exchanges=exchanges)
         fetchers.append(web if folders is None else _with_files(web, settings, folders, clock))
         undo.append(fetchers[-1].close)
     pool = FetcherPool(fetchers)

@@ -9,12 +9,14 @@ import sys
 from collections import deque
 from typing import Any
 
+import msgspec
 import pycurl
 
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.fetching.multi_loop import MultiLoop
+from larm.fetching.recorder import Connections
 from larm.fetching.transfer import Transfer
 from larm.model.lease import Lease
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
@@ -34,9 +36,17 @@ class CurlFetcher:
     """
 
     def __init__(  # noqa: PLR0917
-        self, settings: Fetch, robots: Robots, user_agent: str, addresses: AddressRule, clock: Clock, air: Air | None = None
+        self,
+        settings: Fetch,
+        robots: Robots,
+        user_agent: str,
+        addresses: AddressRule,
+        clock: Clock,
+        air: Air | None = None,
+        *,
+        exchanges: bool = False,
     ) -> None:
-        """``air``: shared with the other fetchers; None: there are none."""
+        """``air``: shared with the other fetchers; None: there are none. ``exchanges``: outcomes have them."""
         # constant after construction
         self._settings = settings
         self._robots = robots
@@ -45,6 +55,7 @@ class CurlFetcher:
         self._clock = clock
         self._air = air or Air(settings.page_size)
         self._loop = MultiLoop(clock, connections_kept(settings))
+        self._connections: Connections | None = {} if exchanges else None
         # only the fetcher thread
         self._active: dict[Any, Transfer] = {}  # by easy handle
         self._idle: list[Transfer] = []
@@ -57,7 +68,7 @@ class CurlFetcher:
     def start(self, lease: Lease) -> None:
         """See `larm.seams.Fetcher`."""
         transfer = self._idle.pop() if self._idle else self._new_transfer()
-        failed = transfer.begin(lease)
+        failed = transfer.begin(lease) if self._connections is None else transfer.begin(lease, self._clock.wall())
         if failed:
             self._idle.append(transfer)
             self._ended.append((lease, failed))
@@ -127,7 +138,7 @@ class CurlFetcher:
         return f"<CurlFetcher: {len(self._active)} under way, {len(self._ended)} ended>"
 
     def _new_transfer(self) -> Transfer:
-        return Transfer(self._settings, self._robots, self._user_agent, self._addresses, self._air)
+        return Transfer(self._settings, self._robots, self._user_agent, self._addresses, self._air, self._connections)
 
     def _finish(self) -> None:
         """Outcomes of what libcurl is done with, till their bodies are much; the rest follows at the next `wait`."""
@@ -139,7 +150,8 @@ class CurlFetcher:
             ours = error == pycurl.E_OPERATION_TIMEDOUT and self._held_up(transfer)
             outcome = transfer.end(error, message, wall)
             if ours and isinstance(outcome, Failed):
-                outcome = Failed(FailReason.BUSY, f"larm was busy, or had no room for it: {outcome.detail}", outcome.timing)
+                detail = f"larm was busy, or had no room for it: {outcome.detail}"
+                outcome = msgspec.structs.replace(outcome, reason=FailReason.BUSY, detail=detail)
             if isinstance(outcome, Fetched):
                 size += len(outcome.body)
             self._ended.append((lease, outcome))

@@ -13,6 +13,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import pycurl
 
 from larm.config import Fetch, Robots
@@ -21,6 +22,7 @@ from larm.fetching.air import STEP, Air
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
+from larm.fetching.recorder import Connections, Recorder
 from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
 from larm.model.message import Known
@@ -38,7 +40,16 @@ _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait 
 class Transfer:
     """`begin`, then `end` or `cut`, then `begin` again. Not thread-safe."""
 
-    def __init__(self, settings: Fetch, robots: Robots, user_agent: str, addresses: AddressRule, air: Air) -> None:
+    def __init__(  # noqa: PLR0917
+        self,
+        settings: Fetch,
+        robots: Robots,
+        user_agent: str,
+        addresses: AddressRule,
+        air: Air,
+        connections: Connections | None = None,
+    ) -> None:
+        """``connections``: of the thread, where exchanges are to be kept; None: they are not."""
         # constant after construction
         self._settings = settings
         self._robots = robots
@@ -46,6 +57,7 @@ class Transfer:
         self._air = air
         self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
         self.handle: Any = _easy_handle(settings, user_agent)
+        self._recorder = None if connections is None else Recorder(self.handle, connections)
         self._lines: list[bytes] = []
         self.handle.setopt(pycurl.HEADERFUNCTION, self._lines.append)  # a C function: 10 calls a page cost nothing
         self.handle.setopt(pycurl.WRITEFUNCTION, self._write)
@@ -69,8 +81,8 @@ class Transfer:
         assert self._lease is not None  # noqa: S101
         return self._lease
 
-    def begin(self, lease: Lease) -> Failed | None:
-        """Get the handle ready for ``lease``; Failed if libcurl does not take the URL."""
+    def begin(self, lease: Lease, wall: float = 0.0) -> Failed | None:
+        """Get the handle ready for ``lease``; Failed if libcurl does not take the URL. ``wall``: seconds since 1970."""
         url = lease.message.url.access
         if not url.startswith(("http://", "https://")):
             return Failed(FailReason.URL, one_line(f"neither http nor https: {url}"), Timing())
@@ -86,17 +98,20 @@ class Transfer:
         known = lease.message.known
         if known or self._conditional:
             self._set_conditions(known)
+        if self._recorder is not None:
+            self._recorder.begin(wall)
         return None
 
     def end(self, error: int, message: str, wall: float) -> Outcome:
         """What has become of the request, libcurl being done with it."""
         handle = self.handle
+        body = bytes(self._body)  # of a single piece the piece itself
         if error in (pycurl.E_COULDNT_CONNECT, pycurl.E_PEER_FAILED_VERIFICATION):
             message = self._said_better(error, message)
         ending = Ending(
             status=handle.getinfo(pycurl.RESPONSE_CODE),
             lines=self._lines,
-            body=bytes(self._body),  # of a single piece the piece itself
+            body=body if self._wanted else b"",
             limit=max(self._page_size, self._limit),
             timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
             stopped=self._stopped,
@@ -105,6 +120,10 @@ class Transfer:
             unopened=self._unopened,
         )
         outcome = classify(ending, wall)
+        if self._recorder is not None:
+            url = self.lease.message.url.access
+            exchange = self._recorder.exchange(url, self._lines, body, error, stopped=self._stopped)
+            outcome = msgspec.structs.replace(outcome, exchange=exchange)
         self._clear()
         return outcome
 
@@ -146,7 +165,7 @@ class Transfer:
         self._body: bytes | bytearray = b""
         self._size = self._free = 0  # the latter: up to so many bytes there is nothing to be asked
         self._limit = -1  # not known before the status is
-        self._wanted = False
+        self._wanted = self._kept = False  # by the crawl; by the crawl, or for the exchange
         self._stopped = False
         self.paused = self.was_paused = False
         if self._granted > STEP:
@@ -193,8 +212,9 @@ class Transfer:
             return None
         if self._limit < 0:
             self._wanted = is_success(self._lines)
-            self._limit = self._page_size if self._wanted else _OTHER_BODY
-        if self._wanted and self._size + len(chunk) > self._granted:
+            self._kept = self._wanted or self._recorder is not None
+            self._limit = self._page_size if self._kept else _OTHER_BODY
+        if self._kept and self._size + len(chunk) > self._granted:
             if not self._air.more(self):
                 self.paused = self.was_paused = True
                 return int(pycurl.WRITEFUNC_PAUSE)  # the same bytes come again
@@ -204,7 +224,7 @@ class Transfer:
             self._limit = self._settings.document_size
             room = self._limit - self._size
         self._size += len(chunk)
-        if self._wanted:
+        if self._kept:
             self._keep(chunk if len(chunk) <= room else chunk[:room])
         if len(chunk) <= room:
             return None

@@ -12,6 +12,7 @@ import msgspec
 
 from larm.kit.squeeze import squeeze
 from larm.model.crawl_hash import page_hash
+from larm.model.exchange import Exchange
 from larm.model.fingerprint import Fingerprint
 from larm.model.links import Links
 from larm.model.url import Url
@@ -113,10 +114,13 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     """`Document.seen` of an earlier page that says nearly the same: a search shows the best page of a group. 0: of none."""
     fingerprint: Fingerprint | None = None
     """Of its main text, where it was made already."""
+    exchange: Exchange | None = None
+    """The request and its answer, where some storage wants them."""
 
     @property
     def cost(self) -> int:
         """Bytes that this visit holds in a queue, roughly; queues of storages are bounded by the sum of it."""
         text = len(self.document.raw_text) + len(self.document.other_text) if self.document else 0
         headers = sum(map(len, self.headers.values()))  # up to 64,000 characters, where a server wants that
-        return 500 + len(self.body) + text + headers + self.links.size
+        own = 500 + len(self.body) + text + headers + self.links.size
+        return own if self.exchange is None else own + self.exchange.cost

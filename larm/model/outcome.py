@@ -9,6 +9,8 @@ import enum
 
 import msgspec
 
+from larm.model.exchange import Exchange
+
 
 class FailReason(enum.StrEnum):
     """Why a fetch brought no HTTP answer that can be used. The policy for each is a row of a table in `larm.frontier`."""
@@ -48,6 +50,8 @@ class Fetched(msgspec.Struct, frozen=True, gc=False):
     """It is not the whole body: the transfer was stopped at ``fetch.page_size``, or see ``flaw``."""
     flaw: str = ""
     """What is wrong with the body, though it could be read: one line for a person."""
+    exchange: Exchange | None = None
+    """Where some storage wants it; so it is of the others."""
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +61,7 @@ class Moved(msgspec.Struct, frozen=True, gc=False):
     location: str
     """As the server wrote it, may be relative."""
     timing: Timing
+    exchange: Exchange | None = None
 
 
 class NotModified(msgspec.Struct, frozen=True, gc=False):
@@ -64,6 +69,7 @@ class NotModified(msgspec.Struct, frozen=True, gc=False):
 
     headers: dict[str, str]
     timing: Timing
+    exchange: Exchange | None = None
 
 
 class Refused(msgspec.Struct, frozen=True, gc=False):
@@ -74,6 +80,7 @@ class Refused(msgspec.Struct, frozen=True, gc=False):
     timing: Timing
     retry_after: float | None = None
     """Seconds, from the Retry-After header (both of its forms)."""
+    exchange: Exchange | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):
@@ -83,6 +90,7 @@ class Failed(msgspec.Struct, frozen=True, gc=False):
     detail: str
     """One line for a person."""
     timing: Timing
+    exchange: Exchange | None = None
 
 
 Outcome = Fetched | Moved | NotModified | Refused | Failed

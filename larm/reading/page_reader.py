@@ -154,7 +154,7 @@ class PageReader:
 
     def _send(self, pages: Sequence[Page]) -> None:
         self._prepare()
-        pairs = [(lease.message, fetched) for lease, fetched in pages]
+        pairs = [(lease.message, _to_be_read(fetched)) for lease, fetched in pages]
         self._tell(Request(pairs, seconds=self._seconds(pages) - 2 * GRACE), self._allowance(pages))
 
     def _tell(self, request: Request, seconds: float) -> None:
@@ -204,3 +204,8 @@ class PageReader:
     def _seconds(self, pages: Sequence[Page]) -> float:
         """What a batch may take; the process ends itself before."""
         return allowance(sizes_of(pages)) * self._patience + 2 * GRACE
+
+
+def _to_be_read(fetched: Fetched) -> Fetched:
+    """Nobody needs the body twice."""
+    return fetched if fetched.exchange is None else msgspec.structs.replace(fetched, exchange=None)

@@ -18,6 +18,7 @@ from larm.model import cuts, hollow
 from larm.model.credentials import without_credentials
 from larm.model.digest import digest
 from larm.model.document import Document, Visit
+from larm.model.exchange import Exchange
 from larm.model.lease import Lease
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
@@ -266,6 +267,27 @@ def _landed(
 def _without_validators(headers: dict[str, str]) -> dict[str, str]:
     """Of a body that is not what the server has: or it would be "not modified" for ever."""
     return {name: value for name, value in headers.items() if name not in ("etag", "last-modified")}
+
+
+def with_exchanges(landed: Sequence[Landed], robots: Sequence[tuple[Lease, Outcome]]) -> tuple[list[Visit], list[Visit]]:
+    """The visits of all, with what was exchanged for them; and those for storages of exchanges alone, see `larm.seams.Storage`.
+
+    ``robots``: answers to requests for robots.txt.
+    """
+    visits, answers = [], []
+    for each in landed:
+        exchange = each.outcome.exchange
+        if each.visit is not None:
+            visits.append(each.visit if exchange is None else msgspec.structs.replace(each.visit, exchange=exchange))
+        elif exchange is not None:
+            answers.append(_answer(each.lease, exchange))
+    answers += [_answer(lease, outcome.exchange) for lease, outcome in robots if outcome.exchange is not None]
+    return visits, answers
+
+
+def _answer(lease: Lease, exchange: Exchange) -> Visit:
+    message = lease.message
+    return Visit(page=message.url.access, url=message.url, referrer=message.referrer, exchange=exchange)
 
 
 def start_visit(messages: Sequence[URLMessage]) -> Visit:

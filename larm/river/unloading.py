@@ -30,7 +30,7 @@ from larm.model.outcome import Outcome
 from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
 from larm.river.fetcher_record import FetcherRecord
-from larm.river.landing import Landed, Lander
+from larm.river.landing import Landed, Lander, with_exchanges
 from larm.river.starts import StartWatch
 from larm.river.suspects import Suspects
 from larm.storage.pipeline import StorageLine, cost_of
@@ -115,10 +115,10 @@ class Unloader:
         with self._gate.step():
             if novelties:
                 self._learn(novelties)
-            for lease, outcome in ended:
-                if lease.robots:
-                    self._errand.land(lease, outcome)
-            self._follow(landed)
+            robots = [(lease, outcome) for lease, outcome in ended if lease.robots]
+            for lease, outcome in robots:
+                self._errand.land(lease, outcome)
+            self._follow(landed, robots)
             record.add(landed)
         self._account(len(ended), sum(each.page for each in landed))
         return spent
@@ -158,13 +158,17 @@ class Unloader:
             landed[n] = landed[n]._replace(visit=known, messages=messages)
         return [novelty for _, novelty in judged]
 
-    def _follow(self, landed: Sequence[Landed]) -> None:
+    def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
-        visits = [each.visit for each in landed if each.visit is not None]
+        visits, answers = with_exchanges(landed, robots)
         if visits:
             cost = cost_of(visits)
             for line in self._lines:
                 line.put(visits, cost)
+        if answers:
+            for line in self._lines:
+                if line.exchanges:
+                    line.put(answers)
         known: dict[str, list[str]] = {}
         for each in landed:
             for name, urls in each.known.items():

@@ -53,6 +53,8 @@ class StorageLine:
         self.name = storage.name
         self.opened = Ticket(storage.name)
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
+        self.exchanges: bool = getattr(storage, "exchanges", False)
+        """It wants all answers, see `larm.seams.Storage`."""
         self._storage = storage
         self._limit = limit_bytes
         self._wake = max(1, min(_WAKE, limit_bytes // 2))
