@@ -165,7 +165,7 @@ def test_all_pages_where_nothing_is_merged(tmp_path: Path, web: SyntheticWeb) ->
     assert aliases(tmp_path) == Counter()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_among_duplicates(tmp_path: Path, seed: int) -> None:
     """Eight texts on some 200 pages, with other links on each: after any kill all are there, and a group for each text."""
     moments = random.Random(seed)

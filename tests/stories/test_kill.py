@@ -26,7 +26,7 @@ SETTINGS = {
 KILLS = 4
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
 def test_killed_again_and_again(tmp_path: Path, seed: int) -> None:
     """What the last checkpoint has is not even asked for again; what came after it is fetched again, once."""
     moments = random.Random(seed)
