@@ -26,7 +26,7 @@ from larm.index.reader import IndexReader, Match
 from larm.index.tree import Not, Word
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WARM = 50
@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="larm-searches-") as folder:
         directory = Path(folder)
         _fill(directory, matches, options.pages)
-        searcher = Searcher(directory)
+        searcher = IndexSearcher(directory)
         print(f"{searcher.documents:,} pages, {_size(directory) / 1e6:.0f} MB")
         for kind, queries in _queries(matches, options.queries).items():
             _measure(searcher, kind, queries)
@@ -85,7 +85,7 @@ def _queries(matches: Sequence[Match], number: int) -> dict[str, list[str]]:
     return {"neighbours": neighbours, "two words from anywhere": anywhere}
 
 
-def _measure(searcher: Searcher, kind: str, queries: Sequence[str]) -> None:
+def _measure(searcher: IndexSearcher, kind: str, queries: Sequence[str]) -> None:
     for query in queries[:_WARM]:
         searcher.search(query[::-1])
     took, busy = [], []

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from larm.search.searcher import Searcher
+    from larm.search.searcher import IndexSearcher
 
 __version__ = "0.1.0"
 
 
-def open_index(directory: str | os.PathLike[str] = ".") -> Searcher:
+def open_index(directory: str | os.PathLike[str] = ".") -> IndexSearcher:
     """The index of a crawl's directory, to be searched: ``open_index("dir").search("words")``.
 
     The weights are those of ``config.yaml`` in the directory, if there is one. A crawl may be running: each search sees what
@@ -22,8 +22,8 @@ def open_index(directory: str | os.PathLike[str] = ".") -> Searcher:
 
     from larm.building.own_parts import scorers
     from larm.config import load
-    from larm.search.searcher import Searcher
+    from larm.search.searcher import IndexSearcher
 
     file = Path(directory) / "config.yaml"
     settings = load(file if file.exists() else None).search
-    return Searcher(Path(directory), settings, own=scorers(settings))
+    return IndexSearcher(Path(directory), settings, own=scorers(settings))

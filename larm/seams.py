@@ -2,16 +2,17 @@
 
 ``larm.river.crawl`` knows the stages by these protocols alone; ``larm.building.wiring`` is the one file that names the
 classes behind them. Fakes for each are in ``larm.testing``. Filters, processors and storages of your own implement `Filter`
-(or, more simply, subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stands `Scorer`,
-for searches.
+(or, more simply, subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stand `Scorer`
+and `Searcher`, for searches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from larm.model.document import Document, Visit
+from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Outcome
@@ -270,4 +271,22 @@ class Scorer(Protocol):
 
     def score(self, page: FoundPage) -> float:
         """A number up to a million; times its weight it is added to the score. Asked of each candidate: be quick."""
+        ...
+
+
+class Searcher(Protocol):
+    """Who answers searches: an index, several as one, another machine. Called on any thread, by several at a time.
+
+    Neither method raises where a search fails: that is a sentence in ``failure``, and the others' answers go on.
+    """
+
+    name: str
+    """Who answers, for people."""
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:
+        """How many pages have the words of the query; None where that can't be said: its scores are then its own."""
+        ...
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """The parts of the answer, as they come: one or more for each index that was asked, also for one that fails."""
         ...

@@ -240,9 +240,10 @@ def test_search_of_the_readme_finds_something(examples: Path, capsys: pytest.Cap
 
 def test_readme_has_every_key_of_the_json() -> None:
     from larm.cli.answer import document
-    from larm.search.searcher import Hit, Results
+    from larm.model.hit import Hit
+    from larm.search.results import Results
 
-    answer = document(Results(query="", total=1, hits=(Hit(title="", url="", explanation="{}"),)), 1, 1)
+    answer = document(Results(query="", total=1, hits=(Hit(title="", url="", source="x", explanation="{}"),)), 1, 1)
     said = re.findall(r"^``(\w+)``  ", section("Answers for programs"), re.MULTILINE)
     assert said == [*answer, *answer["hits"][0]]
 

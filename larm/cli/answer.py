@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from larm.search.searcher import Results
+    from larm.search.results import Results
 
 
 def document(results: Results, page: int, first: int) -> dict[str, Any]:
@@ -29,6 +29,8 @@ def document(results: Results, page: int, first: int) -> dict[str, Any]:
             "complete": hit.complete,
             "score": hit.score,
         }
+        if hit.source:
+            row["source"] = hit.source
         if hit.explanation:
             row["explanation"] = json.loads(hit.explanation)
         hits.append(row)
@@ -36,9 +38,11 @@ def document(results: Results, page: int, first: int) -> dict[str, Any]:
         "query": results.query,
         "total": results.total,
         "complete": results.complete,
+        "exact": results.exact,
         "page": page,
         "seconds": round(results.took, 6),
         "notes": list(results.notes),
+        "unanswered": list(results.unanswered),
         "suggestion": results.suggestion or None,
         "hits": hits,
     }

@@ -143,6 +143,20 @@ def directory_option(command: Function) -> Function:
     return click.option("--dir", "directory", type=path, default=Path(), metavar="DIR", help=text, callback=remember)(command)
 
 
+def directories_option(command: Function) -> Function:
+    """``--dir``, again and again."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+        found = tuple(dict.fromkeys(value)) or (Path(),)
+        ctx.ensure_object(Call).directory = found[0]
+        return found
+
+    path = click.Path(path_type=Path, file_okay=False)
+    text = "The crawl's directory; default: the current one. Two or more are one search."
+    option = click.option("--dir", "directories", type=path, multiple=True, metavar="DIR", help=text, callback=remember)
+    return option(command)
+
+
 def verbose_option(command: Function) -> Function:
     """``-v``; also tells the call to show tracebacks."""
 

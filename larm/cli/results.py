@@ -20,7 +20,7 @@ from larm.index.meta_words import MIME_NAMES
 from larm.monitor.printable import printable
 
 if TYPE_CHECKING:
-    from larm.search.searcher import Hit
+    from larm.model.hit import Hit
 
 _WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = "   "
@@ -97,6 +97,8 @@ def _facts(hit: Hit) -> Iterator[str]:
     if hit.mime not in _USUAL:
         short = hit.mime.rpartition("/")[2] if len(hit.mime) <= 24 else hit.mime
         yield printable(MIME_NAMES.get(hit.mime, short))
+    if hit.source:
+        yield f"in {printable(hit.source)}"
     if hit.cuts:
         yield "not all of it was read"
 

@@ -14,16 +14,21 @@ import msgspec
 from larm.cli.options import (
     LarmCommand,
     config_options,
-    directory_option,
+    directories_option,
     effective,
     existing,
     no_such_option,
     verbose_option,
 )
 from larm.cli.terminal import as_json, say
+from larm.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from larm.search.searcher import Results
+    from collections.abc import Sequence
+
+    from larm.config import Search
+    from larm.model.findings import Asked
+    from larm.search.results import Results
 
 
 class SearchCommand(LarmCommand):
@@ -52,7 +57,8 @@ class SearchCommand(LarmCommand):
 
 @click.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
-@directory_option
+@directories_option
+@click.option("--weight", "weights", type=float, multiple=True, metavar="X", help="What results of each DIR count; default 1.")
 @click.option("-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Results on a page; default 10.")
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page of results; default 1.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
@@ -63,7 +69,8 @@ class SearchCommand(LarmCommand):
 def search(
     *,
     words: tuple[str, ...],
-    directory: Path,
+    directories: tuple[Path, ...],
+    weights: tuple[float, ...],
     number: int,
     page: int,
     raw: bool,
@@ -84,15 +91,12 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
-    from larm.building.own_parts import scorers
-    from larm.search.coverage import shortfall
-    from larm.search.searcher import Searcher
+    from larm.model.findings import Asked
 
-    query = " ".join(words)
-    settings = effective(existing(directory), file, overrides)
-    results = Searcher(directory, settings.search, own=scorers(settings.search)).search(query, number, page, explain)
-    if missing := shortfall(directory):
-        results = msgspec.structs.replace(results, notes=(*results.notes, missing))
+    settings = effective(existing(directories[0]), file, overrides).search
+    asked = Asked(query=" ".join(words), number=number, page=page, explain=explain)
+    one = not directories[1:] and not weights
+    results = _of_one(directories[0], settings, asked) if one else _of_several(directories, weights, settings, asked)
     first = number * (page - 1) + 1
     if raw:
         from larm.cli.answer import document
@@ -111,6 +115,31 @@ def search(
         say(sentence)
 
 
+def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:
+    from larm.building.own_parts import scorers
+    from larm.search.coverage import shortfall
+    from larm.search.searcher import IndexSearcher
+
+    searcher = IndexSearcher(directory, settings, own=scorers(settings))
+    results = searcher.search(asked.query, asked.number, asked.page, asked.explain)
+    missing = shortfall(directory)
+    return msgspec.structs.replace(results, notes=(*results.notes, missing)) if missing else results
+
+
+def _of_several(directories: Sequence[Path], weights: Sequence[float], settings: Search, asked: Asked) -> Results:
+    """By the settings of the first one: scores of different settings can't be compared."""
+    from larm.building.searching import several
+    from larm.search.coverage import shortfall
+
+    if weights and len(weights) != len(directories):
+        raise UsageError(f"--weight: {len(weights)} for {len(directories)} directories; give one for each --dir, or none")
+    results = several([existing(directory) for directory in directories], settings, weights).results(asked)
+    if len(results.unanswered) == len(directories):
+        raise StorageError("; ".join(results.unanswered))
+    missing = [f"{directory}: {sentence}" for directory in directories if (sentence := shortfall(directory))]
+    return msgspec.structs.replace(results, notes=(*results.notes, *missing))
+
+
 def _about(results: Results, page: int, first: int) -> list[str]:
     """Where in the results we are, what is to be known of the query, and what to do next."""
     last = first + len(results.hits) - 1
@@ -121,8 +150,9 @@ def _about(results: Results, page: int, first: int) -> list[str]:
     else:
         more = f"; --page {page + 1} has more" if last < results.total else ""
         some = f"{results.complete or 'none'} of them with all the words, " if results.complete < results.total else ""
-        place = f"{first:,} to {last:,} of {results.total:,} pages, {some}{results.took:.3f} s{more}"
-    said = [place, *results.notes]
+        least = "" if results.exact else "at least "
+        place = f"{first:,} to {last:,} of {least}{results.total:,} pages, {some}{results.took:.3f} s{more}"
+    said = [place, *results.unanswered, *results.notes]
     if results.suggestion:
         said.append(f"did you mean: {results.suggestion}")
     elif not results.total and not results.notes:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 
 from larm.errors import LarmError, StorageError
+from larm.kit.deadline import OutOfTimeError
 
 _OTHER = "schema does not match"
 _ADVICE = (
@@ -44,7 +45,7 @@ class IndexFailure:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None or isinstance(error, LarmError | KeyboardInterrupt | SystemExit):
+        if error is None or isinstance(error, LarmError | OutOfTimeError | KeyboardInterrupt | SystemExit):
             return
         text = " ".join(str(error).split())
         for sign, advice in _ADVICE:

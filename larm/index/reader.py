@@ -20,6 +20,7 @@ from larm.index.anchors import ANCHORS
 from larm.index.failure import IndexFailure
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
+from larm.index.query_context import QueryContext
 from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Candidate, Retrieval, Retrieved
 from larm.index.statistics import Statistics
@@ -28,6 +29,7 @@ from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
+from larm.model.findings import WordStatistics
 
 _MOST_CUT = 100_000  # cut pages that are known as such in results
 
@@ -94,6 +96,16 @@ class IndexReader:
         if (moment := _moment(anchors)) != self._anchored:
             self._anchored, self._anchors = moment, open_anchors(anchors)
 
+    def begin(self, context: QueryContext) -> None:
+        """What is asked from now on is part of this search; after a `reload`."""
+        self._retrieval.words.context = context
+
+    def word_statistics(self, tree: Node | None) -> WordStatistics:
+        """Of the words and phrases of a query."""
+        with self._failure:
+            self._retrieval.look_up(tree)
+        return WordStatistics(self.documents, self._retrieval.words.context.seen)
+
     def retrieve(self, tree: Node | None, limit: int, offset: int = 0) -> Retrieved:
         """Candidates for an answer to a query, best first: ``limit`` of them after the first ``offset``."""
         if offset >= self.documents:  # tantivy reserves room for both
@@ -103,6 +115,7 @@ class IndexReader:
 
     def read(self, candidate: Candidate, score: float, explanation: str = "") -> Match:
         """The stored parts of a candidate."""
+        self._retrieval.words.context.deadline.check()
         with self._failure:
             return self._match(candidate.address, score, explanation)
 
@@ -115,6 +128,7 @@ class IndexReader:
         """What each part of the query adds to the score of a candidate; those that add nothing are left out."""
         parts = {}
         for name, query in found.parts.items():
+            self._retrieval.words.context.deadline.check()
             try:
                 parts[name] = float(json.loads(query.explain(self._searcher, candidate.address).to_json())["value"])
             except ValueError:  # so tantivy says that the page is not found
@@ -147,7 +161,7 @@ class IndexReader:
     @property
     def vocabulary(self) -> Vocabulary:
         """The words of the index, as of the last `reload`."""
-        return Vocabulary(self._searcher, self._failure)
+        return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
 
     def count(self, tree: Node | None) -> int:
         """Pages that have all that a query asks for."""

@@ -17,7 +17,7 @@ from larm.index import fields
 from larm.index.compile import Compiler
 from larm.index.names import Anchors
 from larm.index.schema import total
-from larm.index.tree import Node, split, wanted
+from larm.index.tree import Node, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
 _FIRST = 10_000.0
@@ -90,18 +90,28 @@ class Retrieval:
         first = len(units) <= self._settings.all_words_first
         complete = -1
         if every is not None:
+            self.words.context.deadline.check()
             complete = total(self._searcher.search(every, limit=1))
             enough = complete >= (1 if first else self._settings.few)
             bonus = tantivy.Query.const_score_query(every, _FIRST if first else self._settings.all_words)
             if not first:
                 parts["all words"] = bonus
             query = tantivy.Query.boolean_query([(_MUST, query), (_MUST if enough else _SHOULD, bonus)])
+        self.words.context.deadline.check()
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
         complete = total(result) if complete < 0 else complete
         return Retrieved(complete, total(result), self._candidates(result.hits, first), units, called, parts)
 
+    def look_up(self, tree: Node | None) -> None:
+        """The pages of all words and phrases, for the context: as `retrieve` would, and again where that loosens the tree."""
+        for each in (tree, loosened(tree)):
+            typed, conditions = split(each)
+            self.words.within(self.words.seek(typed))
+            self._compiler.compile(conditions)
+
     def count(self, tree: Node | None) -> int:
         """Pages that have all that the tree asks for."""
+        self.words.context.deadline.check()
         query = self._compiler.compile(tree)
         return 0 if query is None else total(self._searcher.search(query, limit=1))
 

@@ -37,10 +37,11 @@ class Statistics:
             found = self._frequencies[field, word] = int(self.searcher.doc_freq(field, word))
         return found
 
-    def rarity(self, frequency: int) -> float:
-        """BM25's weight of a word that so many pages have, as tantivy has it: never negative."""
-        frequency = min(frequency, self.pages)
-        return math.log(1 + (self.pages - frequency + 0.5) / (frequency + 0.5))
+    def rarity(self, frequency: int, pages: int | None = None) -> float:
+        """BM25's weight of a word that so many of the ``pages`` (None: of this index) have; never negative."""
+        pages = self.pages if pages is None else pages
+        frequency = min(frequency, pages)
+        return math.log(1 + (pages - frequency + 0.5) / (frequency + 0.5))
 
     @property
     def languages(self) -> list[str]:

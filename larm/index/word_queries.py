@@ -16,6 +16,7 @@ from larm.config import Search
 from larm.index import fields
 from larm.index.analysis import Analyzer
 from larm.index.forms import Forms
+from larm.index.query_context import QueryContext
 from larm.index.schema import total
 from larm.index.scripts import is_unspaced
 from larm.index.statistics import Statistics
@@ -59,6 +60,9 @@ class WordQueries:
             fields.SIGNS: weights.main,
             fields.OTHER: weights.other,
         }
+        # only the reader's thread
+        self.context = QueryContext()
+        """Of the search under way."""
 
     def __call__(self, field: Literal["any", "title", "url"], item: Word | Phrase) -> tantivy.Query | None:
         """What stands in an operator, in quotes or beside ``OR``; None if there is no word in it."""
@@ -105,6 +109,7 @@ class WordQueries:
         return queries
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:
+        self.context.deadline.check()
         settings = self._settings
         common = len(unit.words) == 1 and any(map(self.forms.is_function_word, {unit.typed, unit.words[0]}))
         rarity = self._rarity(unit)
@@ -146,7 +151,12 @@ class WordQueries:
         if len(unit.words) == 1:
             pages = sum(form.pages for form in self.forms.of(word))
             pages = max(pages, *(statistics.frequency(field, word) for field in self._weights))
-            return statistics.rarity(max(1, pages))
+            return self._rare(unit, pages)
         field = fields.SIGNS if is_unspaced(word) else fields.MAIN
         query = tantivy.Query.phrase_query(self._schema, field, list(unit.words))
-        return statistics.rarity(max(1, total(statistics.searcher.search(query, limit=1))))
+        return self._rare(unit, total(statistics.searcher.search(query, limit=1)))
+
+    def _rare(self, unit: Unit, pages: int) -> float:
+        everywhere = self.context.everywhere
+        found = max(1, self.context.pages_with(unit.words, pages))
+        return self.statistics.rarity(found, everywhere.pages if everywhere else None)

@@ -1,4 +1,4 @@
-"""Ranker: from the tree of a query to pages in order, each with the parts of its score. Used by `Searcher`, on its thread.
+"""Ranker: from the tree of a query to pages in order, each with the parts of its score. Used by `IndexSearcher`, on its thread.
 
 The index proposes candidates by their words; here they are weighed again by what words do not say: how many pages link to them,
 where they stand on their host. Then of pages that say the same, or nearly, the best one becomes a result. All weights are in

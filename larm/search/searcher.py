@@ -1,17 +1,23 @@
-"""Searcher: words in, pages out. Used by ``larm search`` and `larm.open_index`, on one thread; works while a crawl writes."""
+"""IndexSearcher: words in, pages out, of one index. On one thread; works while a crawl writes.
+
+Used by ``larm search`` and `larm.open_index`, and by `larm.search.shared`, which has one for each search under way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import log
 from pathlib import Path
 
-import msgspec
-
 from larm.config import Search
+from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
 from larm.index.tree import Node, wanted
 from larm.kit.clock import SystemClock
+from larm.kit.deadline import Deadline, OutOfTimeError
+from larm.model.digest import digest
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.hit import Hit
 from larm.seams import Clock
 from larm.search.advice import advice, missing
 from larm.search.links import LinkDesk
@@ -19,72 +25,15 @@ from larm.search.marks import Marks
 from larm.search.own_score import OwnScore
 from larm.search.query import parse_question
 from larm.search.ranked import Ranker
-from larm.search.snippets import Part, as_html, make_snippet, safe_line, shortened
+from larm.search.results import Results
+from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
 
-_MOST_HITS = 1_000  # on a page of results
+MOST_HITS = 1_000
+"""On a page of results."""
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One page that was found."""
-
-    title: str
-    """One line; the URL where the page has no title."""
-    url: str
-    parts: tuple[Part, ...] = ()
-    """About 200 characters of the page as (text, is it a word of the query); free of control characters."""
-    mime: str = ""
-    language: str = ""
-    """ISO 639-1; empty where it is not known."""
-    modified: int = 0
-    """When the page was changed, in seconds since 1970; 0: not known."""
-    fetched: int = 0
-    """When it was fetched."""
-    size: int = 0
-    """Bytes."""
-    cuts: tuple[str, ...] = ()
-    """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`). It may have more of the words."""
-    complete: bool = True
-    """It has all words of the query."""
-    score: float = 0.0
-    explanation: str = ""
-    """How the score came about, as JSON, if it was asked for."""
-
-    @property
-    def snippet(self) -> str:
-        """The passage of the page that shows best why it was found, as one line of plain text."""
-        return "".join(text for text, _ in self.parts)
-
-    @property
-    def html(self) -> str:
-        """The same as safe HTML, with the words of the query in ``<mark>``."""
-        return as_html(self.parts)
-
-
-class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """One page of results; iterating over it gives the hits."""
-
-    query: str
-    total: int
-    """All pages that match: those that have all words, and, where these are few, those that have some."""
-    complete: int = 0
-    """Those that have all words."""
-    hits: tuple[Hit, ...] = ()
-    took: float = 0.0
-    """Seconds."""
-    notes: tuple[str, ...] = ()
-    """Sentences about parts of the query that were left out, and why nothing was found."""
-    suggestion: str = ""
-    """Another spelling that finds more, where few pages were found."""
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-
-class Searcher:
+class IndexSearcher:
     """Searches ``directory/index``. Raises UsageError if there is no index, StorageError if it can't be read."""
 
     def __init__(
@@ -93,6 +42,8 @@ class Searcher:
         """``own``: scorers of the user's."""
         # constant after construction
         settings = settings or Search()
+        self.name = str(directory)
+        """Who answers, where several are asked."""
         self._clock = clock or SystemClock()
         self._reader = IndexReader(directory / "index", settings)
         self._ranker = Ranker(directory, self._reader, settings, own)
@@ -109,27 +60,57 @@ class Searcher:
         Anything may be typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the
         user's fails.
         """
-        began = self._clock.monotonic()
-        reader = self._reader
-        self._ranker.reload()
-        question = parse_question(words)
-        notes = list(question.notes)
-        tree = self._links.resolve(question.tree, notes)
-        n = min(max(1, n), _MOST_HITS)
-        found = self._ranker.rank(tree, n, n * (max(1, page) - 1), explain=explain)
-        if found.alike:
-            notes.append(_left_out(found.alike))
-        suggestion = self._better(words, tree) if found.complete < FEW else ""
-        if not found.complete and not suggestion:
-            notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
-        marks = Marks(
-            tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
-        )
+        found = self.find(Asked(query=words, number=n, page=page, explain=explain))
         return Results(
             query=words,
             total=found.total,
             complete=found.complete,
-            hits=tuple([_hit(each.match, each.complete or found.complete == found.total, marks) for each in found.results]),
+            hits=found.hits,
+            suggestion=found.suggestion,
+            notes=found.notes,
+            took=found.took,
+        )
+
+    def statistics(self, asked: Asked) -> WordStatistics:
+        """Of the words of a query, for a search in several indexes. Raises StorageError, OutOfTimeError."""
+        self._ranker.reload()
+        self._reader.begin(QueryContext(deadline=Deadline(self._clock, asked.seconds)))
+        return self._reader.word_statistics(self._links.resolve(parse_question(asked.query).tree, []))
+
+    def find(self, asked: Asked) -> Findings:
+        """The same as `search`, in the terms of the seam. Raises OutOfTimeError, too."""
+        began = self._clock.monotonic()
+        reader = self._reader
+        self._ranker.reload()
+        context = QueryContext(asked.statistics, Deadline(self._clock, asked.seconds))
+        reader.begin(context)
+        question = parse_question(asked.query)
+        notes = list(question.notes)
+        tree = self._links.resolve(question.tree, notes)
+        n = min(max(1, asked.number), MOST_HITS)
+        found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), explain=asked.explain)
+        if found.alike:
+            notes.append(_left_out(found.alike))
+        marks = Marks(
+            tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
+        )
+        hits = []
+        for each in found.results:
+            context.deadline.check()
+            hits.append(_hit(each.match, (each.complete and found.complete > 0) or found.complete == found.total, marks))
+        suggestion = ""
+        try:
+            suggestion = self._better(asked.query, tree) if found.complete < FEW else ""
+            if not found.complete and not suggestion:
+                notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
+        except OutOfTimeError:
+            notes.append("there was no time to look for other spellings")
+        return Findings(
+            searcher=self.name,
+            hits=tuple(hits),
+            total=found.total,
+            complete=found.complete,
+            statistics=WordStatistics(reader.documents, context.seen),
             suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
@@ -172,4 +153,5 @@ def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
         complete=complete,
         score=match.score,
         explanation=match.explanation,
+        digest=digest(match.body.encode("utf-8", "replace")) if match.body else 0,
     )

@@ -7,11 +7,11 @@ terminal.
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from larm.model.hit import Part
 from larm.search.marks import Marks, Place, signs
 
 WIDTH = 200
@@ -22,9 +22,6 @@ _SAMPLE = 100
 _CLOSE = 30  # characters; words that are nearer to each other by less are as near
 _NAME = 40  # characters of a name that is not cut, such as vacuum_cost_limit
 _ELLIPSIS = "…"
-
-Part = tuple[str, bool]
-"""Some text, and whether it is a word of the query."""
 
 # Cc, surrogates, and the format characters that turn the direction of writing or show nothing
 _UNSAFE = re.compile(
@@ -37,11 +34,6 @@ _SENTENCE = re.compile(r"[.!?…](?=\s)\s*|[。！？]")  # its end
 def safe_line(text: str) -> str:
     """The text as one line without control characters; spaces are squeezed, those at the ends too."""
     return _SPACES.sub(" ", _UNSAFE.sub(" ", text))
-
-
-def as_html(parts: Iterable[Part]) -> str:
-    """The parts as safe HTML, words of the query in ``<mark>``."""
-    return "".join(f"<mark>{html.escape(text)}</mark>" if marked else html.escape(text) for text, marked in parts)
 
 
 def make_snippet(text: str, marks: Marks, description: str = "", width: int = WIDTH) -> tuple[Part, ...]:

@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 
 from larm.cli.wrap import columns
+from larm.config import IndexStorage as IndexSettings
 from larm.config import Search
 from larm.errors import StorageError
-from larm.search.searcher import Hit, Results
+from larm.kit.units import ByteSize
+from larm.model.hit import Hit
+from larm.search.results import Results
 from larm.storage.graph import GraphStorage
+from larm.storage.index import IndexStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
 from tests.graph.webs import page
+from tests.storage.pages import page as stored
 
 EXPLANATION = '{"value": 1.5, "description": "sum of:", "details": [{"value": 0.5, "description": "title\\u001b[2J"}]}'
 HITS = (
@@ -36,7 +41,7 @@ HITS = (
 
 
 class FakeSearcher:
-    """Stands in for `larm.search.searcher.Searcher`."""
+    """Stands in for `larm.search.searcher.IndexSearcher`."""
 
     asked: tuple[Any, ...] = ()
     results = Results(query="tide causeway", total=12, complete=12, hits=HITS, took=0.0123)
@@ -60,7 +65,7 @@ def searcher(monkeypatch: pytest.MonkeyPatch) -> type[FakeSearcher]:
     class Fresh(FakeSearcher):
         pass
 
-    monkeypatch.setattr("larm.search.searcher.Searcher", Fresh)
+    monkeypatch.setattr("larm.search.searcher.IndexSearcher", Fresh)
     return Fresh
 
 
@@ -143,8 +148,19 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
     assert "\x1b" not in said.out
     assert "\x9b" not in said.out
     answer = json.loads(said.out)
-    assert list(answer) == ["query", "total", "complete", "page", "seconds", "notes", "suggestion", "hits"]
-    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, 2, 0.0123, [], None]
+    assert list(answer) == [
+        "query",
+        "total",
+        "complete",
+        "exact",
+        "page",
+        "seconds",
+        "notes",
+        "unanswered",
+        "suggestion",
+        "hits",
+    ]
+    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, True, 2, 0.0123, [], [], None]
     assert answer["hits"][0] == {
         "rank": 3,
         "url": "http://a.org/\x9b31m",
@@ -275,3 +291,26 @@ def test_a_link_graph_that_is_not_complete(larm: Larm, tmp_path: Path, searcher:
     assert json.loads(larm("search", "tide", "--json").out)["notes"] == [sentence]
     storage.close()
     assert json.loads(larm("search", "tide", "--json").out)["notes"] == []
+
+
+def test_several_directories_are_one_search(larm: Larm, tmp_path: Path) -> None:
+    """One that has no index is named; where none has, nothing was searched; each --dir may have its weight."""
+    for name, word in (("one", "tide"), ("two", "tides")):
+        storage = IndexStorage(tmp_path / name, IndexSettings(memory=ByteSize(15_000_000)))
+        storage.open(None)
+        storage.store([stored(f"http://{name}.org/", name, f"The {word} of {name}.")])
+        storage.commit()
+        storage.close()
+    (tmp_path / "none").mkdir()
+    said = larm("search", "tide", "--dir", "one", "--dir", "two", "--dir", "none")
+    assert said.status == 0
+    assert "http://one.org/   in one\n" in said.out
+    assert "http://two.org/   in two\n" in said.out
+    assert "larm: none did not answer: no index in none" in said.err
+    answer = json.loads(larm("search", "tide", "--dir", "one", "--dir", "two", "--json", "--weight", "1", "--weight", "9").out)
+    assert [(hit["url"], hit["source"]) for hit in answer["hits"]] == [("http://two.org/", "two"), ("http://one.org/", "one")]
+    assert (answer["total"], answer["exact"], answer["unanswered"]) == (2, True, [])
+    assert larm("search", "tide", "--dir", "none", "--dir", "none/../none").status == 3
+    said = larm("search", "tide", "--dir", "one", "--dir", "two", "--weight", "1")
+    assert (said.status, said.err) == (2, "larm: --weight: 1 for 2 directories; give one for each --dir, or none\n")
+    assert larm("search", "tide", "--dir", "one", "--dir", "nowhere").status == 2

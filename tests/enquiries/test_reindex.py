@@ -16,7 +16,7 @@ from larm.enquiries.afterwards import reindex_pages
 from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.kit.disk.lock import DirectoryLock
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
@@ -40,12 +40,12 @@ def crawled(tmp_path: Path) -> Iterator[Path]:
 def test_the_new_index_has_what_the_old_one_had(crawled: Path) -> None:
     """The same pages with the same fields; the crawl goes on with it; nothing else is left."""
     directory = crawled
-    before, fetched = leftovers(directory), [hit.fetched for hit in Searcher(directory).search("ferry captain")]
+    before, fetched = leftovers(directory), [hit.fetched for hit in IndexSearcher(directory).search("ferry captain")]
     found = reindex_pages(Config(), directory)
     assert (found.pages, found.bodiless, found.left_out) == (3, 0, 1)
     assert leftovers(directory) == before
-    assert [hit.fetched for hit in Searcher(directory).search("ferry captain")] == fetched
-    assert [hit.title for hit in Searcher(directory).search("ferry")] == ["One"]
+    assert [hit.fetched for hit in IndexSearcher(directory).search("ferry captain")] == fetched
+    assert [hit.title for hit in IndexSearcher(directory).search("ferry")] == ["One"]
     assert not list(directory.glob("index.*"))
 
 
@@ -61,12 +61,12 @@ def test_an_index_of_another_version_is_refused_with_advice(crawled: Path, capsy
     directory = crawled
     old_schema(directory / "index")
     with pytest.raises(StorageError, match="'larm reindex' makes it anew"):
-        Searcher(directory)
+        IndexSearcher(directory)
     assert cli.run(["search", "--dir", str(directory), "ferry"]) == 3
     assert b"larm reindex" in capsysbinary.readouterr().err
     assert cli.run(["reindex", "--dir", str(directory)]) == 0
     assert b"1 pages are in the new index; 3 stay out, as in the old one" in capsysbinary.readouterr().err
-    assert [hit.title for hit in Searcher(directory).search("ferry")] == ["One"]
+    assert [hit.title for hit in IndexSearcher(directory).search("ferry")] == ["One"]
 
 
 def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
         assert run_crawl(tmp_path, [web.url("a.localhost", "/")], SETTINGS).reason == "finished"
 
     def found() -> list[tuple[str, str, str, int]]:
-        results = Searcher(tmp_path).search("ferry")
+        results = IndexSearcher(tmp_path).search("ferry")
         return sorted((hit.title, hit.snippet, hit.language, hit.modified) for hit in results)
 
     before = found()
@@ -96,7 +96,7 @@ def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
 
 def old_schema(path: Path) -> None:
     """An index as an earlier larm made them, with one of the pages."""
-    (hit,) = Searcher(path.parent).search("ferry")
+    (hit,) = IndexSearcher(path.parent).search("ferry")
     shutil.rmtree(path)
     path.mkdir()
     builder = tantivy.SchemaBuilder().add_text_field("key", tokenizer_name="raw", index_option="basic")

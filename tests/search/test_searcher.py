@@ -15,7 +15,7 @@ import larm
 from larm import config
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.units import ByteSize
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.storage.index import IndexStorage
 from tests.storage.pages import page
 
@@ -61,7 +61,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_search(crawl: Path) -> None:
     """The best page first, the words of the query marked, nothing that steers a terminal."""
-    searcher = Searcher(crawl, clock=FakeClock())
+    searcher = IndexSearcher(crawl, clock=FakeClock())
     assert searcher.documents == 3
     results = searcher.search("LARM Crawler")
     assert (results.total, results.took) == (2, 0.25)
@@ -80,12 +80,12 @@ def test_a_search(crawl: Path) -> None:
 
 def test_a_page_without_text_is_found_by_its_url(crawl: Path) -> None:
     """Its title is its URL, its snippet is empty."""
-    (hit,) = Searcher(crawl).search("manual pdf").hits
+    (hit,) = IndexSearcher(crawl).search("manual pdf").hits
     assert (hit.title, hit.snippet, hit.mime) == ("http://a.org/manual.pdf", "", "application/pdf")
 
 
 def test_pages_and_limits(crawl: Path) -> None:
-    searcher = Searcher(crawl)
+    searcher = IndexSearcher(crawl)
     everything = [hit.url for hit in searcher.search("org").hits]
     assert len(everything) == 3
     for number, url in enumerate(everything, 1):
@@ -97,7 +97,7 @@ def test_pages_and_limits(crawl: Path) -> None:
 
 
 def test_explain(crawl: Path) -> None:
-    searcher = Searcher(crawl)
+    searcher = IndexSearcher(crawl)
     assert searcher.search("larm").hits[0].explanation == ""
     assert '"value"' in searcher.search("larm", explain=True).hits[0].explanation
 
@@ -139,7 +139,7 @@ PIECES += [
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join), st.integers(), st.integers())
 def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> None:
     """Never raises; never more than asked for; what is suggested finds more."""
-    searcher = Searcher(crawl)
+    searcher = IndexSearcher(crawl)
     results = searcher.search(text, n, number, explain=True)
     assert len(results) <= max(1, n)
     assert len(results) <= results.total <= 3
@@ -165,21 +165,21 @@ def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> N
     ],
 )
 def test_operators(crawl: Path, query: str, urls: list[str]) -> None:
-    found = [hit.url.removeprefix("http://a.org") for hit in Searcher(crawl).search(query)]
+    found = [hit.url.removeprefix("http://a.org") for hit in IndexSearcher(crawl).search(query)]
     assert sorted(found) == sorted(urls)
 
 
 def test_which_pages_have_all_the_words(crawl: Path) -> None:
-    results = Searcher(crawl).search("crawler manual nowhere")
+    results = IndexSearcher(crawl).search("crawler manual nowhere")
     assert results.complete == 0 < results.total
     assert results.notes == ('no page has "nowhere"',)
     assert not any(hit.complete for hit in results)
-    assert all(hit.complete for hit in Searcher(crawl).search("site:a.org"))
-    assert Searcher(crawl).search("crawler manual").hits[0].complete
+    assert all(hit.complete for hit in IndexSearcher(crawl).search("site:a.org"))
+    assert IndexSearcher(crawl).search("crawler manual").hits[0].complete
 
 
 def test_a_bad_query_is_answered_and_explained(crawl: Path) -> None:
-    results = Searcher(crawl).search("site: crawler link:http://[ link:a.org")
+    results = IndexSearcher(crawl).search("site: crawler link:http://[ link:a.org")
     assert results.total == 2
     assert results.notes == (
         "site: without a host was ignored",
@@ -189,9 +189,9 @@ def test_a_bad_query_is_answered_and_explained(crawl: Path) -> None:
 
 
 def test_another_spelling(crawl: Path) -> None:
-    results = Searcher(crawl).search("site:a.org Craweler fsat")
+    results = IndexSearcher(crawl).search("site:a.org Craweler fsat")
     assert (results.total, results.suggestion) == (0, "site:a.org Crawler fast")
-    assert Searcher(crawl).search("crawler").suggestion == ""
+    assert IndexSearcher(crawl).search("crawler").suggestion == ""
 
 
 def test_a_page_that_asks_not_to_be_quoted(tmp_path: Path) -> None:
@@ -201,14 +201,14 @@ def test_a_page_that_asks_not_to_be_quoted(tmp_path: Path) -> None:
     storage.store([msgspec.structs.replace(visit, document=msgspec.structs.replace(visit.document, snippet=0))])
     storage.commit()
     storage.close()
-    (hit,) = Searcher(tmp_path).search("secret")
+    (hit,) = IndexSearcher(tmp_path).search("secret")
     assert (hit.title, hit.snippet) == ("Secret", "")
 
 
 def test_searching_while_a_crawl_writes(tmp_path: Path) -> None:
     """Each search sees the latest commit."""
     storage = new_storage(tmp_path)
-    searcher = Searcher(tmp_path)
+    searcher = IndexSearcher(tmp_path)
     assert searcher.search("larm").total == 0
     for number in range(1, 4):
         storage.store([page(f"http://a.org/{number}", "larm")])
@@ -232,20 +232,20 @@ def test_accents_apart_from_their_letters(
     storage.store([page("http://a.org/", "title", normalize(stored, text)), page("http://a.org/2", "title", "re sume la ki")])
     storage.commit()
     storage.close()
-    (hit,) = Searcher(tmp_path).search(normalize(asked, word))
+    (hit,) = IndexSearcher(tmp_path).search(normalize(asked, word))
     assert [part for part, mark in hit.parts if mark] == [normalize("NFC", marked)]
 
 
 def test_no_index_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no index in .*: run larm crawl first"):
-        Searcher(tmp_path)
+        IndexSearcher(tmp_path)
 
 
 def test_a_damaged_index_is_refused(tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "meta.json").write_text("{}")
     with pytest.raises(StorageError, match="index"):
-        Searcher(tmp_path)
+        IndexSearcher(tmp_path)
 
 
 def test_the_api(crawl: Path) -> None:

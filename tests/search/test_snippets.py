@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from larm.index.analysis import Analyzer
 from larm.index.tree import Phrase, Word
+from larm.model.hit import Part, as_html
 from larm.search.marks import Marks
-from larm.search.snippets import WIDTH, Part, as_html, make_snippet, shortened
+from larm.search.snippets import WIDTH, make_snippet, shortened
 
 words_of = Analyzer().words
 FILLER = "lorem ipsum dolor sit amet " * 40

@@ -6,7 +6,7 @@ import pytest
 
 from larm.index.page import Page
 from larm.index.writer import IndexWriter
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from tests.storage.pages import url
 
 PAGES = {
@@ -26,7 +26,7 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> IndexSearcher:
     directory = tmp_path_factory.mktemp("crawl")
     writer = IndexWriter(directory / "index", 15_000_000, 1)
     writer.open(None)
@@ -34,7 +34,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         writer.add(Page(url(f"http://a.org/{language}"), "text/html", title, text, language=language))
     writer.commit()
     writer.close()
-    return Searcher(directory)
+    return IndexSearcher(directory)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         ("crawler -クローラ", set()),
     ],
 )
-def test_words_are_found_wherever_they_stand(searcher: Searcher, query: str, expected: set[str]) -> None:
+def test_words_are_found_wherever_they_stand(searcher: IndexSearcher, query: str, expected: set[str]) -> None:
     results = searcher.search(query)
     assert {hit.url.rpartition("/")[2] for hit in results} == expected
     if expected:
         assert all(any(marked for _, marked in hit.parts) or hit.title for hit in results)
 
 
-def test_a_question_is_answered_without_all_its_words(searcher: Searcher) -> None:
+def test_a_question_is_answered_without_all_its_words(searcher: IndexSearcher) -> None:
     assert searcher.search("什么程序自动抓取互联网信息？").hits[0].url.endswith("/zh")
     assert searcher.search("どのプログラムが画像を取得しますか").hits[0].url.endswith("/ja")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import rows, run_crawl
@@ -45,19 +45,19 @@ def test_a_page_that_is_cut(web: SyntheticWeb, start: str, tmp_path: Path) -> No
     run = run_crawl(tmp_path, start, SMALL)
     assert run.counters["cut/fetch.page_size"] == 1
     assert answers(web) == {"/": 200, "/long": 200, "/short": 200}
-    hits = {hit.url.rpartition("/")[2]: hit.cuts for hit in Searcher(tmp_path).search("words OR home OR short")}
+    hits = {hit.url.rpartition("/")[2]: hit.cuts for hit in IndexSearcher(tmp_path).search("words OR home OR short")}
     assert hits == {"long": ("fetch.page_size",), "": (), "short": ()}
-    assert [hit.title for hit in Searcher(tmp_path).search("cut:all")] == ["Long"]
-    assert Searcher(tmp_path).search("wombat").total == 0
+    assert [hit.title for hit in IndexSearcher(tmp_path).search("cut:all")] == ["Long"]
+    assert IndexSearcher(tmp_path).search("wombat").total == 0
 
     run_crawl(tmp_path, start, SMALL)  # nothing is different: "not modified" will do
     assert answers(web) == {"/": 304, "/long": 304, "/short": 304}
 
     run_crawl(tmp_path, start)
     assert answers(web) == {"/": 304, "/long": 200, "/short": 304, "/last": 200}
-    (hit,) = Searcher(tmp_path).search("wombat")
+    (hit,) = IndexSearcher(tmp_path).search("wombat")
     assert (hit.title, hit.cuts) == ("Long", ())
-    assert Searcher(tmp_path).search("cut:all").total == 0
+    assert IndexSearcher(tmp_path).search("cut:all").total == 0
 
     run_crawl(tmp_path, start)
     assert answers(web) == {"/": 304, "/long": 304, "/short": 304, "/last": 304}

@@ -16,7 +16,7 @@ from larm.building.wiring import build_crawl
 from larm.model.document import Document
 from larm.processing.apart.reader import DocumentReader
 from larm.reading.slow_lane import Ended, SlowLane
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
@@ -39,7 +39,9 @@ def site_of(web: SyntheticWeb, name: str = "a") -> Site:
 
 
 def found(directory: Path, words: str) -> list[str]:
-    return [hit.url.partition("/")[2].partition("/")[2].partition("/")[2] for hit in Searcher(directory).search(words).hits]
+    return [
+        hit.url.partition("/")[2].partition("/")[2].partition("/")[2] for hit in IndexSearcher(directory).search(words).hits
+    ]
 
 
 def test_documents_are_found_and_their_links_followed(web: SyntheticWeb, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from larm.enquiries.afterwards import explain_url, reindex_pages
 from larm.enquiries.left_out import left_out
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.endless import prose
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
@@ -61,7 +61,7 @@ def groups(directory: Path) -> set[int]:
 
 def found(directory: Path, words: str, **settings: bool) -> list[str]:
     """Paths of the results."""
-    return ["/" + hit.url.split("/", 3)[3] for hit in Searcher(directory, Search(**settings)).search(words)]
+    return ["/" + hit.url.split("/", 3)[3] for hit in IndexSearcher(directory, Search(**settings)).search(words)]
 
 
 def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: SyntheticWeb) -> None:
@@ -78,7 +78,7 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
         assert found(tmp_path, "optionallong") == ["/long"]
         assert len(found(tmp_path, prose(1, 3))) == 1
         assert sorted(found(tmp_path, prose(1, 3), grouped=False)) == ["/int", "/long"]
-        results = Searcher(tmp_path).search(prose(1, 3))
+        results = IndexSearcher(tmp_path).search(prose(1, 3))
         assert results.total == 2
         assert results.notes == (
             "left out: 1 page that says nearly the same as one of these; -s search.grouped=false shows all",

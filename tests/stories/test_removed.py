@@ -16,7 +16,7 @@ from larm.building.marker import MARKER
 from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
 from larm.model.message import URLMessage
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_links, run_crawl
 from tests.stories.leftovers import leftovers
@@ -99,7 +99,7 @@ def test_what_is_made_again(directory: Path, web: RandomWeb, links: list[str], n
     assert sorted(lines(directory, "links")) == links
     assert (directory / name).exists() or name == "index/.kept"
     assert (f"{directory / name} was removed: it begins anew" in run.notes) is said
-    assert any(hit.url for hit in Searcher(directory).search("river"))
+    assert any(hit.url for hit in IndexSearcher(directory).search("river"))
 
 
 @pytest.mark.parametrize(

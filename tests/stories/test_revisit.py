@@ -9,7 +9,7 @@ import pytest
 
 from larm.building.wiring import build_crawl
 from larm.river.crawl import Ending
-from larm.search.searcher import Searcher
+from larm.search.searcher import IndexSearcher
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import (
@@ -144,7 +144,7 @@ def test_a_storage_that_is_left_out_of_a_run_keeps_what_it_has_and_gets_the_rest
     assert stored(tmp_path).keys() == before[0].keys()
     assert (tmp_path / "logs" / "store.log").stat().st_size > 0
     assert indexed(tmp_path) == before[1]
-    hits = Searcher(tmp_path).search("second version").hits
+    hits = IndexSearcher(tmp_path).search("second version").hits
     assert [hit.url for hit in hits if hit.url.endswith("/3")]
     web.log.clear()
     assert run_crawl(tmp_path, start).counters["revisit/unchanged"] == 11  # and then everything is as ever

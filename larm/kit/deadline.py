@@ -1,0 +1,33 @@
+"""Deadline: a moment by which work is to be done. Whoever does the work asks at each step, and stops by an exception."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class OutOfTimeError(Exception):
+    """The work was stopped at its deadline. Caught by whoever set it; what was done until then is lost."""
+
+
+class _Clock(Protocol):
+    def monotonic(self) -> float: ...
+
+
+class Deadline:
+    """Constant after construction; any thread."""
+
+    __slots__ = ("_clock", "_end")
+
+    def __init__(self, clock: _Clock | None = None, seconds: float | None = None) -> None:
+        """``seconds`` from now on the ``clock``; without them it never comes."""
+        self._clock = clock
+        self._end = 0.0 if clock is None or seconds is None else clock.monotonic() + seconds
+
+    def check(self) -> None:
+        """Raises OutOfTimeError where it is over."""
+        if self._end and self._clock is not None and self._clock.monotonic() >= self._end:
+            raise OutOfTimeError
+
+    def left(self) -> float | None:
+        """Seconds, at least 0; None: any number."""
+        return max(0.0, self._end - self._clock.monotonic()) if self._end and self._clock is not None else None

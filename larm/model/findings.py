@@ -1,0 +1,72 @@
+"""What a searcher is asked, and what it answers. Frozen values, which msgspec writes and reads: the other side may be far away.
+
+Scores of several indexes mean the same if all know how rare the words are in all of them. So each is asked first for the
+statistics of its words (`WordStatistics`), and then for pages, with the sums of these in the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from larm.model.hit import Hit
+
+
+class WordStatistics(msgspec.Struct, frozen=True):
+    """How many pages there are, and how many have each word (or words that stand next to each other) of a query."""
+
+    pages: int = 0
+    words: dict[str, int] = {}
+    """Words in one key are parted by spaces."""
+
+
+def summed(statistics: Iterable[WordStatistics]) -> WordStatistics:
+    """Those of several indexes as of one. What is in two of them counts twice, as nobody knows of it."""
+    pages, words = 0, dict[str, int]()
+    for each in statistics:
+        pages += each.pages
+        for word, count in each.words.items():
+            words[word] = words.get(word, 0) + count
+    return WordStatistics(pages, words)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """One question."""
+
+    query: str
+    """As typed; `larm.search.query` has the language."""
+    number: int = 10
+    """Hits on a page."""
+    page: int = 1
+    explain: bool = False
+    """How each score came about is wanted, too."""
+    seconds: float | None = None
+    """The time for the answer; None: as long as it takes. What is not done by then is given up, and said."""
+    statistics: WordStatistics | None = None
+    """Those of all indexes that are asked; None: there is only one."""
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of an answer. Of each searcher that was asked there comes one, or more."""
+
+    searcher: str
+    """Who answers."""
+    hits: tuple[Hit, ...] = ()
+    """Best first."""
+    total: int = 0
+    """All pages that match."""
+    complete: int = 0
+    """Those of them that have all words."""
+    exact: bool = True
+    """``total`` is the number of pages; otherwise there are at least so many."""
+    statistics: WordStatistics = WordStatistics()
+    """Of the searcher's own words."""
+    notes: tuple[str, ...] = ()
+    """Sentences about the query and the answer."""
+    suggestion: str = ""
+    """Another spelling that finds more."""
+    took: float = 0.0
+    """Seconds."""
+    failure: str = ""
+    """Why there is no answer, or not all of it; one sentence."""

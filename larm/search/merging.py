@@ -1,0 +1,97 @@
+"""Merging: the answers of several indexes become one page of results, as they come. Pure, but for being filled.
+
+What is the same is shown once, as it stands with the best score: the same address, or the same text under another one. Two
+indexes may have the same pages, so of their numbers nobody knows the sum, unless all hits were seen: there are at least as many
+as the one with most has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
+from larm.search.results import Results
+from larm.search.searcher import MOST_HITS
+
+
+class Merging:
+    """For one question; one thread. ``searchers`` were asked, of which each counts with its weight (YIOOP-75)."""
+
+    def __init__(self, asked: Asked, searchers: Sequence[str], weights: Sequence[float] = ()) -> None:
+        # constant after construction
+        self._asked = asked
+        self._weights = dict(zip(searchers, weights, strict=True)) if weights else {}
+        self._alone = len(searchers) == 1
+        # only the calling thread
+        self._waited = dict.fromkeys(searchers)
+        self._parts: list[Findings] = []
+
+    def add(self, part: Findings) -> None:
+        """It has answered."""
+        self._waited.pop(part.searcher, None)
+        self._parts.append(part)
+
+    def results(self, took: float) -> Results:
+        """Of what has come by now, ``took`` seconds after the question."""
+        asked = self._asked
+        hits = [self._weighed(part, hit) for part in self._parts for hit in part.hits]
+        hits.sort(key=lambda hit: (hit.complete, hit.score), reverse=True)
+        kept = _distinct(hits)
+        first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
+        finding = [part for part in self._parts if part.total]
+        notes = [note for part in self._parts for note in part.notes]
+        if finding and not self._alone:  # one index may have what another one says it lacks
+            notes = [note for part in finding for note in part.notes]
+        if not self._alone and asked.number * asked.page > MOST_HITS:
+            notes.append(f"of several indexes, the first {MOST_HITS:,} results can be looked at")
+        unanswered = [f"{part.searcher} did not answer: {part.failure}" for part in self._parts if part.failure]
+        unanswered += [f"{name} did not answer" + self._in_time() for name in self._waited]
+        exact = not self._waited and all(part.exact for part in self._parts)
+        if len(finding) <= 1:
+            total, complete = sum(part.total for part in finding), sum(part.complete for part in finding)
+        elif exact and all(part.total == len(part.hits) for part in finding):
+            total, complete = len(kept), sum(hit.complete for hit in kept)
+        else:
+            exact = False
+            total = max(len(kept), *(part.total for part in finding))
+            complete = max(sum(hit.complete for hit in kept), *(part.complete for part in finding))
+        return Results(
+            query=asked.query,
+            total=total,
+            complete=complete,
+            exact=exact,
+            hits=tuple(kept[first : first + asked.number]),
+            notes=tuple(dict.fromkeys(notes)),
+            unanswered=tuple(unanswered),
+            suggestion=self._suggestion(finding),
+            took=took,
+        )
+
+    def _weighed(self, part: Findings, hit: Hit) -> Hit:
+        if self._alone:
+            return hit
+        weight = self._weights.get(part.searcher, 1.0)
+        return msgspec.structs.replace(hit, score=hit.score * weight, source=hit.source or part.searcher)
+
+    def _suggestion(self, finding: Sequence[Findings]) -> str:
+        """Of those that found nothing while others did, the spelling is none of our business."""
+        return next((part.suggestion for part in finding or self._parts if part.suggestion), "")
+
+    def _in_time(self) -> str:
+        return "" if self._asked.seconds is None else f" within {self._asked.seconds:.3g} s"
+
+
+def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """The first of each address and of each text."""
+    urls: set[str] = set()
+    texts: set[int] = set()
+    kept = []
+    for hit in hits:
+        if hit.url not in urls and (not hit.digest or hit.digest not in texts):
+            kept.append(hit)
+        urls.add(hit.url)
+        texts.add(hit.digest)
+    return kept

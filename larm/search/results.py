@@ -1,0 +1,36 @@
+"""Results: a page of them, as `larm.open_index` gives and every surface shows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from larm.model.hit import Hit
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of results; iterating over it gives the hits."""
+
+    query: str
+    total: int
+    """All pages that match: those that have all words, and, where these are few, those that have some."""
+    complete: int = 0
+    """Those that have all words."""
+    exact: bool = True
+    """Of several indexes, which may have the same pages, nobody knows more than that there are at least so many."""
+    hits: tuple[Hit, ...] = ()
+    took: float = 0.0
+    """Seconds."""
+    notes: tuple[str, ...] = ()
+    """Sentences about parts of the query that were left out, and why nothing was found."""
+    unanswered: tuple[str, ...] = ()
+    """Of several indexes those that did not answer, each with the reason, as a sentence."""
+    suggestion: str = ""
+    """Another spelling that finds more, where few pages were found."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)

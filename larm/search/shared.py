@@ -1,0 +1,72 @@
+"""SharedSearcher: one index, for any number of threads. Implements `larm.seams.Searcher`.
+
+tantivy's searcher, the link graph and what they remember belong to one thread at a time. So each search under way has an
+`IndexSearcher` of its own, which the next one takes over: there are as many as there were searches at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from larm.errors import LarmError
+from larm.kit.deadline import OutOfTimeError
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.search.searcher import IndexSearcher
+
+
+class SharedSearcher:
+    """Opens the index when it is first asked: one that is damaged, or not there yet, is a sentence in the answer."""
+
+    def __init__(self, name: str, opened: Callable[[], IndexSearcher]) -> None:
+        """``opened`` makes one for a thread."""
+        # constant after construction
+        self.name = name
+        self._opened = opened
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._idle: list[IndexSearcher] = []
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:
+        """None where it fails; `search` then says why."""
+        try:
+            with self._one() as searcher:
+                return searcher.statistics(asked)
+        except (LarmError, OutOfTimeError):
+            return None
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """One part."""
+        try:
+            with self._one() as searcher:
+                found = searcher.find(asked)
+        except OutOfTimeError:
+            found = Findings(
+                searcher=self.name, exact=False, failure=f"it took longer than {asked.seconds:.3g} s and was stopped"
+            )
+        except LarmError as error:
+            found = Findings(searcher=self.name, exact=False, failure=str(error))
+        yield found
+
+    @contextmanager
+    def _one(self) -> Iterator[IndexSearcher]:
+        """Not given back where it fails: the next one opens the index anew."""
+        with self._lock:
+            searcher = self._idle.pop() if self._idle else None
+        if searcher is None:
+            searcher = self._opened()
+            searcher.name = self.name
+        try:
+            yield searcher
+        except OutOfTimeError:
+            self._give_back(searcher)
+            raise
+        self._give_back(searcher)
+
+    def _give_back(self, searcher: IndexSearcher) -> None:
+        with self._lock:
+            self._idle.append(searcher)
+
+    def __repr__(self) -> str:
+        return f"<SharedSearcher {self.name}>"

@@ -1,0 +1,237 @@
+"""Several indexes as one: on real indexes, and on searchers that answer what and when the test wants."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm import config
+from larm.building.searching import several
+from larm.config import Search
+from larm.kit.clock import SystemClock
+from larm.kit.deadline import Deadline, OutOfTimeError
+from larm.kit.units import ByteSize
+from larm.model.findings import Asked, Findings, WordStatistics, summed
+from larm.model.hit import Hit
+from larm.seams import Searcher
+from larm.search.searcher import IndexSearcher
+from larm.search.several import SeveralSearchers
+from larm.storage.index import IndexStorage
+from larm.testing.clock import FakeClock
+from tests.storage.pages import page
+
+TIDES = "The tide comes in over the causeway. " * 3
+FILLER = [f"Page number {number} speaks of the causeway and of carts." for number in range(30)]
+
+
+def index(directory: Path, pages: dict[str, str]) -> Path:
+    storage = IndexStorage(directory, config.IndexStorage(memory=ByteSize(15_000_000)))
+    storage.open(None)
+    storage.store([page(url, url.rpartition("/")[2], text) for url, text in pages.items()])
+    storage.commit()
+    storage.close()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """In the first, nearly every page has "causeway"; in the second, nearly every page has "carts"."""
+    root = tmp_path_factory.mktemp("several")
+    first = {f"http://a.org/{n}": text.replace(" and of carts", "") for n, text in enumerate(FILLER)}
+    second = {f"http://b.org/{n}": text.replace("causeway", "wheel") for n, text in enumerate(FILLER)}
+    return [
+        index(root / "a", {**first, "http://a.org/tides": TIDES, "http://c.org/both": "A text about eels in ponds."}),
+        index(root / "b", {**second, "http://b.org/copy": TIDES, "http://c.org/both": "A text about eels in rivers."}),
+    ]
+
+
+class Made:
+    """A searcher that answers with ``parts``, when it may."""
+
+    def __init__(self, name: str, *hits: Hit, statistics: WordStatistics | None = None, total: int = -1) -> None:
+        self.name = name
+        self.may = threading.Event()
+        self.may.set()
+        self.asked: list[Asked] = []
+        self._statistics = statistics
+        self._hits, self._total = hits, total if total >= 0 else len(hits)
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:
+        return self._statistics
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        self.asked.append(asked)
+        self.may.wait(60)
+        yield Findings(searcher=self.name, hits=self._hits, total=self._total, complete=self._total)
+
+
+def hit(name: str, score: float, digest: int = 0) -> Hit:
+    return Hit(title=name, url=f"http://{name}/", score=score, digest=digest)
+
+
+def test_words_are_as_rare_as_in_all_together(two: list[Path]) -> None:
+    """A page scores the same as in one index that has all of them, as far as words go."""
+    asked = Asked(query="causeway carts", number=100)
+    both = several(two, Search())
+    statistics = both.statistics(asked)
+    assert statistics is not None
+    assert (statistics.pages, statistics.words) == (64, {"causeway": 32, "carts": 30})
+    together = both.results(asked)
+    alone = IndexSearcher(two[1]).search("causeway carts", 100)
+    best = {found.url: found.score for found in alone}
+    shared = {found.url: found.score for found in together}
+    assert best["http://b.org/copy"] > best["http://b.org/1"] * 1.5, "alone, causeway is rare"
+    assert shared["http://b.org/copy"] < best["http://b.org/copy"] / 1.5, "in both it is as common as carts"
+
+
+def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None:
+    results = several(two, Search()).results(Asked(query="tide"))
+    assert (len(results), results.total, results.exact) == (1, 1, True), "one text at two addresses"
+    results = several(two, Search()).results(Asked(query="eels"))
+    assert [found.url for found in results] == ["http://c.org/both"]
+    assert results.hits[0].source in {str(two[0]), str(two[1])}
+
+
+def test_pages_follow_each_other_and_numbers_are_lower_bounds(two: list[Path]) -> None:
+    both = several(two, Search())
+    seen = [found.url for number in range(1, 5) for found in both.results(Asked(query="page", number=10, page=number))]
+    assert len(seen) == len(set(seen)) == 40
+    results = both.results(Asked(query="page", number=10))
+    assert (results.total, results.exact) == (30, False), "both have thirty; nobody knows whether the same"
+    assert both.results(Asked(query="page", number=100)).total == 60, "all were seen"
+    assert "the first 1,000" in both.results(Asked(query="page", number=100, page=11)).notes[0]
+
+
+def test_weights(two: list[Path]) -> None:
+    """YIOOP-75."""
+    for weights, best in (([5.0, 1.0], "a.org"), ([1.0, 5.0], "b.org")):
+        assert best in several(two, Search(), weights).results(Asked(query="number")).hits[0].url
+
+
+def test_parts_come_as_they_are_done() -> None:
+    slow, quick = Made("slow", hit("s", 2.0)), Made("quick", hit("q", 1.0))
+    slow.may.clear()
+    parts = SeveralSearchers([slow, quick]).search(Asked(query="x"))
+    assert next(parts).searcher == "quick"
+    slow.may.set()
+    assert [part.searcher for part in parts] == ["slow"]
+
+
+def test_who_does_not_answer_in_time_is_named() -> None:
+    slow, quick = Made("slow", hit("s", 2.0)), Made("quick", hit("q", 1.0))
+    slow.may.clear()
+    results = SeveralSearchers([slow, quick]).results(Asked(query="x", seconds=0.2))
+    assert [found.url for found in results] == ["http://q/"]
+    assert results.unanswered == ("slow did not answer within 0.2 s",)
+    assert not results.exact
+    assert 0 < (slow.asked[0].seconds or 0) <= 0.2, "it knows how long it may work"
+    slow.may.set()
+
+
+def test_an_index_that_is_not_there_does_not_silence_the_others(two: list[Path], tmp_path: Path) -> None:
+    results = several([two[0], tmp_path], Search()).results(Asked(query="tide"))
+    assert len(results) == 1
+    (sentence,) = results.unanswered
+    assert sentence.startswith(f"{tmp_path} did not answer: no index in")
+
+
+def test_one_searcher_is_asked_as_if_alone() -> None:
+    only = Made("only", hit("s", 2.0), total=77)
+    results = SeveralSearchers([only]).results(Asked(query="x", number=1, page=7))
+    assert (results.total, results.exact, results.hits[0].source) == (77, True, "")
+    assert only.asked == [Asked(query="x", number=1, page=7)]
+
+
+def test_several_of_several() -> None:
+    """It is a searcher itself."""
+    made = [Made(name, hit(name, score), statistics=WordStatistics(1, {"x": 1})) for score, name in enumerate("abc", 1)]
+    inner: Searcher = SeveralSearchers(made[:2])
+    outer = SeveralSearchers([inner, made[2]])
+    results = outer.results(Asked(query="x", number=2))
+    assert [found.title for found in results] == ["c", "b"]
+    assert outer.statistics(Asked(query="x")) == WordStatistics(3, {"x": 3})
+
+
+def test_a_mistake_of_ours_is_loud() -> None:
+    class Broken(Made):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        SeveralSearchers([Broken("a"), Made("b")]).results(Asked(query="x"))
+
+
+def test_many_threads(two: list[Path]) -> None:
+    both = several(two, Search())
+    expected = [found.url for found in both.results(Asked(query="page tide"))]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: [each.url for each in both.results(Asked(query="page tide"))], range(32)))
+    assert all(each == expected for each in found)
+
+
+class Steps(FakeClock):
+    """Each look at the clock is a step."""
+
+    looks = 0
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+def test_the_work_itself_stops(two: list[Path]) -> None:
+    """Wherever in the search its time is over; where only other spellings are missing, what was found is told."""
+    query = "causway " + " ".join(f"carts{n} wheel" for n in range(20))
+    needed = 0
+    for seconds in range(1, 400):
+        clock = Steps()
+        searcher = IndexSearcher(two[1], clock=clock)
+        try:
+            found = searcher.find(Asked(query=query, seconds=seconds + 0.5))
+        except OutOfTimeError:
+            assert clock.looks <= seconds + 3, "it went on after its time"
+            continue
+        if not needed:
+            needed = seconds
+            assert "no time to look for other spellings" in " ".join(found.notes)
+        if "no time" not in " ".join(found.notes):
+            return
+    pytest.fail("it never came to an end")
+
+
+def test_a_search_that_is_stopped_says_so(two: list[Path]) -> None:
+    results = several(two[:1], Search()).results(Asked(query="page", seconds=1e-9))
+    assert results.unanswered == (f"{two[0]} did not answer: it took longer than 1e-09 s and was stopped",)
+    assert several(two[:1], Search()).results(Asked(query="page", seconds=60)).total == 30
+
+
+def test_questions_and_answers_can_be_sent(two: list[Path]) -> None:
+    asked = Asked(query="tide", statistics=WordStatistics(3, {"tide": 2}))
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(asked), type=Asked) == asked
+    found = IndexSearcher(two[0]).find(asked)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=Findings) == found
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Findings) == found
+
+
+def test_statistics_add_up() -> None:
+    assert summed([]) == WordStatistics()
+    one, other = WordStatistics(2, {"a": 1, "b": 2}), WordStatistics(3, {"b": 1})
+    assert summed([one, other]) == WordStatistics(5, {"a": 1, "b": 3})
+
+
+def test_deadlines() -> None:
+    clock = FakeClock()
+    deadline = Deadline(clock, 2.0)
+    assert deadline.left() == 2.0
+    deadline.check()
+    clock.advance(2.0)
+    assert deadline.left() == 0.0
+    with pytest.raises(OutOfTimeError):
+        deadline.check()
+    Deadline(SystemClock()).check()
+    assert Deadline().left() is None
