@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from larm.version import VERSION
 
 if TYPE_CHECKING:
+    from larm.embedded.crawling import Crawled
+    from larm.embedded.page import Page
     from larm.search.searcher import IndexSearcher
 
-__version__ = "0.1.0"
+__version__ = VERSION
+
+
+def crawl(
+    *start: str,
+    dir: str | os.PathLike[str] = ".",  # noqa: A002
+    config: str | os.PathLike[str] | None = None,
+    on_page: Callable[[Page], object] | None = None,
+    fresh: bool = False,
+    **settings: Any,
+) -> Crawled:
+    """Crawl from some start URLs, or folders, and return when it is over: ``crawl("https://x/", dir="x", max_pages=100)``.
+
+    ``dir``: the crawl's directory; an earlier crawl in it is continued, or revisited, unless ``fresh``. ``config``: its
+    settings; by default config.yaml in ``dir``, if there is one. ``settings`` have the names of config.yaml and win: keys of
+    the section ``crawl`` by themselves, others as sections, ``frontier={"delay": "2s"}``.
+
+    ``on_page`` is called with each page that is new or has changed, one at a time, on a thread of larm's; what it raises ends
+    the crawl and is raised here. After a crash of the process, the next run may tell of a page again.
+
+    On the main thread, Ctrl-C ends the crawl in good order and then raises KeyboardInterrupt. Several crawls may run at a time,
+    each on its thread and in its directory. Raises `larm.errors.ConfigError` for settings, `UsageError` for start URLs or a
+    directory that is in use, `StorageError` for disks, `StageError` for our mistakes.
+    """
+    from larm.embedded.crawling import crawl as run
+
+    return run(*start, directory=dir, config=config, on_page=on_page, fresh=fresh, settings=settings)
 
 
 def open_index(directory: str | os.PathLike[str] = ".") -> IndexSearcher:

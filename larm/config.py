@@ -323,10 +323,16 @@ class Config(_Section, frozen=True):
     monitor: Monitor = Monitor()
 
 
-def load(file: Path | None, overrides: Iterable[str] = (), command_line: Mapping[str, object] | None = None) -> Config:
+def load(
+    file: Path | None,
+    overrides: Iterable[str] = (),
+    command_line: Mapping[str, object] | None = None,
+    source: str = "command line",
+) -> Config:
     """The effective configuration.
 
-    ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins.
+    ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins;
+    ``source``: where these stand, for messages.
     Raises ConfigError with one line that names the key and what was expected.
     """
     tree = _read(file) if file is not None else {}
@@ -340,7 +346,7 @@ def load(file: Path | None, overrides: Iterable[str] = (), command_line: Mapping
         config = _convert(tree, "-s")
     for key, value in (command_line or {}).items():
         _put(tree, key, value, key)
-    return _convert(tree, "command line") if command_line else config
+    return _convert(tree, source) if command_line else config
 
 
 def _read(file: Path) -> dict[str, Any]:

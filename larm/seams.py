@@ -172,7 +172,9 @@ class Storage(Protocol):
     One that may take long has an attribute ``progress`` (`larm.kit.threads.progress.Progress`), which says what it is about.
 
     One whose attribute ``exchanges`` is true gets each answer as it was transferred, as `Visit.exchange`; so it is also given
-    visits without a document for answers that others are not told of: robots.txt, 304, what is tried again."""
+    visits without a document for answers that others are not told of: robots.txt, 304, what is tried again.
+
+    One whose attribute ``lasting`` is false keeps nothing, so no checkpoint knows it, and it may come and go between runs."""
 
     name: str
 

@@ -238,6 +238,17 @@ def test_search_of_the_readme_finds_something(examples: Path, capsys: pytest.Cap
         assert capsys.readouterr().out == f"Search\n{web.url('a.localhost')}\nSearch Full text search is fast. /other\n\n"
 
 
+def test_crawl_of_the_readme_tells_of_its_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = [block for block in blocks("python") if "larm.crawl(" in block]
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "Home", "Some words.", links=["/gone"])
+        start = web.url("a.localhost")
+        exec(program.replace("https://example.org/", start).replace('"example"', repr(str(tmp_path))).replace("2s", "0s"), {})
+    page, *rest = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(rf"{start} Home \d+ 1", page)
+    assert rest == ["finished 1", f"{start}gone 404 HTTP status 404 {start}"]
+
+
 def test_readme_has_every_key_of_the_json() -> None:
     from larm.cli.answer import document
     from larm.model.hit import Hit

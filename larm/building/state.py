@@ -52,16 +52,27 @@ def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool
 
 def logs_of(directory: Path) -> Sequence[str]:
     """Names of the logs that the last checkpoint knows; none where it can't be read."""
+    header = _header_of(directory)
+    return () if header is None else list(header.logs)
+
+
+def stored_bytes(directory: Path) -> int:
+    """Bytes of store.log that the last checkpoint knows; 0 where it can't be read, or there is none."""
+    header = _header_of(directory)
+    return 0 if header is None else int(header.storages.get("log", {}).get("store", 0))
+
+
+def _header_of(directory: Path) -> Header | None:
     undo: Undo = []
     if not (directory / QUEUES / DATABASE).exists():
-        return ()
+        return None
     try:
         store = BlockStore(directory / QUEUES, read_only=True)
         undo.append(store.close)
         found = CheckpointFile(store).read()
-        return () if found is None else list(found[0].logs)
+        return None if found is None else found[0]
     except LarmError:
-        return ()
+        return None
     finally:
         close_all(undo)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from larm import __version__
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, shelf_of
 from larm.building.named_parts import (
@@ -93,6 +92,7 @@ from larm.river.unloading import Unloader
 from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.storage.graph import is_complete
 from larm.storage.pipeline import StorageLine
+from larm.version import VERSION
 
 __all__ = ["build_crawl", "check"]
 
@@ -116,10 +116,10 @@ def build_crawl(
         there = permit(directory, fresh=fresh)
         undo.append(DirectoryLock(directory).close)
         if not there:
-            set_marker(directory, __version__, saved=False)
+            set_marker(directory, VERSION, saved=False)
         if fresh:
             forget(directory, logs_of(directory))
-            set_marker(directory, __version__, saved=False)  # last: whoever is killed before has to say --fresh again
+            set_marker(directory, VERSION, saved=False)  # last: whoever is killed before has to say --fresh again
         put_back(directory)
         check_databases(directory)
         state = open_state(settings, directory, undo)
@@ -128,7 +128,7 @@ def build_crawl(
         else:
             check_folders(state.header, directory)
         recover(state, directory)
-        marker = set_marker(directory, __version__, saved=state.header is not None)
+        marker = set_marker(directory, VERSION, saved=state.header is not None)
         return _assemble(settings, directory, state, marker, clock or SystemClock(), ahead, undo)
     except BaseException:
         close_all(undo)
@@ -231,7 +231,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
     process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
     undo.append(process.close)
     triage = Triage(settings.processing, settings.fetch.page_size)
-    shelf = shelf_of(header, [line.name for line in lines])
+    shelf = shelf_of(header, [line.name for line in lines if line.lasting])
     notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *shelf.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = (
@@ -267,7 +267,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         met=addresses.met,
         cycle=cycle,
         clock=clock,
-        begun=None if marker.saved else lambda: set_marker(directory, __version__, saved=True),
+        begun=None if marker.saved else lambda: set_marker(directory, VERSION, saved=True),
         known=header.parts if header else None,
     )
     terms = terms_of(settings, directory, start_urls)
@@ -403,7 +403,7 @@ def _pool(  # noqa: PLR0917
     *,
     exchanges: bool,
 ) -> FetcherPool:
-    agent = user_agent(settings.agent, __version__)
+    agent = user_agent(settings.agent, VERSION)
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
         web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air, exchanges=exchanges)

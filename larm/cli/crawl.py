@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from larm.building.start_urls import may_be_start, read_starts
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
-from larm.cli.start import may_be_start, read_starts
 from larm.cli.terminal import complain, say
 from larm.errors import StorageError, UsageError
 from larm.model.url import BadUrl

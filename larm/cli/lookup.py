@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from larm.building.start_urls import address
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
-from larm.cli.start import address
 from larm.cli.terminal import complain
 from larm.errors import UsageError
 from larm.model.credentials import without_credentials

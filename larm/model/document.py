@@ -114,6 +114,8 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     """`Document.seen` of an earlier page that says nearly the same: a search shows the best page of a group. 0: of none."""
     fingerprint: Fingerprint | None = None
     """Of its main text, where it was made already."""
+    failure: str = ""
+    """Why there is no page, after all tries; one line for a person."""
     exchange: Exchange | None = None
     """The request and its answer, where some storage wants them."""
 

@@ -134,7 +134,8 @@ class Checkpointer:
             for line in self._lines:
                 line.close()
         self._logs.sync()
-        storages: dict[str, Mapping[str, Any]] = {name: ticket.result() for name, ticket in tickets.items()}
+        positions = {name: ticket.result() for name, ticket in tickets.items()}
+        storages = {line.name: positions[line.name] for line in self._lines if line.lasting}
         header = Header(
             incoming=QueueRow.of(incoming),
             counters=counters,

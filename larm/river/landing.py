@@ -104,17 +104,17 @@ class Lander:
                 return _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
             case Refused(status=status):
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
-                return landed._replace(visit=self._no_page(lease.message, outcome, status))
+                return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
                 landed = _landed(lease, outcome, text, error=True, counts=counts)
-                return landed._replace(visit=self._no_page(lease.message, outcome, 0))
+                return landed._replace(visit=self._no_page(lease.message, outcome, text))
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost = Lost.DEADLY) -> Landed:
         """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
         landed = _landed(lease, outcome, why.why, error=True, counts={why.counter: 1})
-        return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, 0))
+        return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))
 
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message = lease.message
@@ -211,21 +211,19 @@ class Lander:
         )
         if message.redirects >= self._settings.redirects:
             landed.counts["redirect/too_many"] = 1
-            return landed._replace(
-                visit=visit, error=True, log_line=f"{landed.log_line}: more than {message.redirects} in a row"
-            )
+            return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
         if target.fingerprint != message.url.fingerprint:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)
         if target.access == message.url.access:
             landed.counts["redirect/to_itself"] = 1
-            return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: to itself")
+            return _lost_way(landed, visit, "to itself")
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
             onward = msgspec.structs.replace(onward, known=UNKNOWN)
         return landed._replace(visit=visit, again=onward)
 
-    def _no_page(self, message: URLMessage, outcome: Outcome, status: int) -> Visit | None:
+    def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.
 
         None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
@@ -239,6 +237,7 @@ class Lander:
             link_type=message.link_type,
             depth=message.depth,
             status=status,
+            failure=failure,
         )
 
 
@@ -262,6 +261,12 @@ def _landed(
         counts[f"downloader/response_status_count/{status}"] = 1
     line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
     return Landed(lease, outcome, counts, line, error)
+
+
+def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
+    """A redirect that is not followed."""
+    visit = msgspec.structs.replace(visit, failure=f"redirects, {why}")
+    return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
 
 
 def _without_validators(headers: dict[str, str]) -> dict[str, str]:

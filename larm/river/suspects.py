@@ -11,7 +11,6 @@ that fetch, `next_held` by the tick thread.
 
 from __future__ import annotations
 
-import faulthandler
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.processes.crash_trace import CrashTrace
 from larm.kit.processes.flight_recorder import LONGEST, FlightRecorder
 from larm.model.digest import digest
 from larm.model.lease import Lease
@@ -40,7 +40,7 @@ class Suspects:
         trace = folder / "crash"
         self._points = _read(self._file)
         try:
-            crashed = trace.exists() and trace.stat().st_size > 0
+            crashed = CrashTrace.crashed(trace)
             self._recorder = FlightRecorder(folder / "inflight", slots)
             for url in self._recorder.left_over:
                 self._points[url] = self._points.get(url, 0) + DIED
@@ -48,12 +48,12 @@ class Suspects:
             """The last process was killed while it read something: it may have been short of memory."""
             if self._recorder.left_over:
                 write_atomically(self._file, msgspec.json.encode(self._points))
-            self._trace = trace.open("wb")
+            self._trace = CrashTrace(trace)
         except OSError as error:
             raise disk_failure(folder, error) from error
-        faulthandler.enable(self._trace)
         self.aside = frozenset(url for url, points in self._points.items() if points >= ENOUGH)
         """Names of pages that are not to be read, see `refuses`."""
+        self._closed = False
         self._lock = threading.Lock()
         # guarded by self._lock
         self._waiting = set(self._points) - self.aside
@@ -101,14 +101,13 @@ class Suspects:
 
     def close(self) -> None:
         """A clean end: nobody is to blame, and who was read is no suspect any more. A second call does nothing."""
-        if not self._trace.closed:
+        if not self._closed:
+            self._closed = True
             if self._survived:
                 left = {name: points for name, points in self._points.items() if name not in self._survived}
                 with suppress(OSError):  # they are suspects for one more run
                     write_atomically(self._file, msgspec.json.encode(left))
-            faulthandler.disable()
             self._trace.close()
-            Path(self._trace.name).unlink(missing_ok=True)
             self._recorder.close()
 
 

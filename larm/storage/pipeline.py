@@ -55,6 +55,8 @@ class StorageLine:
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
         self.exchanges: bool = getattr(storage, "exchanges", False)
         """It wants all answers, see `larm.seams.Storage`."""
+        self.lasting: bool = getattr(storage, "lasting", True)
+        """It has something on the disk, which checkpoints speak of."""
         self._storage = storage
         self._limit = limit_bytes
         self._wake = max(1, min(_WAKE, limit_bytes // 2))

@@ -22,15 +22,16 @@ _BLOCK = 8_000_000  # bytes searched at a time
 
 
 class StoreLog:
-    """The entries of ``directory/logs/store.log``, oldest first, those before the byte ``end``.
+    """The entries of ``directory/logs/store.log``, oldest first, those from the byte ``begin`` on and before the byte ``end``.
 
     Raises UsageError if there is no such file.
 
     A line or a page file that is not as it should be is a StorageError that names the file.
     """
 
-    def __init__(self, directory: Path, end: int | None = None) -> None:
+    def __init__(self, directory: Path, end: int | None = None, begin: int = 0) -> None:
         # constant after construction
+        self._begin = begin
         self._end = end
         self._logs = directory / "logs"
         self._path = self._logs / STORE_LOG
@@ -39,7 +40,7 @@ class StoreLog:
 
     def __iter__(self) -> Iterator[StoreEntry]:
         with self._open(self._path) as file:
-            place = 0
+            place = file.seek(self._begin)
             for number, line in enumerate(file, 1):
                 place += len(line)
                 if self._end is not None and place > self._end:

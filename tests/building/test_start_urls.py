@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.cli.start import address, read_starts
+from larm.building.start_urls import address, read_starts
 from larm.errors import UsageError
 from larm.model.url import BadUrl, URLNormalizer
 from tests.cli.conftest import FakeWiring, Larm
