@@ -10,6 +10,7 @@ is held. Whoever is about to work on many hosts calls `warm` before it takes the
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -60,6 +61,7 @@ class HostBook:
         self._on_crowded = on_crowded
         self._order = order
         self._began = clock.monotonic()
+        self._run = secrets.randbits(63)
         self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
@@ -259,7 +261,7 @@ class HostBook:
         def make_queue(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
             return self._queue(f"trap{number}-{key}", state)
 
-        return HostTraps.of(row, make_queue)
+        return HostTraps.of(row, make_queue, self._run)
 
     def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
         """Banded where the crawl has an order, or had one when it was saved."""

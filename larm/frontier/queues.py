@@ -36,7 +36,7 @@ _Place = tuple[float, int, str, int]
 ENOUGH = 256
 """URLs: some four for each transfer, as the defaults are."""
 PASSED_OVER = 500
-"""URLs that one lease passes over at most: some milliseconds of the lock."""
+"""URLs that are passed over in one go: some milliseconds of the lock. Who leases next goes on."""
 
 
 class Guard(Protocol):
@@ -155,7 +155,7 @@ class HostQueues:
         self._book.warm(next_keys)
         with self._book.lock:
             now = self._clock.monotonic()
-            while self._ring and len(leases) < limit:
+            while self._ring and len(leases) < limit and len(refused) < PASSED_OVER:
                 key = self._ring.take()
                 del self._places[key]
                 host = self._book.get_locked(key)
@@ -165,7 +165,7 @@ class HostQueues:
                 if host.dormant:
                     self._revive_locked(host)
                 refused += self._pass_over_locked(host)
-                if host.ready_at() <= now:
+                if host.ready_at() <= now and len(refused) < PASSED_OVER:
                     leases.append(self._lease_locked(host, now))
                 self._schedule_locked(host, now, quiet=True)
             self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something

@@ -212,7 +212,9 @@ class Lander:
         if message.redirects >= self._settings.redirects:
             landed.counts["redirect/too_many"] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
-        onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
+        onward = URLMessage(
+            target, message.url.access, REDIRECT, message.depth, message.redirects + 1, released=message.released
+        )
         if target.fingerprint != message.url.fingerprint:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)

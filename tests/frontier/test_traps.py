@@ -20,7 +20,7 @@ from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, e
 from larm.model.novelty import Novelty
 from larm.model.url_shape import parts_of
 from larm.testing.fakes import Drops, message, url
-from tests.frontier.rig import Rig
+from tests.frontier.rig import Rig, of, ok
 
 SETTINGS = Settings(stale_pages=10)
 HOST = "http://a.test"
@@ -448,3 +448,69 @@ def test_a_start_rewrites_only_the_hosts_that_it_changes(store: BlockStore) -> N
     assert rig.load().book.cut() == []
     other = rig.load(traps=Settings(stale_pages=11))
     assert len(other.book.cut()) == 20, "verdicts of other settings are looked at again"
+
+
+def test_a_host_is_at_rest_also_where_all_that_waited_for_robots_txt_was_forbidden(store: BlockStore) -> None:
+    """Else nobody would ever decide what it holds back, and the crawl would not end."""
+    rig = Rig(store, traps=SETTINGS)
+    days = [message(f"{HOST}/day/{n}", f"{HOST}/day/{n - 20}", depth=1) for n in range(20, 40)]
+    rig.tally.rise(20)
+    rig.queues.add(rig.traps.screen([msgspec.structs.replace(each, stale=True) for each in days], Drops()))
+    assert rig.queues.lease(5) == []
+    rig.at_rest.clear()
+    rig.screen("https://a.test/private/x")
+    lease = rig.one()
+    assert lease.robots
+    rig.errand.land(lease, ok(body=b"User-agent: *\nDisallow: /"))
+    assert rig.at_rest == []
+    assert rig.settle() == ([], ["https://a.test/private/x"])
+    assert rig.at_rest == ["a.test"]
+
+
+def alike(host: str, numbers: range) -> list[URLMessage]:
+    """Links to days of a calendar, each from a page of its own that said nothing new."""
+    links = [message(f"http://{host}/day/{n + 100}", f"http://{host}/day/{n}", depth=1) for n in numbers]
+    return [msgspec.structs.replace(each, stale=True) for each in links]
+
+
+def test_a_lease_does_not_pass_over_all_that_waits(store: BlockStore) -> None:
+    """The lock is held meanwhile, and everybody needs it."""
+    rig = Rig(store, traps=SETTINGS)
+    rig.tally.rise(1_200)
+    rig.queues.add(rig.traps.screen(alike("a.test", range(1_200)), Drops()))
+    held = []
+    while rig.queues.seconds_to_next() == 0:
+        assert rig.queues.lease(5) == []
+        held.append(rig.traps.held_back)
+    assert held == [500, 1_000, 1_200]
+    assert rig.at_rest == ["a.test"]
+
+
+def test_a_record_that_was_on_the_disk_meanwhile_goes_on_as_it_was(store: BlockStore) -> None:
+    """More hosts than have room in memory: of none of them the pages would ever count."""
+    rig = Rig(store, of(hosts_in_memory=1), traps=SETTINGS)
+    for number in range(12):
+        for host in ("a.test", "b.test"):
+            rig.tally.rise()
+            rig.queues.add(rig.traps.screen(alike(host, range(number, number + 1)), Drops()))
+            rig.traps.learn([Novelty(url(f"http://{host}/day/{number}"), "", True, 0)])
+        rig.save()
+    assert rig.counted["traps/closed"] == 2
+    assert rig.load().traps.screen(alike("a.test", range(50, 99)), Drops())
+    assert rig.counted["traps/closed"] == 2, "what an earlier process read is not known to this one"
+
+
+def test_what_was_put_off_is_asked_for_when_the_host_has_had_more_pages(store: BlockStore) -> None:
+    rig = Rig(store, traps=SETTINGS)
+    rig.tally.rise(20)
+    rig.queues.add(rig.traps.screen(alike("a.test", range(20)), Drops()))
+    assert rig.queues.lease(5) == []
+    traps = rig.host("a.test").traps
+    assert traps is not None
+    [record] = [each for each in traps.records.values() if each.held]
+    record.postponed = 200
+    assert [*rig.traps.decide("a.test")] == []
+    assert rig.tally.value == 0
+    rig.traps.learn([Novelty(url(f"{HOST}/other/{n}"), "", False, n) for n in range(256)])
+    assert rig.tally.value == 1
+    assert len([each for batch in rig.traps.decide("a.test") for each in batch]) == 20

@@ -214,6 +214,14 @@ def test_a_redirect_to_the_same_normalised_url_goes_past_the_filters() -> None:
     assert visit_of(landed).links[0].link_type == REDIRECT
 
 
+@pytest.mark.parametrize("location", ["/dir/", "/other"])
+def test_what_was_held_back_and_goes_on_is_not_held_back_again_where_it_leads(location: str) -> None:
+    """Else a round would bring back all that it asked for, and nothing would have been read."""
+    about = msgspec.structs.replace(message("http://a.org/dir/index.html", "http://a.org/", depth=1), released=True)
+    landed = moved(location, about)
+    assert [each.released for each in (*landed.messages, *filter(None, [landed.again]))] == [True]
+
+
 def test_on_a_revisit_it_replaces_the_page_that_is_stored() -> None:
     """It is the same page for the index, which would have it twice; what is known is that of the other address."""
     about = msgspec.structs.replace(message("http://a.org/dir/"), known=Known("etag", "", 7))

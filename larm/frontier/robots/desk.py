@@ -138,6 +138,9 @@ class RobotsDesk:
                 self._book.changed_locked(host)
             waiting -= len(batch)
             yield batch
+        with self._book.lock:
+            self._queues.schedule_locked(host)  # where all were forbidden, nothing else would see that it is at rest
+        self._queues.announce()
 
     # -- under the lock
 

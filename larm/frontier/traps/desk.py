@@ -38,6 +38,9 @@ from larm.seams import Drop
 _TOLD = 20
 """Hosts of which people are told what is left, those with the most; and patterns of each."""
 
+_AGAIN = 256
+"""Pages of a host after which it is asked again whether it can afford now to decide what was put off."""
+
 
 class TrapDesk:
     """Implements `larm.seams.TrapGate` on the host records."""
@@ -68,6 +71,7 @@ class TrapDesk:
         self._rule = number_of(repr((settings.stale_pages, settings.stale_share))) if settings.repetition else 0
         # guarded by book.lock
         self._held: dict[str, int] = {}  # by host: addresses that are held back, where there are any, or too many were
+        self._held_back = 0  # their sum
         self._growing: set[str] = set()  # start hosts
 
     # -- the handler thread
@@ -159,6 +163,8 @@ class TrapDesk:
                 traps = self._traps_locked(host)
                 for each in group:
                     said += [f"{key}\t{line}" for line in traps.learn(each, self._settings)]
+                    if traps.read % _AGAIN == 0 and not (traps.counted or host.dormant) and undecided(traps):
+                        self._count_locked(traps)
                 self._growing_locked(host, traps)
                 self._book.changed_locked(host)
         self._say(said)
@@ -230,15 +236,17 @@ class TrapDesk:
     def left(self) -> list[HostLeft]:
         """What is held back, of those hosts that hold back most of it."""
         with self._book.lock:
-            keys = nlargest(_TOLD, self._held, key=self._held.__getitem__)
+            held = dict(self._held)
+        keys = nlargest(_TOLD, held, key=held.__getitem__)
+        self._book.warm(keys)
+        with self._book.lock:
             hosts = [host for key in keys if (host := self._book.find_locked(key)) is not None]
             return [left_at(host) for host in hosts if host.traps is not None]
 
     @property
     def held_back(self) -> int:
         """Addresses that are held back at all hosts together."""
-        with self._book.lock:
-            return sum(self._held.values())
+        return self._held_back
 
     @property
     def growing(self) -> list[str]:
@@ -267,14 +275,19 @@ class TrapDesk:
             self._count("traps/over", 1)
             return
         self._held[host.key] = held + 1
+        self._held_back += 1
         traps.hold(key, record, message)
         self._book.put_locked(1)
         if not traps.counted and record.state is State.CLOSED and traps.read >= record.postponed:
-            traps.counted = True
-            self._tally.rise()  # a lease was asked for, so the host is not given up
+            self._count_locked(traps)  # a lease was asked for, so the host is not given up
+
+    def _count_locked(self, traps: HostTraps) -> None:
+        traps.counted = True
+        self._tally.rise()
 
     def _held_locked(self, host: Host, traps: HostTraps) -> None:
         held = traps.held
+        self._held_back += held - self._held.get(host.key, 0)
         if held or traps.over:
             self._held[host.key] = held
         else:

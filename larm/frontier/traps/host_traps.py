@@ -35,7 +35,7 @@ _TRIES, _NEWCOMERS = ENOUGH, 200
 """Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
 of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
 _WARM = 64
-"""Pages of a host whose record was read back of which nobody knows whether they are new: texts are not kept with it."""
+"""Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
 PARAMETER, BEYOND = len(BREADTHS), -1
@@ -47,6 +47,7 @@ class HostTraps:
 
     __slots__ = (
         "_make_queue",
+        "_run",
         "_struck",
         "_warm",
         "active",
@@ -67,9 +68,11 @@ class HostTraps:
         "searched",
     )
 
-    def __init__(self, make_queue: MakeQueue) -> None:
+    def __init__(self, make_queue: MakeQueue, run: int = 0) -> None:
+        """``run``: a number that no other process has."""
         # constant after construction
         self._make_queue = make_queue
+        self._run = run
         # all else changes under the lock
         self.records: dict[int, PatternRecord] = {}
         """By key; also of parameters that mean nothing, and of limits."""
@@ -97,10 +100,10 @@ class HostTraps:
         """Addresses that all rounds have cost."""
         self.counted = False
         """The host has something to decide, and counts as a message of the crawl until that is done."""
+        self._warm = _WARM
         # not saved
         self.active = False
         """Something may have to be held back."""
-        self._warm = _WARM
         self._struck: list[str] = []
 
     # -- before an address waits
@@ -295,13 +298,15 @@ class HostTraps:
                 self.rounds,
                 self.failed,
                 self.searched,
+                self._run,
+                self._warm,
             )
         )
 
     @classmethod
-    def of(cls, row: bytes, make_queue: MakeQueue) -> HostTraps:
+    def of(cls, row: bytes, make_queue: MakeQueue, run: int = 0) -> HostTraps:
         """From its row. Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
-        made = cls(make_queue)
+        made = cls(make_queue, run)
         if not row:
             return made
         saved = decode_traps(row)
@@ -317,7 +322,7 @@ class HostTraps:
         made.counted, made.rounds, made.failed, made.searched = saved.counted, saved.rounds, saved.failed, saved.searched
         made.active = any(each.closed for each in made.records.values()) or bool(made.parameters.counts)
         made.pulled = set(saved.pulled)
-        made._warm = 0 if saved.read else _WARM
+        made._warm = saved.warm if saved.run == run else 0 if saved.read else _WARM
         return made
 
 

@@ -50,6 +50,8 @@ class SavedTraps(msgspec.Struct, array_like=True, frozen=True, gc=False, tag="tr
     rounds: int = 0
     failed: int = 0
     searched: int = 0
+    run: int = 0
+    warm: int = 0
 
 
 class _Older(msgspec.Struct, array_like=True, frozen=True):
