@@ -46,6 +46,7 @@ class Crawl(_Section, frozen=True):
     max_pages: Positive | None = None
     max_depth: Count | None = None
     max_time: Seconds | None = None
+    on_idle: Literal["end", "wait"] = "end"  # where nothing is left; "wait": for URLs that are added from outside
     parked: bool = False  # fetch what earlier runs held back as it looked like a trap
     allow_private: bool = False  # a crawler must not be a way into an intranet
     private_networks: tuple[str, ...] = ()  # those that it may go to: 10.1.0.0/16, or one address
@@ -347,6 +348,15 @@ def load(
     for key, value in (command_line or {}).items():
         _put(tree, key, value, key)
     return _convert(tree, source) if command_line else config
+
+
+def changed(settings: Config, dotted: str, text: str) -> Config:
+    """The settings with another value of one key, ``section.name``; ``text`` is YAML. Raises ConfigError."""
+    tree: dict[str, Any] = {}
+    _put(tree, dotted, _yaml(text, dotted), dotted)
+    section, _, name = dotted.partition(".")
+    value = getattr(getattr(_convert(tree, "set"), section), name)
+    return msgspec.structs.replace(settings, **{section: msgspec.structs.replace(getattr(settings, section), **{name: value})})
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from larm.kit.yaml_text import read_text
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, GRAPH, ANCHORS, LOGS = "cachingqueue", "index", "graph", "anchors", "logs"
-VISITED, PAGES, ALIASES = "visited.db", "pages.db", "aliases.db"
+VISITED, PAGES, ALIASES, JOURNAL = "visited.db", "pages.db", "aliases.db", "journal"
 """Folders of a crawl's directory; it also holds ``lock``, ``stats.json`` and the user's ``config.yaml``."""
 
 Undo = list[Callable[[], object]]

@@ -26,6 +26,7 @@ from larm.building.readers import Processors, air_of, heavy_reader, memory_budge
 from larm.building.start_folders import file_rules
 from larm.building.state import (
     GRAPH,
+    JOURNAL,
     LOGS,
     PAGES,
     QUEUES,
@@ -63,6 +64,7 @@ from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.disk.journal import Journal
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.logs.log_book import LogBook
 from larm.kit.processes.helper_process import HelperProcess
@@ -82,11 +84,13 @@ from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
 from larm.river.checkpointer import Checkpointer
-from larm.river.crawl import Crawl
+from larm.river.crawl import FINISHED, Crawl
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Lander
+from larm.river.limits import Limits
 from larm.river.probe import Probe
 from larm.river.starts import StartWatch
+from larm.river.steering import Hands, Steering, state_of
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
 from larm.seams import Clock, CrawlOrder, Fetcher
@@ -149,7 +153,8 @@ def _assemble(  # noqa: PLR0915, PLR0917
     suspects = Suspects(directory / QUEUES, len(records))
     undo.append(suspects.close)
     memory = memory_budget(settings, careful=suspects.killed)
-    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring("finished"))
+    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring(FINISHED))
+    steering = _steering(settings, directory, header, gate, tally, undo)
     normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
     mission = mission_of(settings, normalizer, header, half_made=_half_made(settings, directory, header))
     start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
@@ -188,6 +193,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         guard=traps,
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
         order=order,
+        may_lease=steering.may_lease,
     )
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     chain = FilterChain(
@@ -268,6 +274,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         cycle=cycle,
         clock=clock,
         begun=None if marker.saved else lambda: set_marker(directory, VERSION, saved=True),
+        parts=[steering],
         known=header.parts if header else None,
     )
     terms = terms_of(settings, directory, start_urls)
@@ -287,24 +294,48 @@ def _assemble(  # noqa: PLR0915, PLR0917
         seen=state.seen,
         tally=tally,
         traps=traps,
+        paused=lambda: steering.paused,
         cpu=cpu,
         clock=clock,
     )
     reporter = Reporter(probe, clock, directory)
     undo.append(reporter.close)
     budget = PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0))
+    lander = Lander(
+        process,
+        normalizer.join,
+        settings.frontier,
+        settings.crawl.max_depth,
+        order,
+        recall=chain.recall,
+        limits=limits_of(settings),
+        text=wants_text(settings),
+    )
+
+    def tell(now: Config) -> None:
+        queues.change(now.frontier)
+        lander.max_depth = now.crawl.max_depth
+        budget.change(now.crawl.max_pages)
+        if budget.exhausted:
+            bell.ring("closespider_pagecount")
+
+    steering.limits.tell = tell
+    steering.take(
+        Hands(
+            handler=handler,
+            queues=queues,
+            traps=traps,
+            parse=normalizer.parse,
+            lines=lines,
+            wake=pool.wake_all,
+            counted=counters.add,
+            idle=lambda: bell.ring(FINISHED),
+        )
+    )
+    notes += steering.notes
     unloader = Unloader(
         settings=settings.frontier,
-        lander=Lander(
-            process,
-            normalizer.join,
-            settings.frontier,
-            settings.crawl.max_depth,
-            order,
-            recall=chain.recall,
-            limits=limits_of(settings),
-            text=wants_text(settings),
-        ),
+        lander=lander,
         known=chain.note,
         lines=lines,
         handler=handler,
@@ -340,6 +371,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         lines=lines,
         checkpointer=checkpointer,
         budget=budget,
+        steering=steering,
         counters=counters,
         tally=tally,
         cpu=cpu,
@@ -354,6 +386,15 @@ def _assemble(  # noqa: PLR0915, PLR0917
         notes=notes,
         close=lambda: close_all(undo),
     )
+
+
+def _steering(  # noqa: PLR0917
+    settings: Config, directory: Path, header: Header | None, gate: Gate, tally: Tally, undo: Undo
+) -> Steering:
+    state = state_of(header.parts if header else {})
+    journal = Journal(directory / QUEUES / JOURNAL, state.position)
+    undo.append(journal.close)
+    return Steering(journal, state, Limits(settings), gate, tally)
 
 
 def _half_made(settings: Config, directory: Path, header: Header | None) -> bool:

@@ -45,6 +45,7 @@ class Host:
         "answered",
         "arriving",
         "backoffs",
+        "blocked",
         "delayed",
         "dormancies",
         "dormant",
@@ -88,6 +89,8 @@ class Host:
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0
+        self.blocked = False
+        """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 
@@ -107,9 +110,14 @@ class Host:
         return len(self.queue) + len(self.parked) + len(self.delayed) + bool(self.traps and self.traps.counted)
 
     @property
+    def counts(self) -> bool:
+        """What waits here keeps the crawl going."""
+        return not (self.dormant or self.blocked)
+
+    @property
     def undecided(self) -> bool:
         """It has nothing else to do than to find out whether what it holds back is a trap."""
-        if self.traps is None or not self.traps.counted or self.dormant:
+        if self.traps is None or not self.traps.counted or not self.counts:
             return False
         return not (self.waiting > 1 or self.robots_tasks or self.running or self.arriving)
 
@@ -149,10 +157,12 @@ class Host:
 
     def ready_at(self) -> float:
         """When the next lease may be given out, as far as this host is concerned; NEVER if there is nothing to lease."""
+        if self.blocked:
+            return NEVER
         if self.robots_tasks or len(self.queue):
             return self.next_start
         return max(self.next_start, self.delayed[0].not_before) if self.delayed else NEVER
 
     def __repr__(self) -> str:
-        state = "dormant" if self.dormant else f"health {self.health}"
+        state = "blocked" if self.blocked else "dormant" if self.dormant else f"health {self.health}"
         return f"<Host {self.key}: {len(self.queue)} queued, {len(self.parked)} parked, {len(self.running)} running, {state}>"

@@ -2,9 +2,11 @@
 
 The only way to a host is `lease`; each lease is given back once, by `release`, `retry` or `give_back`, and the next time of the
 host is set before anybody can see the host again. A host stands in the ring (ready now), in the heap (ready at a known time) or
-in neither (nothing to do, at its limit of requests, or given up).
+in neither (nothing to do, at its limit of requests, given up, or blocked). Whether anything may be asked at all is a question
+that each lease asks first (`larm.river.steering`).
 
-Called by the handler thread (`add`) and the fetcher threads (all others), under the lock of the `HostBook`.
+Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl (`block`, `unblock`,
+`rouse`, `change`, in a step of the gate), under the lock of the `HostBook`.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ class Figures(NamedTuple):
     blocked: int
     """Asked to be left alone (429, 503)."""
     given_up: int
-    given_up_urls: int
+    uncounted: int
+    """URLs that wait at hosts that were given up, or are blocked."""
     in_flight: int
 
 
@@ -92,10 +95,12 @@ class HostQueues:
         guard: Guard | None = None,
         on_rest: Callable[[Sequence[str]], None] = lambda _: None,
         order: CrawlOrder | None = None,
+        may_lease: Callable[[], bool] = lambda: True,
     ) -> None:
+        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken."""
         # constant after construction
         self._book = book
-        self._settings = settings
+        self._may_lease = may_lease
         self._clock = clock
         self._tally = tally
         self._on_ready = on_ready
@@ -104,6 +109,8 @@ class HostQueues:
         """Told, without the lock, of hosts that have nothing else to do than to decide what they hold back."""
         self._ordered = order is not None
         self._numbers = count()
+        # guarded by book.lock; replaced as a whole, so that one look needs no lock
+        self._settings = settings
         # guarded by book.lock
         self._ring = Ring(order is not None and order.fair)
         self._heap: list[_Place] = []
@@ -115,13 +122,13 @@ class HostQueues:
         self._answered: set[int] = set()  # leases whose pages are being read elsewhere
         self._blocked = 0
         self._given_up = 0
-        self._given_up_urls = 0
+        self._uncounted = 0
 
     # -- in
 
     def add(self, batch: Sequence[URLMessage]) -> None:
-        """Queue messages at their hosts, in order. Those of a host that was given up stop counting for the crawl's end."""
-        dormant = 0
+        """Queue messages at their hosts, in order. Those of a host that was given up or blocked stop counting for the end."""
+        silent = 0
         full: list[tuple[CachingQueue[URLMessage] | BandedQueue, list[int]]] = []
         self._book.warm(message.url.host for message in batch)
         with self._book.lock:
@@ -131,15 +138,15 @@ class HostQueues:
                 messages = list(group)
                 full.append((host.queue, host.queue.append(messages)))
                 self._queued += len(messages)
-                dormant += len(messages) if host.dormant else 0
+                silent += 0 if host.counts else len(messages)
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now)
-            self._given_up_urls += dormant
+            self._uncounted += silent
             self._book.put_locked(len(batch))
         for queue, blocks in full:  # a checkpoint may keep the disk busy: nobody should wait for the lock meanwhile
             queue.write(blocks)
-        if dormant:
-            self._tally.fall(dormant)
+        if silent:
+            self._tally.fall(silent)
         self.announce()
         self._book.relieve()
 
@@ -147,6 +154,8 @@ class HostQueues:
 
     def lease(self, limit: int) -> list[Lease]:
         """At most ``limit`` leases that may be used at once."""
+        if not self._may_lease():
+            return []
         leases: list[Lease] = []
         refused: list[URLMessage] = []
         with self._book.lock:
@@ -177,7 +186,9 @@ class HostQueues:
         return leases
 
     def seconds_to_next(self) -> float:
-        """Until a host becomes ready; 0 if one is, `NEVER` if none will by itself."""
+        """Until a host becomes ready; 0 if one is, `NEVER` if none will by itself, or none may be asked."""
+        if not self._may_lease():
+            return NEVER
         with self._book.lock:
             if self._ring:
                 return 0.0
@@ -202,7 +213,7 @@ class HostQueues:
                 if self._places.get(key) is not place:
                     continue
                 host = self._book.get_locked(key)
-                if host.dormant:  # it keeps nothing going
+                if not host.counts:  # it keeps nothing going
                     continue
                 if at <= now + longest:
                     return []
@@ -223,10 +234,10 @@ class HostQueues:
             if decision.retry:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-            dormant = 0 if answered else self._settle_locked(host, now, seconds, decision)
+            silent = 0 if answered else self._settle_locked(host, now, seconds, decision)
             self._schedule_locked(host, now, quiet=True)  # the caller has a transfer free, and will lease next
-        if dormant:
-            self._tally.fall(dormant)
+        if silent:
+            self._tally.fall(silent)
         self.announce()
         return decision
 
@@ -267,7 +278,7 @@ class HostQueues:
 
     def give_back(self, leases: Sequence[Lease]) -> None:
         """Requests that were cut off because the crawl stops: their messages are the first of their hosts again."""
-        dormant = 0
+        silent = 0
         with self._book.lock:
             now = self._clock.monotonic()
             for lease in reversed(leases):
@@ -277,12 +288,59 @@ class HostQueues:
                 else:
                     host.queue.put_front([lease.message])
                     self._queued += 1
-                    dormant += host.dormant
+                    silent += not host.counts
                 host.next_start = max(host.next_start, now + host.delay(self._settings))
                 self._schedule_locked(host, now)
-            self._given_up_urls += dormant
-        if dormant:
-            self._tally.fall(dormant)
+            self._uncounted += silent
+        if silent:
+            self._tally.fall(silent)
+
+    # -- steering
+
+    def block(self, key: str) -> None:
+        """This host is not asked any more: what waits there stays, and keeps nothing going. What is in the air lands."""
+        with self._book.lock:
+            host = self._book.get_locked(key)
+            silent = host.waiting if host.counts else 0
+            host.blocked = True
+            self._uncounted += silent
+            self._book.changed_locked(host)
+        if silent:
+            self._tally.fall(silent)
+
+    def unblock(self, key: str) -> None:
+        """The inverse of `block`."""
+        with self._book.lock:
+            host = self._book.get_locked(key)
+            if not host.blocked:
+                return
+            host.blocked = False
+            if host.counts:
+                self._uncounted -= host.waiting
+                self._tally.rise(host.waiting)
+            self.schedule_locked(host)
+        self.announce()
+
+    def rouse(self, key: str, change: Callable[[Host], object]) -> None:
+        """``change``, under the lock, has more (or less) wait at this host."""
+        with self._book.lock:
+            host = self._book.get_locked(key)
+            before = host.waiting
+            change(host)
+            more = host.waiting - before
+            if not host.counts:
+                self._uncounted += more
+            elif more > 0:
+                self._tally.rise(more)
+            self.schedule_locked(host)
+        if more < 0 and host.counts:
+            self._tally.fall(-more)
+        self.announce()
+
+    def change(self, settings: Settings) -> None:
+        """Other delays, another number of requests at a time. A host that has been told its next time keeps that one."""
+        with self._book.lock:
+            self._settings = settings
 
     # -- at start
 
@@ -304,10 +362,10 @@ class HostQueues:
                 self._blocked += host.backoffs > 0
                 self._given_up += host.dormant
                 self._queued += len(host.queue)
-                if host.dormant:
-                    self._given_up_urls += host.waiting
-                else:
+                if host.counts:
                     waiting += host.waiting
+                else:
+                    self._uncounted += host.waiting
         return waiting
 
     def schedule_locked(self, host: Host) -> None:
@@ -315,9 +373,9 @@ class HostQueues:
         self._book.changed_locked(host)
         self._schedule_locked(host, self._clock.monotonic())
 
-    def given_up_locked(self, messages: int) -> None:
-        """More messages wait at a host that was given up; the book's lock is held."""
-        self._given_up_urls += messages
+    def uncounted_locked(self, messages: int) -> None:
+        """More messages wait at a host that was given up or blocked; the book's lock is held."""
+        self._uncounted += messages
 
     def announce(self) -> None:
         """Wake a fetcher if a host is ready, or will be sooner than it knows; called without the lock."""
@@ -342,7 +400,7 @@ class HostQueues:
                 waiting=len(self._heap) - due,
                 blocked=self._blocked,
                 given_up=self._given_up,
-                given_up_urls=self._given_up_urls,
+                uncounted=self._uncounted,
                 in_flight=self._in_flight - len(self._answered),  # what is being read counts as waiting
             )
 
@@ -395,32 +453,31 @@ class HostQueues:
         return host
 
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
-        """Next time and health; returns the messages that stop counting because the host was given up."""
+        """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._settings
         polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
         self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
         host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)
-        if host.dormant:  # given up while this request was in the air
-            self._given_up_urls += decision.retry
-            return int(decision.retry)
-        if host.health > 0:
+        silent = int(decision.retry) if not host.counts else 0  # given up or blocked while this request was in the air
+        if not host.dormant and host.health > 0:
             if not decision.host_wait:  # to be asked to come later is no good answer: it stays on trial
                 host.dormancies = 0
-            return 0
-        host.dormant = True
-        host.next_start = max(host.next_start, now + dormancy(host.dormancies, settings))
-        host.dormancies += 1
-        self._given_up += 1
-        self._given_up_urls += host.waiting
-        return host.waiting
+        elif not host.dormant:
+            silent = host.waiting if host.counts else silent
+            host.dormant = True
+            host.next_start = max(host.next_start, now + dormancy(host.dormancies, settings))
+            host.dormancies += 1
+            self._given_up += 1
+        self._uncounted += silent
+        return silent
 
     def _revive_locked(self, host: Host) -> None:
         """One more chance for a host that was given up (LARM-65): one good answer makes it well again."""
         host.dormant = False
         self._given_up -= 1
-        self._given_up_urls -= host.waiting
+        self._uncounted -= host.waiting
         self._tally.rise(host.waiting)
 
     def _wake_due_locked(self, now: float) -> None:

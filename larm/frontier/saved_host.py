@@ -35,6 +35,7 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     """Wall time of the cut."""
     traps: bytes = b""
     """`HostTraps.row`."""
+    blocked: bool = False
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -87,6 +88,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         host.dormancies,
         wall,
         host.traps.row() if host.traps is not None else b"",
+        host.blocked,
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
@@ -115,4 +117,4 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.delayed.sort()
     host.next_start = from_wall(row.next_start)
     host.health, host.backoffs = row.health, row.backoffs
-    host.dormant, host.dormancies = row.dormant, row.dormancies
+    host.dormant, host.dormancies, host.blocked = row.dormant, row.dormancies, row.blocked

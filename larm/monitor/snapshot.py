@@ -42,6 +42,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     elapsed: float = 0.0
     """Seconds since this run began."""
+    paused: bool = False
+    """Nothing is asked for, as somebody wants it so."""
     pages: int = 0
     """Documents stored in all runs of this directory."""
     pages_run: int = 0

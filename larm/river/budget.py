@@ -1,10 +1,11 @@
 """PageBudget: makes ``--max-pages`` exact. A lease reserves a page before its request is sent, so no request is too many.
 
-Called by the fetcher threads.
+Called by the fetcher threads; `change` by who steers the crawl.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,7 +23,8 @@ class PageBudget:
     def __init__(self, limit: int | None, spent: int) -> None:
         self._lock = threading.Lock()
         # guarded by self._lock
-        self._left = None if limit is None else max(limit - spent, 0)
+        self._spent = spent
+        self._left = None if limit is None else limit - spent
         self._reserved = 0
 
     def spend(self, wanted: int, lease: Callable[[int], list[L]]) -> list[L]:
@@ -31,30 +33,43 @@ class PageBudget:
         Under the lock: a reservation that nothing came of would, while it lasts, send other threads to sleep.
         """
         if self._left is None:
-            return lease(wanted)
+            leases = lease(wanted)
+            with self._lock:
+                self._reserved += len(leases)
+            return leases
         with self._lock:
-            granted = min(wanted, self._left - self._reserved)
-            leases = lease(granted) if granted else []
+            granted = min(wanted, self._free())
+            leases = lease(granted) if granted > 0 else []
             self._reserved += len(leases)
             return leases
 
     def settle(self, reserved: int, pages: int) -> None:
         """``reserved`` requests have ended; ``pages`` of them brought a page."""
-        if self._left is None:
-            return
         with self._lock:
             self._reserved -= reserved
-            self._left -= pages
+            self._spent += pages
+            if self._left is not None:
+                self._left -= pages
+
+    def change(self, limit: int | None) -> None:
+        """From now on it is so many pages in the whole crawl."""
+        with self._lock:
+            self._left = None if limit is None else limit - self._spent
 
     @property
     def open(self) -> bool:
         """A request may be sent now."""
-        return self._left is None or self._reserved < self._left
+        return self._free() > 0
 
     @property
     def exhausted(self) -> bool:
         """Nothing is left, and nothing in flight could give any back."""
-        return self._left is not None and self._left == 0
+        return self._left is not None and self._left <= 0
+
+    def _free(self) -> int:
+        """Requests that may be sent now; with or without the lock."""
+        left = self._left
+        return sys.maxsize if left is None else left - self._reserved
 
     @property
     def limited(self) -> bool:

@@ -51,6 +51,7 @@ from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import start_visit
 from larm.river.patience import HANGS, Patience
 from larm.river.starts import StartWatch
+from larm.river.steering import Steering
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
 from larm.seams import Clock
@@ -62,6 +63,7 @@ _ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpo
 """What the threads do that have nothing to add."""
 
 
+FINISHED = "finished"
 WAITING = "hosts_waiting"
 """The reason of a run that ends since all that is left must wait for long."""
 
@@ -101,6 +103,7 @@ class Crawl:
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
         budget: PageBudget,
+        steering: Steering,
         counters: Counters,
         tally: Tally,
         cpu: ThreadCpu,
@@ -133,6 +136,9 @@ class Crawl:
         self._lines = lines
         self._checkpointer = checkpointer
         self._budget = budget
+        self.steering = steering
+        """What may be asked of it while it runs; any thread."""
+        self._limits = steering.limits
         self._counters = counters
         self._tally = tally
         self._gate = gate
@@ -204,26 +210,29 @@ class Crawl:
             for batch in self._recrawl.due():
                 self._handler.put(batch)
             self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
+        self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:
-            self._bell.ring("finished")
+            self._bell.ring(FINISHED)
         if self._budget.exhausted:
             self.stop("closespider_pagecount")
 
     def _wait_for_end(self) -> str | LarmError:
-        limit = self._settings.crawl.max_time
-        end = None if limit is None else self._clock.monotonic() + limit
+        began = self._clock.monotonic()
         while True:
-            left = 1.0 if end is None else min(1.0, end - self._clock.monotonic())
+            limit = self._limits.now.crawl.max_time
+            left = 1.0 if limit is None else min(1.0, began + limit - self._clock.monotonic())
             if left <= 0:
                 return "closespider_timeout"
             reason = self._bell.wait(left)
-            if reason is not None:
+            if reason is None:
+                self.on_second()
+            elif reason != FINISHED or self.steering.may_end():  # else more has come meanwhile, or is waited for
                 return reason
-            self.on_second()
 
     def _drain(self, ending: str | LarmError) -> Ending:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
         self._stopping = self._unloader.stopping = True
+        self.steering.close()
         self._handler.stop()
         self._ticker.stop()
         self._pool.wake_all()
@@ -242,7 +251,7 @@ class Crawl:
         if stuck:
             error = error or _hang(stuck, "the state is that of the last checkpoint, and the same command continues the crawl")
         if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
-            finished = ending == "finished"
+            finished = ending == FINISHED
             gone = self._recrawl if finished and error is None else None
             self._writers.start("larm-last", lambda: self._save_last(finished, gone))
         else:
@@ -311,10 +320,10 @@ class Crawl:
 
     def _look_for_the_end(self) -> None:
         """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
-        far = self._queues.far_off(self._settings.frontier.longest_wait)
+        far = self._queues.far_off(self._limits.now.frontier.longest_wait)
         if (far or self._tally.value == 0) and (lease := self._suspects.next_held()) is not None:
             self._queues.take_up(lease)
-        elif far:
+        elif far and not self.steering.holds:
             self.notes.append(waiting_sentence(far, self._clock.wall()))
             self._bell.ring(WAITING)
 

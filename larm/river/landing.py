@@ -87,11 +87,12 @@ class Lander:
         self._process = process
         self._join = join
         self._settings = settings
-        self._max_depth = max_depth
         self._order = order
         self._recall = recall
         self._limits = limits or {}
         self._text = text
+        # replaced by who steers the crawl
+        self.max_depth = max_depth
 
     def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
         """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
@@ -181,7 +182,7 @@ class Lander:
         three times as long as to ask first: 20 us a page. An order needs all links, as each says something of its target.
         """
         depth = message.depth + 1
-        if self._max_depth is not None and depth > self._max_depth:
+        if self.max_depth is not None and depth > self.max_depth:
             return (), {}
         page = message.url.access
         links = document.links

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from larm.frontier.handler import MessageHandler
 from larm.frontier.queues import HostQueues
@@ -39,6 +39,7 @@ class Probe:
         seen: DiskSeenSet,
         tally: Tally,
         traps: TrapDesk,
+        paused: Callable[[], bool],
         cpu: ThreadCpu,
         clock: Clock,
     ) -> None:
@@ -54,6 +55,7 @@ class Probe:
         self._seen = seen
         self._tally = tally
         self._traps = traps
+        self._paused = paused
         self._cpu = cpu
         self._clock = clock
         self._began = clock.monotonic()
@@ -64,9 +66,10 @@ class Probe:
         counters = self._counters.snapshot()
         hosts = self._queues.figures()
         incoming = len(self._handler.incoming)
-        waiting = max(self._tally.value + hosts.given_up_urls - incoming - hosts.in_flight, 0)
+        waiting = max(self._tally.value + hosts.uncounted - incoming - hosts.in_flight, 0)
         return Snapshot(
             elapsed=self._clock.monotonic() - self._began,
+            paused=self._paused(),
             pages=counters.get("item_scraped_count", 0),
             pages_run=self._since("item_scraped_count", counters),
             requests=self._since("downloader/request_count", counters),

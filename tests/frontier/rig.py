@@ -71,6 +71,7 @@ class Rig:
         self.clock = clock or self.fake
         self.zeros = 0
         self.woken = 0
+        self.may_lease = True
         self.tally = Tally(self._zero)
         self.crowds = 0
         self.book = HostBook(store, settings, self.clock, self._crowded, clock_moved=clock_moved, order=order)
@@ -96,6 +97,7 @@ class Rig:
             guard=self.traps if traps else None,
             on_rest=self.at_rest.extend,
             order=order,
+            may_lease=lambda: self.may_lease,
         )
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)

@@ -428,7 +428,7 @@ def test_messages_for_a_host_given_up_are_kept_but_do_not_count(rig: Rig) -> Non
     rig.end(rig.one(), CONNECT)
     rig.put("a/2", "b/1", "a/3")
     assert rig.tally.value == 1
-    assert rig.queues.figures().given_up_urls == 3
+    assert rig.queues.figures().uncounted == 3
     assert rig.host("a").waiting == 3
 
 
@@ -444,7 +444,7 @@ def test_a_host_given_up_gets_one_more_try_and_a_good_answer_makes_it_well(rig: 
     rig.end(leases["a"])
     host = rig.host("a")
     assert (host.dormant, host.dormancies, host.health) == (False, 0, 5)
-    assert rig.queues.figures().given_up_urls == 0
+    assert rig.queues.figures().uncounted == 0
     rig.end(rig.one(), TIMEOUT)
     assert host.health == 4, "the trial is over"
 
@@ -487,14 +487,14 @@ def test_requests_in_the_air_when_their_host_is_given_up(store: BlockStore) -> N
     rig.end(one, CONNECT)
     rig.end(two, TIMEOUT)
     rig.end(three)
-    assert (rig.tally.value, rig.queues.figures().given_up_urls) == (1, 3)
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 3)
     rig.end(b)
     assert rig.zeros == 1
     rig.fake.advance(20_000)
     rig.end(rig.one())  # on trial: one at a time
     for lease in rig.queues.lease(9):
         rig.end(lease)
-    assert (rig.tally.value, rig.queues.figures().given_up_urls) == (0, 0)
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 0)
 
 
 def test_given_back_to_a_host_that_was_given_up(store: BlockStore) -> None:
@@ -503,7 +503,7 @@ def test_given_back_to_a_host_that_was_given_up(store: BlockStore) -> None:
     one, two = rig.queues.lease(9)
     rig.end(one, CONNECT)
     rig.queues.give_back([two])
-    assert (rig.tally.value, rig.queues.figures().given_up_urls) == (0, 2)
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 2)
 
 
 # -- figures
@@ -531,3 +531,74 @@ def test_nothing_is_ready_where_nothing_waits(store: BlockStore) -> None:
 def test_adding_nothing_is_no_news(rig: Rig) -> None:
     rig.queues.add([])
     assert rig.woken == 0
+
+
+# -- steering
+
+
+def test_a_blocked_host_is_not_asked_and_does_not_keep_the_crawl_going(rig: Rig) -> None:
+    rig.put("a/1", "a/2", "b/1")
+    rig.queues.block("a")
+    (lease,) = rig.queues.lease(9)
+    assert lease.host == "b"
+    rig.put("a/3")
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 3)
+    rig.end(lease)
+    assert rig.zeros == 1
+    assert rig.queues.seconds_to_next() == NEVER
+    rig.queues.unblock("a")
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (3, 0)
+    assert [lease.message.url.access for lease in rig.queues.lease(9)] == ["http://a/1"]
+
+
+def test_what_is_in_the_air_of_a_blocked_host_lands(rig: Rig) -> None:
+    rig.put("a/1", "a/2")
+    lease = rig.one()
+    rig.queues.block("a")
+    assert rig.tally.value == 1, "the one in the air"
+    rig.end(lease, TIMEOUT)
+    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 2)
+
+
+def test_a_host_that_nobody_has_met_may_be_blocked_and_stays_so(rig: Rig) -> None:
+    rig.queues.block("a")
+    rig.save()
+    rig = rig.load()
+    rig.put("a/1")
+    assert rig.queues.lease(9) == []
+    assert rig.tally.value == 0
+    rig.queues.unblock("a")
+    rig.queues.unblock("a")
+    assert rig.one().host == "a"
+
+
+def test_nothing_is_leased_while_nothing_may_be(store: BlockStore) -> None:
+    rig = Rig(store)
+    rig.may_lease = False
+    rig.put("a/1")
+    assert rig.queues.lease(9) == []
+    assert rig.queues.seconds_to_next() == NEVER, "who waits need not look again before he is woken"
+    rig.may_lease = True
+    assert rig.queues.seconds_to_next() == 0
+    assert rig.one().host == "a"
+
+
+def test_another_delay_counts_from_the_next_request_on(store: BlockStore) -> None:
+    rig = Rig(store, of(delay=Seconds(100), delay_factor=0))
+    rig.put("a/1", "a/2", "a/3")
+    rig.end(rig.one())
+    rig.queues.change(of(delay=Seconds(1), delay_factor=0))
+    assert rig.queues.seconds_to_next() == 100, "it was told so"
+    rig.fake.advance(100)
+    rig.end(rig.one())
+    assert rig.queues.seconds_to_next() == 1
+
+
+def test_more_requests_at_a_time(store: BlockStore) -> None:
+    rig = Rig(store, of(per_host=1))
+    rig.put("a/1", "a/2", "a/3")
+    lease = rig.one()
+    assert rig.queues.lease(9) == []
+    rig.queues.change(of(per_host=2))
+    rig.end(lease)
+    assert len(rig.queues.lease(9)) == 2

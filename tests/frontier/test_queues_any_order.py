@@ -36,6 +36,7 @@ class Frontier(RuleBasedStateMachine):
         self.reading: list[tuple[Lease, Fetched]] = []
         """Their requests have ended, and their pages are read elsewhere."""
         self.not_before: dict[str, float] = {}
+        self.blocked: set[str] = set()
 
     @initialize(
         per_host=st.integers(1, 3),
@@ -80,6 +81,7 @@ class Frontier(RuleBasedStateMachine):
         assert len(got) <= limit
         for lease in got:
             assert now >= self.not_before.get(lease.host, 0.0), "too early"
+            assert lease.host not in self.blocked
             self._later(lease.host, self.rig.settings.delay)
             self.leases.append(lease)
             if not lease.robots and lease.message.tries == 0 and self.rig.order is None:
@@ -144,6 +146,18 @@ class Frontier(RuleBasedStateMachine):
     def change_order(self, shift: int) -> None:
         self.rig.order.change(shift)
 
+    @rule(host=st.sampled_from(HOSTS))
+    def block(self, host: str) -> None:
+        self.rig.queues.block(host)
+        self.blocked.add(host)
+
+    @precondition(lambda self: self.blocked)
+    @rule(which=st.integers(0, 9))
+    def unblock(self, which: int) -> None:
+        host = sorted(self.blocked)[which % len(self.blocked)]
+        self.rig.queues.unblock(host)
+        self.blocked.remove(host)
+
     @rule()
     def restart(self) -> None:
         """What is in the air, or on its way to the handler, is so no more."""
@@ -162,10 +176,10 @@ class Frontier(RuleBasedStateMachine):
     @invariant()
     def tally_counts_what_keeps_the_crawl_going(self) -> None:
         in_flight = sum(not lease.robots for lease in self.leases) + len(self.reading)
-        given_up = sum(host.waiting for host in self._hosts() if host.dormant)
+        given_up = sum(host.waiting for host in self._hosts() if host.dormant or host.key in self.blocked)
         figures = self.rig.queues.figures()
         assert self.rig.tally.value == len(self.unfinished) - given_up
-        assert (figures.given_up_urls, figures.in_flight) == (given_up, len(self.leases))
+        assert (figures.uncounted, figures.in_flight) == (given_up, len(self.leases))
         assert self.rig.tally.value >= in_flight
         assert figures.given_up == sum(host.dormant for host in self._hosts())
         assert figures.blocked == sum(host.backoffs > 0 for host in self._hosts())
@@ -189,6 +203,8 @@ class Frontier(RuleBasedStateMachine):
         """Let it run dry: everything comes, once."""
         if not hasattr(self, "rig"):
             return
+        while self.blocked:
+            self.unblock(0)
         for _ in range(10 * self.added + 100):
             for lease in self.leases:
                 if lease.robots:

@@ -100,3 +100,22 @@ def test_many_threads_take_no_more_than_there_are() -> None:
 
 def _into(died: list[BaseException]) -> Callable[[str, BaseException], None]:
     return lambda name, error: died.append(error)
+
+
+def test_a_limit_that_changes_on_the_way() -> None:
+    """What is in the air counts, also what was sent when there was no limit."""
+    budget = PageBudget(None, 3)
+    assert reserve(budget, 4) == 4
+    budget.change(10)
+    assert reserve(budget, 9) == 3, "3 are stored, 4 are in the air"
+    budget.settle(7, 7)
+    assert budget.exhausted
+    budget.change(12)
+    assert not budget.exhausted
+    assert reserve(budget, 9) == 2
+    budget.change(5)
+    assert budget.exhausted, "more than that are stored"
+    assert not budget.open
+    assert reserve(budget, 1) == 0
+    budget.change(None)
+    assert reserve(budget, 9) == 9

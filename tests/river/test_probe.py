@@ -41,6 +41,7 @@ class River:
         self.handler = SimpleNamespace(incoming=[1, 2, 3], busy=True)
         self.rig.counters.load({"item_scraped_count": 40, "downloader/request_count": 50, "length/filtered": 4})
         self.probe = Probe(
+            paused=lambda: False,
             handler=cast("Any", self.handler),
             queues=self.rig.queues,
             records=[

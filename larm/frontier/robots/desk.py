@@ -77,10 +77,10 @@ class RobotsDesk:
                     host.parked.put_many(parked)
                     self._book.put_locked(len(parked))
                     self._queues.schedule_locked(host)
-                    if host.dormant:
-                        self._queues.given_up_locked(len(parked))
-                    else:
+                    if host.counts:
                         waiting += len(parked)
+                    else:
+                        self._queues.uncounted_locked(len(parked))
         if forbidden:
             drop(forbidden, "robots.txt")
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
@@ -132,8 +132,10 @@ class RobotsDesk:
                 batch: list[URLMessage] = []
                 while len(batch) < min(waiting, BATCH):
                     batch += host.parked.take(min(waiting, BATCH) - len(batch))
-                if host.dormant:  # given up meanwhile: these did not count, and do again until they are back there
-                    self._queues.given_up_locked(-len(batch))
+                if (
+                    not host.counts
+                ):  # given up or blocked meanwhile: these did not count, and do again until they are back there
+                    self._queues.uncounted_locked(-len(batch))
                     self._tally.rise(len(batch))
                 self._book.changed_locked(host)
             waiting -= len(batch)

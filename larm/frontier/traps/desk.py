@@ -231,6 +231,34 @@ class TrapDesk:
                     found.append(msgspec.structs.replace(message, released=True))
         return found
 
+    # -- steering
+
+    def holders(self, host: str = "") -> list[str]:
+        """Hosts that hold something back; of one, that one."""
+        with self._book.lock:
+            return [host] if host else list(self._held)
+
+    def held_by(self, host: str, pattern: str) -> int:
+        """How many addresses a host holds back by a pattern, of which the text is given."""
+        with self._book.lock:
+            found = self._book.find_locked(host)
+            records = found.traps.records.values() if found is not None and found.traps is not None else ()
+            return sum(record.held for record in records if record.text == pattern)
+
+    def reopen_locked(self, host: Host, pattern: str) -> None:
+        """All that is held back by it is asked for, and it begins anew; in `HostQueues.rouse`."""
+        traps = host.traps
+        if traps is None:
+            return
+        for key, record in traps.records.items():
+            if record.text == pattern:
+                if traps.current == key:
+                    traps.current, traps.round = 0, None
+                record.leaving, record.sifting, record.forced = record.held, False, True
+                if record.state is not State.LIMIT:
+                    record.open()
+        traps.counted = undecided(traps)
+
     # -- what people are told
 
     def left(self) -> list[HostLeft]:

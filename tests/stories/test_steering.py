@@ -1,0 +1,257 @@
+"""A crawl that runs is told what to do: paused, resumed, given more, kept from a host, slowed down, limited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from larm.building.wiring import build_crawl
+from larm.errors import UsageError
+from larm.kit.threads.workers import Workers
+from larm.river.crawl import Crawl, Ending
+from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, once, watch
+
+
+def site(web: SyntheticWeb, name: str = "a.localhost", pages: int = 6) -> str:
+    """A chain of pages, each with a link to the next; of the last, none."""
+    host = web.host(name)
+    for number in range(pages):
+        host.page("/" if number == 0 else f"/{number}", links=[f"/{number + 1}"] if number + 1 < pages else [])
+    return web.url(name)
+
+
+class Steered:
+    """A crawl whose orders are given when the web is asked, on the web's thread."""
+
+    def __init__(self, directory: Path, start: str, settings: dict[str, object] | None = None) -> None:
+        self.crawl: Crawl = build_crawl(config_of(start, settings), directory)
+        self.done: list[Done] = []
+
+    def order(self, order: AnyOrder) -> None:
+        self.done.append(self.crawl.steering.order(order))
+        self.crawl.steering.carry_out()
+
+    def run(self) -> Ending:
+        return self.crawl.run()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self.crawl.snapshot().counters
+
+
+def test_urls_that_are_added_are_crawled(tmp_path: Path) -> None:
+    """Through all filters: what is out of the scope is not asked for."""
+    with SyntheticWeb() as web:
+        start = site(web)
+        web.host("a.localhost").page("/lonely")
+        web.host("b.localhost").page("/")
+        log = watch(web)
+        steered = Steered(tmp_path, start)
+        urls = web.url("a.localhost", "/lonely"), web.url("b.localhost"), "gopher://a.localhost/"
+        log.at(3, lambda: steered.order(Add(urls)))
+        assert steered.run().reason == "finished"
+        assert asked(web) == once("a.localhost/", "a.localhost/lonely", *(f"a.localhost/{n}" for n in range(1, 6)))
+        (done,) = steered.done
+        assert done.says == "2 URLs added, 1 refused"
+        assert [each.url for each in done.refused] == ["gopher://a.localhost/"]
+        assert steered.counters["orders/urls_added"] == 2
+        assert f"<start>\t{urls[0]}" in (tmp_path / "logs" / "links.log").read_text()
+
+
+def test_a_pause_lets_land_what_is_in_the_air_and_asks_for_nothing_more(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web), {"monitor.tick": "10ms"})
+        log.at(3, lambda: steered.order(Pause()))
+        asked_for: list[int] = []
+
+        def look() -> None:  # the main thread, once a second
+            now = steered.crawl.snapshot()
+            if now.paused and not now.in_flight and not asked_for:
+                assert steered.crawl.steering.may_lease() is False
+                asked_for.append(len(log))
+                steered.order(Resume())
+
+        steered.crawl.on_second = look
+        assert steered.run().reason == "finished"
+        assert asked_for == [3]
+        assert len(asked(web)) == 6
+
+
+def test_a_paused_crawl_that_has_nothing_left_is_not_over(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web, pages=2))
+        log.at(3, lambda: steered.order(Pause()))
+        seen: list[int] = []
+
+        def look() -> None:
+            seen.append(steered.crawl.snapshot().queued)
+            steered.order(Resume())
+
+        steered.crawl.on_second = look
+        assert steered.run().reason == "finished"
+        assert seen == [0]
+
+
+def test_waiting_for_more_where_nothing_is_left(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        start = site(web, pages=1)
+        web.host("a.localhost").page("/lonely")
+        log = watch(web)
+        steered = Steered(tmp_path, start, {"crawl.on_idle": "wait"})
+        steered.crawl.on_second = lambda: steered.order(Add((web.url("a.localhost", "/lonely"),)))
+        log.when(lambda request: request.path == "/lonely", lambda: steered.order(Set("crawl.on_idle", "end")))
+        assert steered.run().reason == "finished"
+        assert asked(web) == once("a.localhost/", "a.localhost/lonely")
+
+
+def test_a_blocked_host_is_left_alone_and_asked_by_a_later_run(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        start = site(web, pages=2)
+        web.host("a.localhost").page("/1", links=["http://b.localhost:{port}/"])
+        site(web, "b.localhost", 3)
+        settings = {"crawl.restrict_to": ".*"}
+        log = watch(web)
+        steered = Steered(tmp_path, start, settings)
+        log.at(1, lambda: steered.order(Block(f"B.localhost:{web.port}")))
+        assert steered.run().reason == "finished"
+        assert not any(request.host == "b.localhost" for request in web.requests)
+        again = Steered(tmp_path, start, settings)
+        log.when(lambda request: request.host == "a.localhost", lambda: again.order(Unblock(f"b.localhost:{web.port}")))
+        assert again.run().reason == "finished"
+        assert {request.path for request in web.requests if request.host == "b.localhost"} == {"/robots.txt", "/", "/1", "/2"}
+
+
+def test_limits_of_a_running_crawl(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web, pages=9))
+        log.at(3, lambda: steered.order(Set("crawl.max_pages", "4")))
+        assert steered.run().reason == "closespider_pagecount"
+        assert len(asked(web)) == 4
+
+
+def test_another_depth(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web, pages=9))
+        log.at(3, lambda: steered.order(Set("crawl.max_depth", "3")))
+        assert steered.run().reason == "finished"
+        assert len(asked(web)) == 4
+
+
+def test_another_time(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web), {"crawl.on_idle": "wait"})
+        log.at(3, lambda: steered.order(Set("crawl.max_time", "0s")))
+        assert steered.run().reason == "closespider_timeout"
+
+
+@pytest.mark.parametrize(
+    ("order", "why"),
+    [
+        (Set("fetch.threads", "4"), "fetch.threads can't be changed while the crawl runs; these can: crawl.max_pages"),
+        (Set("frontier.delay", "soon"), "set: frontier.delay: expected a duration"),
+        (Set("nonsense", "1"), "nonsense can't be changed"),
+        (Block("a b"), "a b: "),
+        (Reopen("/calendar/0"), "/calendar/0: nothing is held back"),
+    ],
+)
+def test_what_can_not_be_is_refused(tmp_path: Path, order: AnyOrder, why: str) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web, pages=2))
+        said: list[str] = []
+
+        def give() -> None:
+            with pytest.raises(UsageError) as error:
+                steered.order(order)
+            said.append(str(error.value))
+
+        log.at(1, give)
+        assert steered.run().reason == "finished"
+        assert said[0].startswith(why)
+        assert not (tmp_path / "cachingqueue" / "journal").exists(), "nothing was ordered, nothing is written"
+
+
+def test_the_journal_is_carried_out_by_the_next_run(tmp_path: Path) -> None:
+    """What was written down and not carried out: as if the process had been killed between the two."""
+    with SyntheticWeb() as web:
+        start = site(web, pages=3)
+        web.host("a.localhost").page("/lonely")
+        log = watch(web)
+        steered = Steered(tmp_path, start)
+
+        def order_and_stop() -> None:
+            steered.crawl.steering.order(Add((web.url("a.localhost", "/lonely"),)))
+            steered.crawl.stop()
+
+        log.at(2, order_and_stop)
+        assert steered.run().reason == "shutdown"
+        assert "a.localhost/lonely" not in asked(web)
+        with pytest.raises(UsageError, match="ending"):
+            steered.order(Pause())
+        assert Steered(tmp_path, start).run().reason == "finished"
+        assert asked(web)["a.localhost/lonely"] == 1
+        log.clear()
+        assert Steered(tmp_path, start).run().reason == "finished"
+        assert asked(web)["a.localhost/lonely"] == 1, "the revisit's, not the journal's"
+
+
+def test_a_pause_and_settings_end_with_a_run_that_ends_in_good_order(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        start = site(web)
+        log = watch(web)
+        steered = Steered(tmp_path, start)
+
+        def orders() -> None:
+            for order in (Pause(), Set("crawl.max_pages", "2")):
+                steered.order(order)
+            steered.crawl.stop()
+
+        log.at(2, orders)
+        assert steered.run().reason == "shutdown"
+        assert Steered(tmp_path, start).run().reason == "finished"
+        assert len(asked(web)) == 6
+
+
+def test_orders_of_many_threads(tmp_path: Path) -> None:
+    """None is lost, and each page is asked for once."""
+    with SyntheticWeb() as web:
+        start = site(web, pages=1)
+        for number in range(40):
+            web.host("a.localhost").page(f"/page{number}")
+        steered = Steered(tmp_path, start, {"crawl.on_idle": "wait", "monitor.tick": "5ms"})
+        died: list[Any] = []
+        workers = Workers(lambda name, error: died.append(error))
+
+        def give(first: int) -> Callable[[], None]:
+            def run() -> None:
+                for number in range(first, first + 10):
+                    steered.order(Add((web.url("a.localhost", f"/page{number}"),)))
+
+            return run
+
+        def begin() -> None:
+            for first in range(0, 40, 10):
+                workers.start(f"orders{first}", give(first))
+
+        log = watch(web)
+        log.at(1, begin)
+
+        def look() -> None:
+            if not workers.alive():
+                steered.order(Set("crawl.on_idle", "end"))
+
+        steered.crawl.on_second = look
+        assert steered.run().reason == "finished"
+        assert died == []
+        assert asked(web) == once("a.localhost/", *(f"a.localhost/page{number}" for number in range(40)))
+        assert all(done == Done(done.says, tuple[Refused]()) for done in steered.done)
