@@ -34,7 +34,7 @@ MAX_ANSWER: Final = 100_000_000
 _PIPE = 1 << 20
 """Bytes: what Linux allows everybody. Each wait for room costs a thread its turn, among busy ones some milliseconds."""
 _clock = SystemClock()
-_PATH = Path(__file__).parents[2]
+_PATH = Path(__file__).parents[3]
 _Process = subprocess.Popen[bytes] | Forked
 
 
