@@ -21,13 +21,14 @@ from larm.model.url import BadUrl, URLNormalizer
 @directory_option
 @verbose_option
 def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """Why is URL (not) crawled: every filter's word, the line of robots.txt, its host, what became of it."""
+    """What became of URL, and why: a sentence; then dates, who links to it, every filter's word, robots.txt, its host."""
     from larm.enquiries.afterwards import explain_url
     from larm.monitor.printable import printable
 
     url = _check(url)
     config = effective(directory, file, overrides)
-    rows = explain_url(config, existing(directory), url)
+    answer, rows = explain_url(config, existing(directory), url)
+    click.echo(f"{printable(answer)}\n")
     width = max((len(topic) for topic, _ in rows), default=0)
     for topic, sentence in rows:
         click.echo(f"{printable(topic):<{width}}  {printable(sentence)}")

@@ -6,22 +6,27 @@ Called by the command line, on the main thread.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.start_folders import file_rules
-from larm.building.state import ALIASES, PAGES, QUEUES, Undo, close_all, open_state
+from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, open_state
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
-from larm.enquiries.explain import explain
+from larm.enquiries.explain import explain, refusals_of, waits_of
 from larm.enquiries.reindex import Reindexed, reindex
-from larm.errors import UsageError
+from larm.enquiries.verdict import Facts, moment, verdict
+from larm.errors import StorageError, UsageError
 from larm.filters.scope import ScopeFilter, StartHostsFilter
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
+from larm.graph.reader import open_graph
+from larm.index.membership import is_indexed
+from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import DATABASE
@@ -30,13 +35,16 @@ from larm.kit.disk.lock import DirectoryLock
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import sentence_of
-from larm.model.url import BadUrl
-from larm.recrawl.revisit import cuts_of
+from larm.model.url import BadUrl, Url
+from larm.recrawl.page_book import PageRow
+from larm.recrawl.revisit import page_row
 from larm.seams import Filter
 from larm.storage.reader import StoreLog
 
 _ALL_PAGES = "the next larm crawl gives it one with storage.index.duplicates.merge: false"
 _ALL_RESULTS = "search.grouped: false shows both"
+_LINKS = 5
+"""Pages with a link that are named; a search has the others."""
 
 
 def reindex_pages(settings: Config, directory: Path) -> Reindexed:
@@ -63,15 +71,17 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
         close_all(undo)
 
 
-def _cuts(directory: Path, key: int) -> list[tuple[str, str]]:
-    """Why not all of a page was read."""
-    path = directory / QUEUES / PAGES
-    found = cuts_of(path, key) if is_there(path) else {}
-    return [("cut", said) for name in found if (said := sentence_of(name))]
+class Explained(NamedTuple):
+    """The answer of ``larm why``."""
+
+    verdict: str
+    """One sentence."""
+    rows: list[tuple[str, str]]
+    """Topics and sentences."""
 
 
-def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str, str]]:
-    """(topic, sentence) rows for `larm why`. Raises UsageError for what is no URL, or no crawl; StorageError."""
+def explain_url(settings: Config, directory: Path, text: str) -> Explained:
+    """What became of a URL. Raises UsageError for what is no URL, or no crawl; StorageError."""
     try:
         url = normalizer_of(settings, directory, [text]).parse(text)
     except BadUrl as error:
@@ -93,15 +103,64 @@ def explain_url(settings: Config, directory: Path, text: str) -> list[tuple[str,
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         traps = TrapDesk(book, settings.filters.traps, tally)
         parts = FilterParts(scope, state.seen, desk, traps, folders)
-        rows = explain(url, filters(settings, parts), book, settings, directory)
-        rows += _cuts(directory, url.fingerprint)
+        refusals = refusals_of(url, filters(settings, parts))
+        page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
-        return rows if kin is None else [*rows, ("index", _about(kin))]
+        links = _linked(directory, url)
+        facts = Facts(
+            page,
+            _searchable(directory, url, kin),
+            {name: reason for name, reason in refusals if reason is not None},
+            waits_of(url, book, directory),
+            bool(links),
+            clock.wall(),
+        )
+        rows = [*_dates(page), *_about(kin), *links]
+        rows += explain(url, refusals, book, settings, directory, page=page)
+        rows += [("cut", said) for name in (page.cuts if page else ()) if (said := sentence_of(name))]
+        return Explained(verdict(facts), rows)
     finally:
         close_all(undo)
 
 
-def _about(kin: Kin) -> str:
+def _page_row(directory: Path, key: int) -> PageRow | None:
+    path = directory / QUEUES / PAGES
+    return page_row(path, key) if is_there(path) else None
+
+
+def _dates(page: PageRow | None) -> list[tuple[str, str]]:
+    if page is None:
+        return []
+    dates = [("fetched", page.fetched), ("last asked", page.last.asked), ("answers so since", page.last.since)]
+    return [(topic, moment(when)) for topic, when in dates if when]
+
+
+def _searchable(directory: Path, url: Url, kin: Kin | None) -> str:
+    try:
+        if is_indexed(directory / INDEX, url.normalised):
+            return "yes"
+    except (StorageError, UsageError) as error:
+        return f"not known ({error})"
+    if kin is not None and not kin.indexed:
+        return f"as {kin.first}"
+    return "no, the index does not have it" if index_exists(directory / INDEX) else "no, there is no index"
+
+
+def _linked(directory: Path, url: Url) -> list[tuple[str, str]]:
+    """Who links to it, the most important pages first."""
+    try:
+        graph = open_graph(directory / GRAPH)
+    except StorageError as error:
+        return [("linked from", str(error))]
+    pages = [] if graph is None else graph.in_links(url.fingerprint, _LINKS + 1)
+    more = graph.in_degree(url.fingerprint) - _LINKS if graph is not None else 0
+    rows = [("linked from", page) for page in pages[:_LINKS]]
+    return [*rows, ("linked from", f"{more:,} more pages; larm search link:{url.access}")] if more > 0 else rows
+
+
+def _about(kin: Kin | None) -> list[tuple[str, str]]:
+    if kin is None:
+        return []
     if kin.indexed:
-        return f"one search result with another page, {_ALL_RESULTS}: {kin.why} {kin.first}"
-    return f"no page of its own, {_ALL_PAGES}: {kin.why} {kin.first}"
+        return [("index", f"one search result with another page, {_ALL_RESULTS}: {kin.why} {kin.first}")]
+    return [("index", f"no page of its own, {_ALL_PAGES}: {kin.why} {kin.first}")]

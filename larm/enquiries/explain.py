@@ -1,6 +1,6 @@
-"""What larm knows of one URL, for ``larm why``: every filter's verdict, robots.txt, the host's state, what became of the page.
+"""The details of what larm knows of one URL, for ``larm why``: filters, robots.txt, the host's state, logs.
 
-Reads the last checkpoint of a crawl's directory and store.log; a crawl may be running meanwhile. Changes nothing.
+Reads the last checkpoint of a crawl's directory and its logs; a crawl may be running meanwhile. Changes nothing.
 """
 
 from __future__ import annotations
@@ -10,36 +10,98 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from larm.building.state import LOGS
 from larm.config import Config
+from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
 from larm.filters.chain import verdict
+from larm.filters.visited import VisitedFilter
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.traps.desk import left_at
 from larm.kit.disk.caching_queue import QueueState
+from larm.kit.disk.files import is_there
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
+from larm.recrawl.page_book import PageRow
 from larm.seams import Filter
 from larm.storage.reader import StoreLog
 
 Row = tuple[str, str]
 """Topic and sentence."""
+_DAY = 86_400
 
 
-def explain(url: Url, filters: Sequence[Filter], book: HostBook, settings: Config, directory: Path) -> list[Row]:
-    """Everything there is to say, in the order in which a URL meets it."""
+def refusals_of(url: Url, filters: Sequence[Filter]) -> list[tuple[str, str | None]]:
+    """What each filter says of it: its name, and why it would not let it pass; None: it would."""
     message = URLMessage(url)
+    return [(part.name, verdict(part, message)) for part in filters]
+
+
+def explain(
+    url: Url,
+    refusals: Sequence[tuple[str, str | None]],
+    book: HostBook,
+    settings: Config,
+    directory: Path,
+    *,
+    page: PageRow | None = None,
+) -> list[Row]:
+    """The details, in the order in which a URL meets them."""
     rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
-    for part in filters:
-        reason = verdict(part, message)
-        rows.append((f"filter {part.name}", "passes" if reason is None else reason))
+    for name, reason in refusals:
+        said = "passed before; it passes once" if name == VisitedFilter.name and reason else reason
+        rows.append((f"filter {name}", "passes" if said is None else said))
     with book.lock:
         host = book.find_locked(url.host)
     rows += _host(host, url, settings, book.wall) if host else [("host state", "never seen by this crawl")]
     rows += _page(url, directory)
-    return rows
+    return [*rows, *_fetch_lines(url, directory, page.last.asked if page else 0)]
+
+
+def waits_of(url: Url, book: HostBook, directory: Path) -> Waits:
+    """How it waits, if it does."""
+    with book.lock:
+        host = book.find_locked(url.host)
+    if host is None:
+        return Waits()
+    origin = host.robots.get(url.access.partition(":")[0])
+    unknown = url.host != FILES and origin is not None and origin.rules is None
+    trouble = _robots_trouble(url.host, directory) if unknown or host.dormant else ""
+    robots = (f"robots.txt could not be read ({trouble})" if trouble else "robots.txt was not read yet") if unknown else ""
+    places = [_place(state, url) for state in _queues(host).values()]
+    again = [each for each in host.delayed if each.message.url.normalised == url.normalised]
+    next_at = max([host.next_start, *(each.not_before for each in again)])
+    return Waits(
+        place=max(places, default=0),
+        tries=max((each.message.tries for each in again), default=0),
+        robots=robots,
+        given_up=(trouble or "it did not answer") if host.dormant else "",
+        until=book.wall(next_at),
+    )
+
+
+def _robots_trouble(host: str, directory: Path) -> str:
+    """What the log of robots.txt said last of a host that has none."""
+    heads = (f"robots.txt of {host}: not yet (", f"host {host} given up: ")
+    found = ""
+    path = directory / LOGS / "robots.log"
+    if not is_there(path):
+        return ""
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            for head in heads:
+                _, there, said = line.rstrip("\n").partition(head)
+                if there:
+                    found = said.partition(")")[0] if head is heads[0] else said
+    return found
+
+
+def _queues(host: Host) -> dict[int, QueueState[URLMessage]]:
+    """By their bands."""
+    return {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
 
 
 def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:
@@ -70,7 +132,7 @@ def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]
     left = left_at(host)
     rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]
     rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
-    states = {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
+    states = _queues(host)
     for band, state in states.items():
         if place := _place(state, url):
             rows.append(("queue", f"number {place} of its host's queue" + f", band {band}" * (len(states) > 1)))
@@ -92,24 +154,39 @@ def _page(url: Url, directory: Path) -> list[Row]:
     try:
         log = StoreLog(directory)
     except UsageError:  # the log storage is not in the chain, or has stored nothing yet
-        return [("page", "no store.log to look it up in"), *_fetch_lines(url, directory)]
+        return [("page", "no store.log to look it up in")]
     found = log.find(url.access) or log.find(url.normalised)
     if found is None:
-        return [("page", "not stored"), *_fetch_lines(url, directory)]
+        return [("page", "not stored")]
     return [
         ("page", f"{found.status} {found.mime}, {found.size} bytes, {found.title!r}"),
         ("first link", f"on {found.from_page}"),
-        *_fetch_lines(url, directory),
     ]
 
 
-def _fetch_lines(url: Url, directory: Path) -> list[Row]:
-    """The last fetch that a thread's log tells of; of several logs, which have no dates, the latest time of day."""
+def _fetch_lines(url: Url, directory: Path, asked: int) -> list[Row]:
+    """The line of the last fetch in a thread's log. These have no dates: of several threads' the one nearest to ``asked``,
+    wall time; where that is not known (0), the latest time of day."""
     ending = f": {url.access}\n".encode()
-    last = b""
-    for log in sorted((directory / "logs").glob("thread*.log")):
+    found: list[bytes] = []
+    for log in sorted((directory / LOGS).glob("thread*.log")):
         if log.name.endswith("_errors.log"):
             continue
         with log.open("rb") as lines:
-            last = max(last, next(iter(deque((line for line in lines if line.endswith(ending)), 1)), b""))
-    return [("last fetch", last.decode("utf-8", "replace").strip())] if last else []
+            found += deque((line for line in lines if line.endswith(ending)), 1)
+    if not found:
+        return []
+    last = min(found, key=lambda line: _apart(line, asked)) if asked else max(found)
+    day = f"{datetime.fromtimestamp(asked):%Y-%m-%d} " if asked else ""
+    return [("last fetch", day + last.decode("utf-8", "replace").strip())]
+
+
+def _apart(line: bytes, asked: int) -> int:
+    """Seconds between the time of day that a line begins with and that of ``asked``, over midnight where that is shorter."""
+    then = datetime.fromtimestamp(asked)
+    try:
+        hours, minutes, seconds = (int(part) for part in line[:8].split(b":"))
+    except ValueError:
+        return _DAY
+    apart = abs(hours * 3600 + minutes * 60 + seconds - (then.hour * 3600 + then.minute * 60 + then.second))
+    return min(apart, _DAY - apart)

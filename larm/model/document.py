@@ -103,7 +103,7 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     headers: dict[str, str] = {}
     body: bytes = b""
     document: Document | None = None
-    """None: nothing to store but the links (a redirect, the start URLs, a page that answers 404)."""
+    """None: nothing to store but the links (a redirect, the start URLs, a page that answers 404, or is unchanged)."""
     revisited: bool = False
     """The page was stored before; what there is of it is to be replaced."""
     gone: bool = False

@@ -15,16 +15,35 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
+from larm.kit.clock import SystemClock
 from larm.kit.disk.record_table import RecordTable
 from larm.model.cuts import may_be_whole
 from larm.model.digest import digest
 from larm.model.document import Visit
-from larm.model.message import UNKNOWN, Known, URLMessage
+from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
 from larm.model.url import Url
+from larm.seams import Clock
 
 _LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
+_CURRENT = frozenset({200, 304})
+"""Answers without a page that say that the one we have is current."""
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What came of the last request for a page."""
+
+    status: int = 0
+    """Of HTTP; 0: there was no answer, or nobody noted it."""
+    asked: int = 0
+    """When it came, in seconds since 1970; 0: not known."""
+    since: int = 0
+    """Since when it is always the same."""
+    why: str = ""
+    """What went wrong where no status of 4xx or 5xx says it, for a person."""
+    moved: str = ""
+    """Where a redirect leads, in access form."""
 
 
 class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -45,6 +64,16 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What `gone` was when it was forgotten: the other storages may not have come to forget it, then it is gone once more."""
     cuts: dict[str, int] = {}
     """What was not read of it, and the limits that held (`larm.model.cuts`)."""
+    last: Answer = Answer()
+    fetched: int = 0
+    """When it last came, or was unchanged, in seconds since 1970; 0: never, or not known."""
+    index: bool = True
+    """False: it asks not to be indexed."""
+
+    @property
+    def only_moved(self) -> bool:
+        """An address that was never more than a redirect: nothing is to be asked for again."""
+        return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten)
 
     def message(self, key: int, limits: Mapping[str, int] = MappingProxyType({})) -> URLMessage:
         """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked.
@@ -73,9 +102,10 @@ class PageBook:
 
     name = "pages"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
         # constant after construction
         self._path = path
+        self._clock = clock or SystemClock()
         # only the writer thread
         self._table: RecordTable | None = None
         self._generation = 0
@@ -98,23 +128,23 @@ class PageBook:
             self._table.write(self._generation, again)
 
     def store(self, visits: Sequence[Visit]) -> None:
-        """Note what was stored; mark what is gone."""
+        """Note what was stored, and what each answer was; mark what is gone."""
+        now = int(self._clock.wall())
         for visit in visits:
             url = visit.url
             if url is None:
                 continue
             key = url.fingerprint
             if visit.document is not None:
-                self._puts[key] = _row(visit, url)
+                self._puts[key] = _row(visit, url, now)
                 continue
             row = self._find(key)
-            if row is None:
-                if visit.status == 0 or visit.status >= 400:  # links to it are no news any more: only a revisit finds it
-                    self._puts[key] = _row(visit, url)
+            if row is None:  # links to it are no news any more: only a revisit finds it
+                self._puts[key] = _row(visit, url, now)
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
-            elif visit.status in GONE and row.stored:
-                self._puts[key] = msgspec.structs.replace(row, access=url.access, gone=visit.status)
+            else:
+                self._puts[key] = _answered(row, visit, url, now)
 
     def commit(self) -> Mapping[str, Any]:
         """One generation."""
@@ -152,7 +182,22 @@ def _validator(headers: Mapping[str, str], name: str) -> str:
     return value if len(value) <= _LONGEST else ""
 
 
-def _row(visit: Visit, url: Url) -> PageRow:
+def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
+    """A page that is known, after an answer that brought none."""
+    last = _answer(visit, now)
+    if (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved):
+        last = msgspec.structs.replace(last, since=row.last.since)
+    if visit.status in GONE and row.stored:
+        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last)
+    return msgspec.structs.replace(row, last=last, fetched=now if visit.status in _CURRENT else row.fetched)
+
+
+def _answer(visit: Visit, now: int) -> Answer:
+    moved = next((link.url.access for link in visit.links if link.link_type == REDIRECT), "") if visit.document is None else ""
+    return Answer(visit.status, now, now, "" if visit.status >= 400 else visit.failure, moved)
+
+
+def _row(visit: Visit, url: Url, now: int) -> PageRow:
     headers = visit.headers
     known = (
         UNKNOWN
@@ -174,4 +219,7 @@ def _row(visit: Visit, url: Url) -> PageRow:
         known,
         visit.document is not None,
         cuts=dict(visit.cuts),
+        last=_answer(visit, now),
+        fetched=now if visit.document is not None else 0,
+        index=visit.document is None or visit.document.index,
     )

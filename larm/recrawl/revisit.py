@@ -57,7 +57,7 @@ class Recrawl:
             return
         left = {message.url.fingerprint: message for message in self._starts}
         for batch in _rows(self._path):
-            messages = [message for key, row in batch for message in self._messages(key, row)]
+            messages = [each for key, row in batch if not row.only_moved for each in self._messages(key, row)]
             for message in messages:
                 left.pop(message.url.fingerprint, None)
             yield [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
@@ -102,21 +102,26 @@ class Recrawl:
 def cut_pages(path: Path) -> Counter[str]:
     """How many pages were cut, by the names of `larm.model.cuts`; a crawl may be running. Raises StorageError."""
     found: Counter[str] = Counter()
-    for batch in _rows(path, read_only=True):
-        for _, row in batch:
-            if row.cuts and row.stored:
-                found.update(row.cuts.keys())
+    for _, row in page_rows(path):
+        if row.cuts and row.stored:
+            found.update(row.cuts.keys())
     return found
 
 
-def cuts_of(path: Path, key: int) -> Mapping[str, int]:
-    """What was not read of one page, and the limits that held; a crawl may be running. Raises StorageError."""
+def page_row(path: Path, key: int) -> PageRow | None:
+    """What is known of one page; None: it was never asked for. A crawl may be running. Raises StorageError."""
     table = RecordTable(path, read_only=True)
     try:
         record = table.get(key)
-        return decode_row(record.data, path).cuts if record else {}
+        return decode_row(record.data, path) if record else None
     finally:
         table.close()
+
+
+def page_rows(path: Path) -> Iterator[tuple[int, PageRow]]:
+    """All that is known, by fingerprint, in their order; a crawl may be running. Raises StorageError."""
+    for batch in _rows(path, read_only=True):
+        yield from batch
 
 
 def _rows(path: Path, *, read_only: bool = False) -> Iterator[list[tuple[int, PageRow]]]:

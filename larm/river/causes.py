@@ -52,11 +52,16 @@ def cause_of(outcome: Outcome, wall: float) -> str:
                 if after is None
                 else f", and {'' if status == 429 else 'asks '}to come back at {_moment(wall + after, wall)}"
             )
-            return f"{status}: {_REFUSED.get(status) or _phrase(status)}{again}"
+            return cause_of_status(status) + again
         case Failed(reason=FailReason.CONNECT, detail=detail) if _NOBODY in detail:
             return f"nothing listens there ({_NOBODY})"
         case Failed(reason=reason, detail=detail):
             return _FAILED[reason].format(detail)
+
+
+def cause_of_status(status: int) -> str:
+    """The same for an answer of which nothing else is known."""
+    return f"{status}: {_REFUSED.get(status) or _phrase(status)}"
 
 
 def _phrase(status: int) -> str:

@@ -27,6 +27,7 @@ from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Ref
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
 from larm.processing.hollow import hollow_of
+from larm.river.causes import cause_of
 from larm.seams import CrawlOrder
 
 
@@ -102,7 +103,8 @@ class Lander:
             case Moved():
                 return self._moved(lease, outcome)
             case NotModified():
-                return _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+                landed = _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+                return landed._replace(visit=_unchanged(lease.message, 304))
             case Refused(status=status):
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
                 return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
@@ -110,7 +112,7 @@ class Lander:
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
                 landed = _landed(lease, outcome, text, error=True, counts=counts)
-                return landed._replace(visit=self._no_page(lease.message, outcome, text))
+                return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)))
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost = Lost.DEADLY) -> Landed:
         """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
@@ -120,9 +122,10 @@ class Lander:
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message = lease.message
         if message.known is not None and message.known.digest == digest(outcome.body):
-            return _landed(
+            landed = _landed(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
+            return landed._replace(visit=_unchanged(message, 200))
         if document is None:
             document = self._process.process(message, outcome)
         visit = Visit(
@@ -206,7 +209,8 @@ class Lander:
         try:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:
-            return landed._replace(error=True, log_line=f"{landed.log_line}: {error}")
+            visit = Visit(page=message.url.access, url=message.url, depth=message.depth, status=outcome.status)
+            return _lost_way(landed, visit, f"to {without_credentials(outcome.location)}, which is no address: {error}")
         visit = Visit(
             page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
         )
@@ -270,6 +274,11 @@ def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
     """A redirect that is not followed."""
     visit = msgspec.structs.replace(visit, failure=f"redirects, {why}")
     return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
+
+
+def _unchanged(message: URLMessage, status: int) -> Visit:
+    """For the page book: the page that we have is still the one that is there."""
+    return Visit(page=message.url.access, url=message.url, status=status)
 
 
 def _without_validators(headers: dict[str, str]) -> dict[str, str]:

@@ -345,7 +345,7 @@ def test_explain_asks_for_a_url_and_a_crawl(tmp_path: Path) -> None:
 def test_explain_of_a_crawl_that_has_not_begun(build: Builder) -> None:
     build()
     build.close()
-    found = dict(explain_url(Config(), build.directory, "http://a.localhost:1/"))
+    found = dict(explain_url(Config(), build.directory, "http://a.localhost:1/").rows)
     assert found["host state"] == "never seen by this crawl"
     assert found["filter visited"] == "passes"
 

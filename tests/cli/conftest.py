@@ -12,6 +12,7 @@ import pytest
 
 from larm import cli
 from larm.config import Config
+from larm.enquiries.afterwards import Explained
 from larm.kit.processes.helper_process import HelperProcess
 from larm.monitor.snapshot import Snapshot
 
@@ -85,9 +86,9 @@ class FakeWiring(types.ModuleType):
         self.built += 1
         return self.crawl
 
-    def explain_url(self, config: Config, directory: Path, url: str) -> list[tuple[str, str]]:
+    def explain_url(self, config: Config, directory: Path, url: str) -> Explained:
         self.config, self.directory = config, directory
-        return [("URL", url), *self.rows]
+        return Explained("Fetched\x1b[2J", [("URL", url), *self.rows])
 
     def check(self, config: Config, directory: Path) -> None:
         self.config, self.directory = config, directory

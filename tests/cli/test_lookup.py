@@ -58,7 +58,11 @@ def test_cat_without_a_crawl_is_a_usage_error(larm: Larm) -> None:
 
 def test_why_has_a_row_for_each_topic_and_no_escape_sequence(larm: Larm, wiring: FakeWiring) -> None:
     said = larm("why", URL)
-    assert said == (0, f"URL           {URL}\nfilter scope  passes\nrobots.txt    line 3: Disallow: /x [2J\n", "")
+    assert said == (
+        0,
+        f"Fetched [2J\n\nURL           {URL}\nfilter scope  passes\nrobots.txt    line 3: Disallow: /x [2J\n",
+        "",
+    )
 
 
 def test_why_takes_the_configuration_of_the_directory_and_s(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from larm.config import Config
-from larm.enquiries.explain import explain
+from larm.enquiries.explain import explain, refusals_of
 from larm.filters.chain import MessageFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
@@ -36,7 +36,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 def rows(rig: Rig, address: str, filters: Sequence[Filter] = ()) -> dict[str, str]:
     directory = Path(str(rig.store)).parent
-    return dict(explain(url(address), filters, rig.book, Config(), directory))
+    return dict(explain(url(address), refusals_of(url(address), filters), rig.book, Config(), directory))
 
 
 def checked(rig: Rig, body: bytes) -> None:

@@ -164,9 +164,11 @@ def test_failures_are_counted_by_reason(reason: FailReason) -> None:
     assert landed.log_line == f"123 ms: {reason.value}: what libcurl says: {HERE}"
 
 
-def test_not_modified_stores_nothing() -> None:
+def test_not_modified_stores_no_page_but_that_it_is_current() -> None:
     landed = land(NotModified({}, TIMING))
-    assert (landed.visit, landed.messages, landed.error) == (None, (), False)
+    assert (landed.page, landed.messages, landed.error) == (False, (), False)
+    assert landed.visit is not None
+    assert (landed.visit.page, landed.visit.status, len(landed.visit.links)) == (HERE, 304, 0)
     assert landed.counts["downloader/response_status_count/304"] == 1
     assert landed.counts["revisit/unchanged"] == 1
 
@@ -274,8 +276,11 @@ def test_redirects_can_be_turned_off() -> None:
 @pytest.mark.parametrize("location", ["http://[", "mailto:x@a.org", "javascript:0", "ftp://a.org/", "http://a b/"])
 def test_a_redirect_that_leads_to_no_page_of_ours(location: str) -> None:
     landed = moved(location)
-    assert (landed.visit, landed.messages, landed.again, landed.error) == (None, (), None, True)
+    assert (landed.messages, landed.again, landed.error) == ((), None, True)
     assert location in landed.log_line
+    assert landed.visit is not None
+    assert (landed.visit.document, len(landed.visit.links)) == (None, 0)
+    assert "which is no address" in landed.visit.failure
 
 
 def test_links_found_after_a_redirect_begin_anew() -> None:

@@ -78,7 +78,7 @@ def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWe
     assert lines(tmp_path, "URLLengthFilter") == [web.url("a.localhost", "/" + "x" * 2100)]
     assert run.last.filtered["length"] == run.last.filtered["scope"] == 1
     long = lines(tmp_path, "URLLengthFilter")
-    said = dict(explain_url(config_of(long), tmp_path, long[0]))["filter length"]
+    said = dict(explain_url(config_of(long), tmp_path, long[0]).rows)["filter length"]
     assert re.fullmatch(r"\d+ characters, filters.length.max is 2048", said)
     (sentence,) = left_out(tmp_path, config_of(long), run.last)
     assert re.fullmatch(

@@ -84,7 +84,7 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
             "left out: 1 page that says nearly the same as one of these; -s search.grouped=false shows all",
         )
         reindex_pages(config_of(start), tmp_path)
-    told = [dict(explain_url(config_of(start), tmp_path, f"{start}{name}")).get("index", "") for name in ("int", "long")]
+    told = [dict(explain_url(config_of(start), tmp_path, f"{start}{name}").rows).get("index", "") for name in ("int", "long")]
     assert sorted(map(bool, told)) == [False, True]
     said = (
         r"one search result with another page, search.grouped: false shows both: nearly the same text \(about 9\d% of it\) as "
@@ -92,7 +92,9 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
     assert re.fullmatch(said + r"\S+", "".join(told))
     site.change("/long", text="Something else.")
     run_crawl(tmp_path, start, QUICK)
-    assert [explain_url(config_of(start), tmp_path, f"{start}{name}")[-1][0] for name in ("int", "long")] == ["last fetch"] * 2
+    assert [explain_url(config_of(start), tmp_path, f"{start}{name}").rows[-1][0] for name in ("int", "long")] == [
+        "last fetch"
+    ] * 2
 
 
 def test_the_end_of_a_long_page_is_found(tmp_path: Path, web: SyntheticWeb) -> None:
@@ -115,7 +117,7 @@ def test_aliases_are_indexed_when_nothing_is_merged_any_more(tmp_path: Path, web
     start = web.url("a.localhost")
     run_crawl(tmp_path, start, QUICK)
     (alias,) = aliases(tmp_path)
-    said = dict(explain_url(config_of(start), tmp_path, alias))["index"]
+    said = dict(explain_url(config_of(start), tmp_path, alias).rows)["index"]
     assert said.startswith(
         "no page of its own, the next larm crawl gives it one with storage.index.duplicates.merge: false: same text as http://"
     )
@@ -126,7 +128,7 @@ def test_aliases_are_indexed_when_nothing_is_merged_any_more(tmp_path: Path, web
     run_crawl(tmp_path, start, {**QUICK, "storage.index.duplicates.merge": False})
     assert lead(tmp_path) == {"/", "/one", "/two"}
     assert left_out(tmp_path, config_of(start), Snapshot()) == []
-    assert "index" not in dict(explain_url(config_of(start), tmp_path, alias))
+    assert "index" not in dict(explain_url(config_of(start), tmp_path, alias).rows)
 
 
 def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> None:
@@ -141,7 +143,7 @@ def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> 
     (first,) = lead(tmp_path) - {"/"}
     assert len(aliases(tmp_path)) == 2
     for address in aliases(tmp_path):
-        assert dict(explain_url(config_of(start), tmp_path, address))["index"].endswith(
+        assert dict(explain_url(config_of(start), tmp_path, address).rows)["index"].endswith(
             f"same text as {start.rstrip('/')}{first}"
         )
     site.change(first, text=prose(2))

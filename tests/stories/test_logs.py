@@ -157,7 +157,11 @@ def test_cat_gives_the_bytes(crawled: Path, web: SyntheticWeb, capsysbinary: pyt
         ),
         (
             "/Dir/index.html",
-            ["filter visited +seen before", "page +200 text/html, \\d+ bytes, 'About'", "first link +on http://www.a"],
+            [
+                "filter visited +passed before; it passes once",
+                "page +200 text/html, \\d+ bytes, 'About'",
+                "first link +on http://www.a",
+            ],
         ),
         ("/gone", ["page +not stored", "last fetch .* ms: 404: "]),
         ("/?C=N;O=D", ["filter known_paths .*suffixes"]),

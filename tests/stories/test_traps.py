@@ -44,7 +44,7 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
     assert any("closed for now: /calendar/" in line and line.endswith("said nothing new, and led to others") for line in said)
     later = web.url("club.localhost", "/calendar/day/2031-01-01")
-    rows = explain_url(config_of(start), tmp_path, later)
+    rows = explain_url(config_of(start), tmp_path, later).rows
     assert "held back: pattern /calendar/" in dict(rows)["filter traps"]
     assert any(topic == "held back here" and "/calendar/" in sentence for topic, sentence in rows)
 

@@ -1,0 +1,115 @@
+"""What became of a URL, in one sentence: how ``larm why`` begins. Pure; of what others have looked up.
+
+The first that is true is said: it was fetched; it was asked for in vain; it waits, and for what; a filter refuses it; nobody
+has heard of it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from larm.filters.robots import RobotsFilter
+from larm.filters.traps import TrapsFilter
+from larm.filters.visited import VisitedFilter
+from larm.recrawl.page_book import PageRow
+from larm.river.causes import cause_of_status
+
+_REFUSALS = {RobotsFilter.name: "Not fetched: forbidden by {}", TrapsFilter.name: "Left as a trap: {}"}
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """How a URL waits at its host."""
+
+    place: int = 0
+    """From 1 in the host's queue, as far as its ends tell."""
+    tries: int = 0
+    """That failed, where it is to be tried again."""
+    robots: str = ""
+    """Why there is no robots.txt yet; empty where there is one, or none is needed."""
+    given_up: str = ""
+    """Why the host was given up; empty where it was not."""
+    until: float = 0.0
+    """Wall time of the next request to the host; 0: as soon as it is its turn."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What is known of a URL."""
+
+    page: PageRow | None
+    """None: no request for it has come to an end."""
+    searchable: str
+    """``yes``, or why it is not."""
+    refusals: dict[str, str]
+    """By the name of the filter why it would not let it pass now."""
+    waits: Waits
+    linked: bool
+    """Some page that was read links to it."""
+    now: float
+    """Wall time."""
+
+
+def verdict(facts: Facts) -> str:
+    """A sentence without a full stop."""
+    page = facts.page
+    if page is not None:
+        return _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
+    refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
+    known = VisitedFilter.name in facts.refusals or facts.waits.place or facts.waits.tries
+    if facts.waits.robots and not refusals:
+        return f"Not fetched: {facts.waits.robots}{_next(facts)}"
+    if refusals:
+        name, reason = next(iter(refusals.items()))
+        return _REFUSALS.get(name, f"Not fetched: dropped by the filter {name}: {{}}").format(reason)
+    return _waiting(facts) if known else _unseen(facts)
+
+
+def moment(when: float) -> str:
+    """Day and time, local, to the minute."""
+    return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
+
+
+def _fetched(page: PageRow, facts: Facts) -> str:
+    when = f" {moment(page.fetched)}" if page.fetched else ""
+    searchable = facts.searchable if page.index else "no, it asks not to be indexed (noindex)"
+    said = f"Fetched{when}, searchable: {searchable}"
+    failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")
+    return f"{said}; asked again {moment(page.last.asked)}, in vain: {failed}" if failed else said
+
+
+def _in_vain(page: PageRow) -> str:
+    last = page.last
+    gone = page.gone or page.forgotten
+    if gone and not last.moved:
+        return f"Gone{_since(page)} ({gone})"
+    if last.moved:
+        return f"Redirects to {last.moved} ({last.status})"
+    if not last.status and not last.why:
+        return "Not fetched: it was asked for, in vain"
+    return f"Not fetched: {last.why or cause_of_status(last.status)}{_since(page)}"
+
+
+def _since(page: PageRow) -> str:
+    return f" since {moment(page.last.since)}" if page.last.since else ""
+
+
+def _waiting(facts: Facts) -> str:
+    waits = facts.waits
+    if waits.given_up:
+        return f"Not fetched: its host was given up ({waits.given_up}){_next(facts)}"
+    if waits.tries:
+        return f"Not fetched: failed {waits.tries} time{'s' * (waits.tries != 1)}{_next(facts)}"
+    if waits.place:
+        return f"Not fetched yet: number {waits.place} of its host's queue{_next(facts)}"
+    return "Not fetched yet: it waits, or was set aside"
+
+
+def _unseen(facts: Facts) -> str:
+    if facts.linked:
+        return "Not fetched: links to it were not followed (crawl.max_depth, or they say nofollow)"
+    return "Not known to this crawl: no page that was read links to it; it would be fetched"
+
+
+def _next(facts: Facts) -> str:
+    return f", next try {moment(facts.waits.until)}" if facts.waits.until > facts.now + 60 else ""

@@ -1,0 +1,116 @@
+"""The sentence with which ``larm why`` begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm.enquiries.afterwards import explain_url
+from larm.enquiries.verdict import Facts, Waits, moment, verdict
+from larm.model.message import UNKNOWN
+from larm.recrawl.page_book import Answer, PageRow
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, run_crawl
+
+NOON = 1_700_000_000.0
+STORED = PageRow(
+    "http://a/", "http://a/", "a", "<start>", 0, 0, UNKNOWN, stored=True, last=Answer(200, 7, 7), fetched=int(NOON)
+)
+NOTHING = Facts(None, "yes", {}, Waits(), linked=False, now=NOON)
+
+
+def said(**changes: object) -> str:
+    return verdict(msgspec.structs.replace(NOTHING, **changes))
+
+
+def page(**changes: object) -> PageRow:
+    return msgspec.structs.replace(STORED, **changes)
+
+
+def test_pages_that_are_there() -> None:
+    assert said(page=STORED) == f"Fetched {moment(NOON)}, searchable: yes"
+    assert said(page=STORED, refusals={"visited": "seen before", "scope": "out"}).startswith("Fetched ")
+    assert said(page=page(index=False), searchable="no").endswith("searchable: no, it asks not to be indexed (noindex)")
+    broken = said(page=page(last=Answer(500, int(NOON), int(NOON))))
+    assert broken.endswith(f"; asked again {moment(NOON)}, in vain: 500: the server failed (Internal Server Error)")
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        (page(gone=404, last=Answer(404, 9, int(NOON))), f"Gone since {moment(NOON)} (404)"),
+        (page(stored=False, forgotten=410, last=Answer(410, 9, int(NOON))), f"Gone since {moment(NOON)} (410)"),
+        (page(stored=False, last=Answer(404, 9, int(NOON))), f"Not fetched: 404: no such page since {moment(NOON)}"),
+        (page(stored=False, last=Answer(why="no such host (DNS)")), "Not fetched: no such host (DNS)"),
+        (page(stored=False, last=Answer(301, moved="http://b/")), "Redirects to http://b/ (301)"),
+        (page(stored=False, last=Answer()), "Not fetched: it was asked for, in vain"),
+    ],
+)
+def test_pages_that_are_not(row: PageRow, sentence: str) -> None:
+    assert said(page=row) == sentence
+
+
+@pytest.mark.parametrize(
+    ("waits", "sentence"),
+    [
+        (Waits(robots="robots.txt could not be read (503)", until=NOON + 99), f"(503), next try {moment(NOON + 99)}"),
+        (Waits(place=3), "Not fetched yet: number 3 of its host's queue"),
+        (Waits(tries=1, until=NOON + 99), f"Not fetched: failed 1 time, next try {moment(NOON + 99)}"),
+        (Waits(given_up="timeout"), "Not fetched: its host was given up (timeout)"),
+        (Waits(), "Not fetched yet: it waits, or was set aside"),
+    ],
+)
+def test_pages_that_wait(waits: Waits, sentence: str) -> None:
+    assert said(waits=waits, refusals={"visited": "seen before"}).endswith(sentence)
+
+
+def test_what_refuses_is_said_in_its_own_words() -> None:
+    assert (
+        said(refusals={"robots": "line 2 of http://a/robots.txt"}) == "Not fetched: forbidden by line 2 of http://a/robots.txt"
+    )
+    assert said(refusals={"traps": "a.org/*"}) == "Left as a trap: a.org/*"
+    assert said(refusals={"length": "too long"}) == "Not fetched: dropped by the filter length: too long"
+    assert said(linked=True).startswith("Not fetched: links to it were not followed")
+    assert said().startswith("Not known to this crawl")
+
+
+def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", links=["/page", "/gone", "/moved", "/quiet", "/private", "http://b.localhost:{port}/"])
+    site.page("/page", text="first")
+    site.page("/quiet", head='<meta name="robots" content="noindex">')
+    site.redirect("/moved", "/page", 302)
+    site.robots("User-agent: *\nDisallow: /private\n")
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start)
+
+    def why(path: str) -> str:
+        return explain_url(config_of(start), tmp_path, web.url("a.localhost", path)).verdict
+
+    assert why("/page").endswith(", searchable: yes")
+    assert why("/quiet").endswith("(noindex)")
+    assert why("/gone").startswith("Not fetched: 404: no such page since 2")
+    assert why("/moved") == f"Redirects to {start}page (302)"
+    assert why("/private").startswith("Not fetched: forbidden by line 2 of ")
+    assert why("/never").startswith("Not known to this crawl")
+    outside = explain_url(config_of(start), tmp_path, web.url("b.localhost"))
+    assert outside.verdict.startswith("Not fetched: dropped by the filter scope: b.localhost")
+    assert ("linked from", start) in outside.rows
+    web.log.clear()
+    site.remove("/page")
+    run_crawl(tmp_path, start)
+    assert why("/page").startswith("Gone since 2")
+    assert asked(web)["a.localhost/moved"] == 0, "an address that only redirects is not asked for again"
+    topics = dict(explain_url(config_of(start), tmp_path, start).rows)
+    assert topics["last asked"] == topics["last fetch"][:16]
+
+
+def test_a_robots_txt_that_cant_be_read_is_the_reason(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.status("/robots.txt", 503)
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start, {"frontier.backoff": "2h"})
+    said = explain_url(config_of(start), tmp_path, start).verdict
+    assert said.startswith("Not fetched: robots.txt could not be read (503), next try 2")
