@@ -32,7 +32,7 @@ def checkpoint(seen: DiskSeenSet) -> None:
 def test_each_commit_waits_for_the_disk(seen: DiskSeenSet) -> None:
     """Else a power cut takes the last ones, and the checkpoint makes up for one only: pages would be fetched twice."""
     checkpoint(seen)
-    assert seen._writer.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert seen._writer.row("PRAGMA synchronous") == (2,)
 
 
 def test_new_is_what_was_never_given_before(seen: DiskSeenSet) -> None:
@@ -121,13 +121,13 @@ def test_recent_ones_need_no_disk(seen: DiskSeenSet) -> None:
 
 
 def test_a_full_disk_loses_nothing(seen: DiskSeenSet) -> None:
-    seen._writer.execute("PRAGMA max_page_count = 5")
+    seen._writer.write("PRAGMA max_page_count = 5")
     seen.add_new(range(0, 10**7, 1000))
     delta = seen.cut()
     with pytest.raises(StorageError, match=r"seen.db: database or disk is full: the disk is full; make room"):
         seen.apply(delta)
     assert seen.add_new([1000, 1001]) == [False, True]
-    seen._writer.execute("PRAGMA max_page_count = 100000")
+    seen._writer.write("PRAGMA max_page_count = 100000")
     seen.apply(delta)
     assert len(seen) == 10_001
     assert seen.add_new([1000, 9_999_000]) == [False, False]
@@ -136,10 +136,10 @@ def test_a_full_disk_loses_nothing(seen: DiskSeenSet) -> None:
 def test_a_failed_transaction_is_undone(seen: DiskSeenSet) -> None:
     seen.add_new([1, 2])
     delta = seen.cut()
-    seen._writer.execute("ALTER TABLE size RENAME TO hidden")
+    seen._writer.write("ALTER TABLE size RENAME TO hidden")
     with pytest.raises(StorageError, match="no such table"):
         seen.apply(delta)
-    seen._writer.execute("ALTER TABLE hidden RENAME TO size")
+    seen._writer.write("ALTER TABLE hidden RENAME TO size")
     seen.apply(delta)
     assert len(seen) == 2
 
@@ -293,6 +293,6 @@ def test_a_fingerprint_that_is_lost_or_another_is_noticed(seen: DiskSeenSet, dam
         seen.apply(delta)
         seen.apply(delta)  # a second time changes nothing
         seen.check()
-    seen._writer.execute(damage)
+    seen._writer.write(damage)
     with pytest.raises(StorageError, match=r"seen.db: the database is damaged"):
         seen.check()

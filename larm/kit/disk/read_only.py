@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-_BUSY_SECONDS = 10
+BUSY_SECONDS = 10
 _NO_ROOM = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _LOOK = "SELECT count(*) FROM sqlite_master"
 
@@ -39,7 +39,7 @@ def _copied(path: Path, log: Path) -> sqlite3.Connection:
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?{mode}"
-    connection = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    connection = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
     try:
         connection.execute(_LOOK).fetchall()
     except BaseException:

@@ -8,16 +8,12 @@ as it was at the end of one.
 
 from __future__ import annotations
 
-import os
-import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.read_only import reading
+from larm.kit.disk.database import Database
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL);
@@ -38,38 +34,14 @@ class RecordTable:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open the table, or make it; ``read_only``: look at what was committed last. Raises StorageError."""
         # constant after construction
-        self._path = path
-        try:
-            if read_only:
-                self._connection = reading(path)
-                return
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = FULL")
-                self._connection.executescript(_TABLE)
-            except BaseException:
-                self._connection.close()
-                raise
-        except (OSError, sqlite3.Error) as error:
-            raise disk_failure(path, error) from error
+        self._database = Database(path, _TABLE, read_only=read_only)
 
     def write(self, generation: int, puts: Iterable[tuple[int, bytes]]) -> None:
         """Write or replace, all of it or nothing; on the disk when it returns. Raises StorageError."""
-        run = self._connection
-        try:
-            run.execute("BEGIN IMMEDIATE")
-            try:
-                rows = ((key, generation, _checksum(key, data) + data) for key, data in puts)
-                run.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
-                run.execute(f"PRAGMA user_version = {generation:d}")  # part of the transaction
-            except BaseException:
-                run.execute("ROLLBACK")
-                raise
-            run.execute("COMMIT")
-        except (OSError, sqlite3.Error) as error:
-            raise disk_failure(self._path, error) from error
+        rows = ((key, generation, _checksum(key, data) + data) for key, data in puts)
+        with self._database.transaction():
+            self._database.write_many("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+            self._database.generation = generation
 
     def get(self, key: int) -> Record | None:
         """One record. Raises StorageError."""
@@ -87,30 +59,20 @@ class RecordTable:
     @property
     def generation(self) -> int:
         """The last one that was written, 0 before the first. Raises StorageError."""
-        return self._number("PRAGMA user_version")
+        return self._database.generation
 
     def __len__(self) -> int:
-        return self._number("SELECT count(*) FROM records")
+        return int(self._database.row("SELECT count(*) FROM records")[0])
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
-        self._connection.close()
-
-    def _number(self, statement: str) -> int:
-        try:
-            ((number,),) = self._connection.execute(statement).fetchall()
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
-        return int(number)
+        self._database.close()
 
     def _select(self, statement: str, values: tuple[int, ...]) -> list[Record]:
-        try:
-            records = [Record(*row) for row in self._connection.execute(statement, values)]
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
+        records = [Record(*row) for row in self._database.rows(statement, values)]
         for key, _, data in records:
             if not isinstance(data, bytes) or data[:4] != _checksum(key, data[4:]):
-                raise StorageError(f"{self._path}: record {key} is damaged; check the disk, then start over")
+                raise self._database.damaged(f"record {key} is damaged")
         return [Record(key, generation, data[4:]) for key, generation, data in records]
 
 

@@ -17,8 +17,6 @@ beside busy threads gets it back milliseconds later.
 
 from __future__ import annotations
 
-import os
-import sqlite3
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
@@ -28,21 +26,16 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.read_only import reading
+from larm.kit.disk.database import Database
 
 _TABLES = """
-    BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS seen (fingerprint INTEGER PRIMARY KEY);
     CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
-    COMMIT;
-"""  # in one transaction, which waits once for the disk
+"""
 _LOOK_UP = "SELECT json_group_array(value) FROM json_each(?) WHERE EXISTS (SELECT 1 FROM seen WHERE fingerprint = value)"
 _SUMS = "SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM seen"
 _INSERT = "INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)"
-_CACHE = -8_000  # KB; the rest is left to the operating system's cache
-_BUSY_SECONDS = 10
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[int]).decode
@@ -61,44 +54,34 @@ class DiskSeenSet:
         self._generation = max(1, recent // 2)
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
-        try:
-            if not read_only:
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
-            # guarded by self._write_lock
-            self._writer = reading(path) if read_only else _connect(path)
-        except UnicodeDecodeError as error:  # of a message that quotes the damage
-            raise _damaged(path) from error
-        except (OSError, sqlite3.Error) as error:
-            raise disk_failure(path, error) from error
+        # guarded by self._write_lock
+        self._writer = Database(path, _TABLES, read_only=read_only)
         # guarded by self._lock
         self._young: set[int] = set()
         self._old: set[int] = set()
         self._fresh: set[int] = set()
         self._frozen: set[int] = set()
-        self._stored: int
         try:
-            if not read_only:
-                self._writer.executescript(_TABLES)
-            ((self._stored,),) = self._writer.execute("SELECT entries FROM size")
-            self._reader = reading(path) if read_only else _connect(path)
-        except (ValueError, OSError, sqlite3.Error) as error:
+            self._stored = int(self._writer.row("SELECT entries FROM size")[0])
+            self._reader = Database(path, _TABLES, read_only=read_only)
+        except BaseException:
             self._writer.close()
-            if isinstance(error, ValueError):
-                raise _damaged(path) from error
-            raise disk_failure(path, error) from error
+            raise
 
     @property
     def epoch(self) -> int:
         """Of the last `apply` that named one; 0 before. Raises StorageError."""
         with self._write_lock:
-            return self._ask("PRAGMA user_version")[0]
+            return self._writer.generation
 
     def check(self) -> None:
         """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
         with self._write_lock:
-            entries, high, low = self._ask(_SUMS)
-            if [entries, _checksum((high or 0) << 32, low or 0)] != list(self._ask("SELECT entries, checksum FROM size")):
-                raise _damaged(self._path)
+            entries, high, low = self._writer.row(_SUMS)
+            if [entries, _checksum((high or 0) << 32, low or 0)] != list(
+                self._writer.row("SELECT entries, checksum FROM size")
+            ):
+                raise self._writer.damaged()
 
     def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
         """Remember them all; True where one was new (the first of equal ones). Raises StorageError, then none is remembered.
@@ -170,10 +153,7 @@ class DiskSeenSet:
             raise StorageError(f"{self._path}: a delta of {len(delta)} bytes is damaged; start over") from error
         ordered = sorted(numbers)  # neighbours share pages
         with self._write_lock:
-            try:
-                added = self._insert(ordered, epoch) if ordered or epoch is not None else 0
-            except sqlite3.Error as error:
-                raise disk_failure(self._path, error) from error
+            added = self._insert(ordered, epoch) if ordered or epoch is not None else 0
         with self._lock:
             self._stored += added
             self._frozen = self._frozen.difference(ordered)
@@ -200,10 +180,7 @@ class DiskSeenSet:
         return unknown
 
     def _look_up_locked(self, fingerprints: Iterable[int]) -> list[int]:
-        try:
-            ((found,),) = self._reader.execute(_LOOK_UP, (_encode(sorted(fingerprints)).decode(),)).fetchall()
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
+        (found,) = self._reader.row(_LOOK_UP, (_encode(sorted(fingerprints)).decode(),))
         return _decode(found)
 
     def _remember_locked(self, fingerprints: Iterable[int]) -> None:
@@ -211,32 +188,18 @@ class DiskSeenSet:
         if len(self._young) >= self._generation:
             self._old, self._young = self._young, set()
 
-    def _ask(self, statement: str) -> tuple[int, ...]:
-        try:
-            ((*row,),) = self._writer.execute(statement).fetchall()
-        except sqlite3.Error as error:
-            raise disk_failure(self._path, error) from error
-        return tuple(row)
-
     def _insert(self, ordered: list[int], epoch: int | None) -> int:
         """One transaction; returns how many were not there yet."""
         writer = self._writer
-        try:
-            writer.execute("BEGIN IMMEDIATE")
-            added = writer.execute(_INSERT, (_encode(ordered).decode(),)).rowcount
-            ((old,),) = writer.execute("SELECT checksum FROM size").fetchall()
-            checksum = _checksum(old, *ordered)
+        with writer.transaction():
+            added = writer.write(_INSERT, (_encode(ordered).decode(),))
+            checksum = _checksum(writer.row("SELECT checksum FROM size")[0], *ordered)
             if added < len(ordered):  # they had been applied
-                ((_, high, low),) = writer.execute(_SUMS).fetchall()
+                _, high, low = writer.row(_SUMS)
                 checksum = _checksum(high << 32, low)
-            writer.execute("UPDATE size SET entries = entries + ?, checksum = ?", (added, checksum))
+            writer.write("UPDATE size SET entries = entries + ?, checksum = ?", (added, checksum))
             if epoch is not None:
-                writer.execute(f"PRAGMA user_version = {epoch:d}")
-            writer.execute("COMMIT")
-        except sqlite3.Error:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
-            raise
+                writer.generation = epoch
         return added
 
     def __repr__(self) -> str:
@@ -245,19 +208,3 @@ class DiskSeenSet:
 
 def _checksum(*numbers: int) -> int:
     return sum(numbers) % 2**63
-
-
-def _damaged(path: Path) -> StorageError:
-    return StorageError(f"{path}: the database is damaged; check the disk, then start over")
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # the last delta is in the checkpoint, but no earlier one
-        connection.execute(f"PRAGMA cache_size = {_CACHE}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

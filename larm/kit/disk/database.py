@@ -1,0 +1,119 @@
+"""Database: an SQLite file of our own: opened, asked and written in one way, and its failures told in one way.
+
+The only place that makes connections which write (diskcache makes its own). On the disk is what was committed, also after a
+power failure. Used by one thread at a time; every method may raise StorageError.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.read_only import BUSY_SECONDS, reading
+
+_CACHE = 8_000
+"""KB of pages in memory; the rest is left to the operating system's cache."""
+
+
+class Database:
+    """One connection."""
+
+    def __init__(self, path: Path, tables: str, *, read_only: bool = False) -> None:
+        """Open it, or make it with ``tables`` (``CREATE ... IF NOT EXISTS``); ``read_only``: what was committed last."""
+        # constant after construction
+        self.path = path
+        with self._told():
+            if read_only:
+                self._connection = reading(path)
+                return
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+            self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+                self._connection.executescript(f"BEGIN IMMEDIATE; {tables} COMMIT;")  # which waits once for the disk
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All that it answers."""
+        with self._told():
+            return self._connection.execute(statement, values).fetchall()
+
+    def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
+        """The one row that it answers."""
+        rows = self.rows(statement, values)
+        if len(rows) != 1:
+            raise self.damaged()
+        return rows[0]
+
+    def write(self, statement: str, values: Sequence[object] = ()) -> int:
+        """Carry it out; how many rows it changed."""
+        with self._told():
+            return self._connection.execute(statement, values).rowcount
+
+    def write_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Carry it out for each row."""
+        with self._told():
+            self._connection.executemany(statement, rows)
+
+    @property
+    def generation(self) -> int:
+        """A number of the owner's, 0 at first; part of the transaction in which it is set."""
+        return int(self.row("PRAGMA user_version")[0])
+
+    @generation.setter
+    def generation(self, number: int) -> None:
+        self.write(f"PRAGMA user_version = {number:d}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within it, or nothing; on the disk when it ends."""
+        self.begin()
+        try:
+            yield
+        except BaseException:
+            self._undo()
+            raise
+        self.commit()
+
+    def begin(self) -> None:
+        """Begin a transaction that `commit` ends."""
+        self.write("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """End it: on the disk when this returns."""
+        try:
+            self.write("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:  # SQLite may have undone it by itself
+            self.write("ROLLBACK")
+
+    def damaged(self, what: str = "the database is damaged") -> StorageError:
+        """To raise where what it says can't be."""
+        return StorageError(f"{self.path}: {what}; check the disk, then start over")
+
+    def close(self) -> None:
+        """Close it, without what was not committed; a second call does nothing."""
+        self._connection.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except UnicodeDecodeError as error:  # of a message that quotes the damage
+            raise self.damaged() from error
+        except (OSError, sqlite3.Error) as error:
+            raise disk_failure(self.path, error) from error
