@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from larm.building.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
+from larm.control.address import SOCKET
 from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
@@ -28,7 +29,7 @@ FORM = 1
 
 _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for end in ("", ".new", ".old"))
 """The last two are of a process that was killed."""
-OWN = (MARKER, FILE_NAME, STATS, f"{STATS}.new", LOGS, *_FOLDERS)
+OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, *_FOLDERS)
 """What larm writes in a directory."""
 _LOGS = re.compile(
     r"(store|links|robots|crash|filter_errors|ThreadMonitor|thread\d+|thread\d+_errors"
@@ -145,10 +146,10 @@ def _in_the_way(directory: Path) -> Iterator[Path]:
 
 
 def _is_lock(path: Path) -> bool:
-    """The number of a process and no more, as `larm.kit.disk.lock` leaves it; perhaps of one that is just beginning."""
+    """The number of a process, perhaps a path, and no more, as `larm.kit.disk.lock` leaves it; or of one just beginning."""
     try:
         with path.open("rb") as file:
-            return re.fullmatch(rb"(\d+\n)?", file.read(32)) is not None
+            return re.fullmatch(rb"(\d+\n(/[^\n]+\n)?)?", file.read(4_200)) is not None
     except OSError:
         return False
 

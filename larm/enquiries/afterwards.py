@@ -15,7 +15,7 @@ from larm.building.start_folders import file_rules
 from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, open_state
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
-from larm.enquiries.explain import explain, refusals_of, waits_of
+from larm.enquiries.explain import explain, waits_of
 from larm.enquiries.reindex import Reindexed, reindex
 from larm.enquiries.verdict import Facts, moment, verdict
 from larm.errors import StorageError, UsageError
@@ -38,6 +38,7 @@ from larm.model.cuts import sentence_of
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row
+from larm.river.verdicts import refusals_of
 from larm.seams import Filter
 from larm.storage.reader import StoreLog
 

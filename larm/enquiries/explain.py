@@ -1,4 +1,4 @@
-"""The details of what larm knows of one URL, for ``larm why``: filters, robots.txt, the host's state, logs.
+"""The details of what larm knows of one URL, for ``larm why``: what its parts say of it (`larm.river.verdicts`), and the logs.
 
 Reads the last checkpoint of a crawl's directory and its logs; a crawl may be running meanwhile. Changes nothing.
 """
@@ -6,7 +6,7 @@ Reads the last checkpoint of a crawl's directory and its logs; a crawl may be ru
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -14,30 +14,15 @@ from larm.building.state import LOGS
 from larm.config import Config
 from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
-from larm.filters.chain import verdict
-from larm.filters.visited import VisitedFilter
-from larm.frontier.banded_queue import BandedQueue
-from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
-from larm.frontier.traps.desk import left_at
-from larm.kit.disk.caching_queue import QueueState
 from larm.kit.disk.files import is_there
 from larm.model.file_url import FILES
-from larm.model.message import URLMessage
 from larm.model.url import Url
 from larm.recrawl.page_book import PageRow
-from larm.seams import Filter
+from larm.river.verdicts import Row, live_rows, place_in, queues_of
 from larm.storage.reader import StoreLog
 
-Row = tuple[str, str]
-"""Topic and sentence."""
 _DAY = 86_400
-
-
-def refusals_of(url: Url, filters: Sequence[Filter]) -> list[tuple[str, str | None]]:
-    """What each filter says of it: its name, and why it would not let it pass; None: it would."""
-    message = URLMessage(url)
-    return [(part.name, verdict(part, message)) for part in filters]
 
 
 def explain(
@@ -50,14 +35,7 @@ def explain(
     page: PageRow | None = None,
 ) -> list[Row]:
     """The details, in the order in which a URL meets them."""
-    rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
-    for name, reason in refusals:
-        said = "passed before; it passes once" if name == VisitedFilter.name and reason else reason
-        rows.append((f"filter {name}", "passes" if said is None else said))
-    with book.lock:
-        host = book.find_locked(url.host)
-    rows += _host(host, url, settings, book.wall) if host else [("host state", "never seen by this crawl")]
-    rows += _page(url, directory)
+    rows = [*live_rows(url, refusals, book, settings), *_page(url, directory)]
     return [*rows, *_fetch_lines(url, directory, page.last.asked if page else 0)]
 
 
@@ -71,7 +49,7 @@ def waits_of(url: Url, book: HostBook, directory: Path) -> Waits:
     unknown = url.host != FILES and origin is not None and origin.rules is None
     trouble = _robots_trouble(url.host, directory) if unknown or host.dormant else ""
     robots = (f"robots.txt could not be read ({trouble})" if trouble else "robots.txt was not read yet") if unknown else ""
-    places = [_place(state, url) for state in _queues(host).values()]
+    places = [place_in(state, url) for state in queues_of(host).values()]
     again = [each for each in host.delayed if each.message.url.normalised == url.normalised]
     next_at = max([host.next_start, *(each.not_before for each in again)])
     return Waits(
@@ -97,57 +75,6 @@ def _robots_trouble(host: str, directory: Path) -> str:
                 if there:
                     found = said.partition(")")[0] if head is heads[0] else said
     return found
-
-
-def _queues(host: Host) -> dict[int, QueueState[URLMessage]]:
-    """By their bands."""
-    return {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
-
-
-def _host(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:
-    scheme = url.access.partition(":")[0]
-    origin = host.robots.get(scheme)
-    rows: list[Row] = []
-    if url.host == FILES:
-        rows.append(("robots.txt", "there is none for files"))
-    elif origin is None:
-        rows.append(("robots.txt", "not asked for yet"))
-    elif origin.rules is None:
-        rows.append(("robots.txt", f"not known yet, {len(host.parked)} URLs wait for it"))
-    else:
-        rule = origin.rules.verdict(url.path_query)
-        said = (
-            "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
-        )
-        expires = datetime.fromtimestamp(wall(origin.expires)).strftime("%Y-%m-%d %H:%M")
-        until = "being asked for again" if origin.loading else f"known until {expires}"
-        rows.append(("robots.txt", f"{said} ({until})"))
-        if origin.rules.crawl_delay:
-            rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
-    rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
-    rows.append(("waiting here", f"{host.waiting} URLs"))
-    if host.backoffs:
-        until = datetime.fromtimestamp(wall(host.next_start)).strftime("%Y-%m-%d %H:%M")
-        rows.append(("left alone", f"until {until}, as it asked for it"))
-    left = left_at(host)
-    rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]
-    rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
-    states = _queues(host)
-    for band, state in states.items():
-        if place := _place(state, url):
-            rows.append(("queue", f"number {place} of its host's queue" + f", band {band}" * (len(states) > 1)))
-    again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
-    return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
-
-
-def _place(queue: QueueState[URLMessage], url: Url) -> int:
-    """From 1, as far as the ends of the queue tell; 0: it is not there."""
-    length = len(queue.front) + len(queue.back) + sum(count for _, count in queue.numbers())
-    for end, first in ((queue.front, 1), (queue.back, length - len(queue.back) + 1)):
-        for place, each in enumerate(end, first):
-            if each.url.normalised == url.normalised:
-                return place
-    return 0
 
 
 def _page(url: Url, directory: Path) -> list[Row]:

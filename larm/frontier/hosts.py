@@ -103,6 +103,15 @@ class HostBook:
             return None
         return self.get_locked(key)
 
+    def in_memory(self) -> list[str]:
+        """Keys of the records that are in memory, least recently used first."""
+        with self.lock:
+            return list(self._hosts)
+
+    def peek_locked(self, key: str) -> Host | None:
+        """A record that is in memory; it counts as unused all the same."""
+        return self._hosts.get(key)
+
     def changed_locked(self, host: Host) -> None:
         """The next checkpoint must write this host."""
         self._changed[host.key] = host

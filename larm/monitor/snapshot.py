@@ -27,6 +27,15 @@ class ThreadFigures(msgspec.Struct, frozen=True, gc=False):
     """Fetches that have ended."""
 
 
+class Stalled(msgspec.Struct, frozen=True, gc=False):
+    """A thread that has something to do and makes no progress."""
+
+    thread: str
+    doing: str
+    seconds: float
+    """For so long."""
+
+
 class StorageFigures(msgspec.Struct, frozen=True, gc=False):
     """The queue in front of one storage."""
 
@@ -92,6 +101,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     storages: tuple[StorageFigures, ...] = ()
     threads: tuple[ThreadFigures, ...] = ()
+    stalled: tuple[Stalled, ...] = ()
+    """Threads that have something to do and make no progress; `larm.river.watchdog`."""
     cpu: dict[str, float] = {}
     """Seconds of processor time by stage of the river; ``other`` is the rest of the process: libraries' own threads."""
     checkpoint_seconds: float = 0.0

@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from larm.config import Config
-from larm.enquiries.explain import explain, refusals_of
+from larm.enquiries.explain import explain
 from larm.filters.chain import MessageFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
+from larm.river.verdicts import refusals_of
 from larm.seams import Filter
 from larm.testing.fakes import url
 from tests.frontier.rig import CONNECT, Rig, ok, status

@@ -16,6 +16,8 @@ from larm.errors import UsageError
 from larm.kit.disk.disk_failure import disk_failure
 
 FILE_NAME = "lock"
+_LONGEST = 4_200
+"""Bytes of the file: no path is longer than 4,096."""
 
 
 class DirectoryLock:
@@ -39,10 +41,12 @@ class DirectoryLock:
             raise disk_failure(path, error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.left_note = _note(os.pread(descriptor, _LONGEST, 0))
+            """What a process noted that did not end in good order."""
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError as error:
-            owner = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+            owner = os.pread(descriptor, 32, 0).decode("ascii", "replace").partition("\n")[0]
             os.close(descriptor)
             raise UsageError(
                 f"{directory} is in use by process {owner or '(unknown)'}; end it, or use another directory"
@@ -51,6 +55,16 @@ class DirectoryLock:
             os.close(descriptor)
             raise disk_failure(path, error) from error
         self._descriptor = descriptor
+
+    def note(self, text: str) -> None:
+        """One line for `note_in_lock`, behind the number of this process. Raises StorageError."""
+        if self._descriptor is None:
+            return
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"{os.getpid()}\n{text}\n".encode("utf-8", "surrogateescape"), 0)
+        except OSError as error:
+            raise disk_failure(self.directory / FILE_NAME, error) from error
 
     def close(self) -> None:
         """Give the lock back; a second call does nothing. The file stays: removing it would let two processes in."""
@@ -66,3 +80,16 @@ class DirectoryLock:
 
     def __repr__(self) -> str:
         return f"<DirectoryLock {self.directory} {'free' if self._descriptor is None else 'held'}>"
+
+
+def note_in_lock(directory: Path) -> str:
+    """What the process that has the lock, or had it, has noted; empty where there is nothing. Raises OSError."""
+    try:
+        with open(directory / FILE_NAME, "rb") as file:
+            return _note(file.read(_LONGEST))
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def _note(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape").partition("\n")[2].removesuffix("\n")

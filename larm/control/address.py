@@ -1,0 +1,90 @@
+"""Where a running crawl listens: ``DIR/control.sock``, a socket that only its owner may use.
+
+A path of a socket has at most 107 bytes, and some file systems have none. Then the socket is in a folder of its own below the
+system's folder for temporary files, which only its owner may enter, and the crawl's lock file says where.
+Called by the main thread of a crawl (`listen`), and by whoever talks to one (`socket_of`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.lock import DirectoryLock, note_in_lock
+
+SOCKET = "control.sock"
+_LONGEST = 107
+"""Bytes of a path: 108 with the NUL behind it, on Linux."""
+_PREFIX = "larm-control-"
+
+
+def listen(lock: DirectoryLock) -> tuple[socket.socket, Path]:
+    """A socket that listens, and its path. Under the lock of the directory, so one that is there is of a dead crawl.
+
+    Raises StorageError.
+    """
+    remove(lock.left_note)
+    path = lock.directory.absolute() / SOCKET
+    try:
+        if len(os.fsencode(path)) <= _LONGEST:
+            with suppress(OSError):  # a file system without sockets
+                return _bind(path), path
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX)) / SOCKET
+        if len(os.fsencode(path)) > _LONGEST:
+            path.parent.rmdir()
+            path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp")) / SOCKET
+        listener = _bind(path)
+        lock.note(str(path))
+        return listener, path
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def socket_of(directory: Path) -> Path | None:
+    """Where a crawl of this directory listens, if one does. Raises StorageError."""
+    path = directory.absolute() / SOCKET
+    try:
+        noted = note_in_lock(directory)
+        if noted:
+            return Path(noted)
+        return path if path.is_socket() else None
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def remove(path: str) -> None:
+    """The socket at this path, if it is one of ours, and the folder that was made for it."""
+    if not path:
+        return
+    with suppress(OSError):
+        if Path(path).is_socket():
+            os.unlink(path)
+    parent = Path(path).parent
+    if parent.name.startswith(_PREFIX):
+        with suppress(OSError):
+            parent.rmdir()
+
+
+def _bind(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with suppress(FileNotFoundError):
+            if not path.is_socket():
+                path.lstat()  # FileNotFoundError: nothing is there
+                raise StorageError(f"{path}: larm's socket goes there, and something else is there; move it elsewhere")
+            path.unlink()
+        with suppress(OSError):
+            os.fchmod(listener.fileno(), 0o600)  # on Linux the mode that the file is made with: it is never another one
+        listener.bind(str(path))
+        os.chmod(path, 0o600)
+        listener.listen(64)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener

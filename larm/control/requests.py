@@ -1,0 +1,230 @@
+"""What may be asked of a running crawl, and what it answers: values that go over its socket as lines of JSON.
+
+A request is one line: ``{"v": 1, "ask": "hosts", "page": 2}``. So is an answer: ``{"ok": true, "v": 1, "answer": {}}``, or
+``{"ok": false, "v": 1, "error": "a sentence"}``. A stream is a line a second, until either side closes the connection. A
+connection takes any number of requests, which are answered in their order.
+
+`VERSION` rises when somebody who knows the one before would misunderstand; new requests and new fields do not.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from larm.model.seen import Seen
+from larm.monitor.snapshot import Snapshot
+from larm.river.orders import AnyOrder, Done
+
+VERSION = 1
+LONGEST = 1_000_000
+"""Bytes of a request: some ten thousand URLs to add. What is longer is refused, and the connection closed."""
+A = TypeVar("A")
+
+
+class Request(msgspec.Struct, Generic[A], frozen=True, tag_field="ask", tag=str.lower, forbid_unknown_fields=True):
+    """Base of all; ``A`` is what is answered, see `ANSWERS`."""
+
+
+# -- answers
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How it stands."""
+
+    state: str
+    """running, paused, idle (it waits for URLs) or ending."""
+    directory: str
+    pid: int
+    written: float
+    """Seconds since 1970."""
+    limited_by: str
+    """What limits the crawl now, one phrase."""
+    pages_per_second: float
+    bytes_per_second: float
+    average_over_seconds: float
+    figures: Snapshot
+    changes: dict[str, str] = {}
+    """Settings that were set while it runs."""
+    waits: tuple[str, ...] = ()
+    """What its end waits for, where it is ending."""
+
+
+class HostLine(msgspec.Struct, frozen=True):
+    """One host."""
+
+    host: str
+    state: str
+    """blocked, given up, left alone (it asked for that), robots.txt, fetching, waiting (for its delay), ready or done."""
+    queued: int
+    """URLs that wait here."""
+    in_flight: int
+    next: float
+    """Seconds until it may be asked; 0: now, or nobody knows."""
+    delay: float
+    """Seconds between two requests."""
+    health: int
+    backoffs: int
+    """Times in a row that it asked to be left alone."""
+    robots: str
+    """known, loading, not known yet or none."""
+    held: int
+    """URLs that are held back, as they look like a trap or are beyond a limit."""
+    closed: tuple[str, ...] = ()
+    """The patterns by which they are."""
+
+
+class HostTable(msgspec.Struct, frozen=True):
+    """A page of hosts."""
+
+    known: int
+    """Hosts of the crawl."""
+    found: int
+    """In memory, and with the text that was asked for; others have nothing to do, or were not used for long."""
+    page: int
+    pages: int
+    hosts: tuple[HostLine, ...]
+
+
+class Fetches(msgspec.Struct, frozen=True):
+    """The last pages or errors, the newest first."""
+
+    fetches: tuple[Seen, ...]
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """Topic and sentence."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Of a log."""
+
+    log: str
+    lines: tuple[str, ...]
+    logs: tuple[str, ...] = ()
+    """Names of all logs; only where none was asked for."""
+
+
+# -- requests
+
+
+class Status(Request[Report], frozen=True):
+    """How it stands now."""
+
+
+class Watch(Request[Report], frozen=True):
+    """The same every second: a stream."""
+
+
+class Hosts(Request[HostTable], frozen=True):
+    """Its hosts, those of this run that are in memory."""
+
+    sort: str = "queued"
+    """A field of `HostLine`; numbers, largest first."""
+    page: int = 1
+    size: int = 50
+    """Of a page, at most 1,000."""
+    having: str = ""
+    """Only those with this text in their names."""
+
+
+class Why(Request[Explanation], frozen=True):
+    """What it thinks of a URL now: each filter, robots.txt, the state of the host."""
+
+    url: str
+
+
+class Pages(Request[Fetches], frozen=True):
+    """The last pages."""
+
+    count: int = 20
+
+
+class Errors(Request[Fetches], frozen=True):
+    """The last fetches that failed."""
+
+    count: int = 20
+
+
+class Tail(Request[Lines], frozen=True):
+    """The last lines of a log, by its name in ``logs/`` without ``.log``; without a name, which logs there are."""
+
+    log: str = ""
+    lines: int = 20
+    follow: bool = False
+    """What is added as well, every second: a stream."""
+
+
+class Do(Request[Done], frozen=True):
+    """Carry out an order. What is answered is in the journal: it holds, also after a kill."""
+
+    order: AnyOrder
+
+
+class Checkpoint(Request[Done], frozen=True):
+    """Save all of it now; answered when it is on the disk."""
+
+
+class Stop(Request[Done], frozen=True):
+    """End in good order, as Ctrl-C does; answered before it has ended."""
+
+
+AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Do | Checkpoint | Stop
+AnyAnswer = Report | HostTable | Fetches | Explanation | Lines | Done
+ANSWERS: Final[dict[type, type]] = {
+    Status: Report,
+    Watch: Report,
+    Hosts: HostTable,
+    Why: Explanation,
+    Pages: Fetches,
+    Errors: Fetches,
+    Tail: Lines,
+    Do: Done,
+    Checkpoint: Done,
+    Stop: Done,
+}
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The line that carries an answer."""
+
+    ok: bool
+    v: int = VERSION
+    error: str = ""
+    answer: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def encode_request(request: object) -> bytes:
+    """One line."""
+    return b'{"v":%d,' % VERSION + msgspec.json.encode(request)[1:] + b"\n"
+
+
+def encode_answer(answer: object) -> bytes:
+    """One line."""
+    return msgspec.json.encode(Reply(ok=True, answer=msgspec.Raw(msgspec.json.encode(answer)))) + b"\n"
+
+
+def encode_refusal(why: str) -> bytes:
+    """One line."""
+    return msgspec.json.encode(Reply(ok=False, error=why)) + b"\n"
+
+
+class _Envelope(msgspec.Struct):
+    v: int
+
+
+def decode_request(line: bytes) -> AnyRequest:
+    """Raises ValueError, with a sentence for who has sent it."""
+    try:
+        version = msgspec.json.decode(line, type=_Envelope).v
+        if version != VERSION:
+            raise ValueError(f"this crawl speaks version {VERSION} of the protocol, not {version}: use the larm that runs it")
+        tree = msgspec.json.decode(line)
+        del tree["v"]
+        found: AnyRequest = msgspec.convert(tree, AnyRequest)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"no request that this crawl knows: {error}") from error
+    return found

@@ -1,0 +1,96 @@
+"""What the parts of a crawl say of one URL: its filters, the rules of robots.txt, the record of its host. Changes nothing.
+
+For ``larm why``, which opens the last checkpoint, on the main thread; and for ``larm ctl why`` of a crawl that runs, on the
+control thread: records are looked at under the book's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from larm.config import Config
+from larm.filters.chain import verdict
+from larm.filters.visited import VisitedFilter
+from larm.frontier.banded_queue import BandedQueue
+from larm.frontier.host import Host
+from larm.frontier.hosts import HostBook
+from larm.frontier.traps.desk import left_at
+from larm.kit.disk.caching_queue import QueueState
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage
+from larm.model.url import Url
+from larm.seams import Filter
+
+Row = tuple[str, str]
+"""Topic and sentence."""
+
+
+def refusals_of(url: Url, filters: Sequence[Filter]) -> list[tuple[str, str | None]]:
+    """What each filter says of it: its name, and why it would not let it pass; None: it would."""
+    message = URLMessage(url)
+    return [(part.name, verdict(part, message)) for part in filters]
+
+
+def live_rows(url: Url, refusals: Sequence[tuple[str, str | None]], book: HostBook, settings: Config) -> list[Row]:
+    """All of it, in the order in which a URL meets them; ``refusals``: of its filters."""
+    rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
+    for name, reason in refusals:
+        said = "passed before; it passes once" if name == VisitedFilter.name and reason else reason
+        rows.append((f"filter {name}", "passes" if said is None else said))
+    with book.lock:
+        host = book.find_locked(url.host)
+        return rows + (_host_rows(host, url, settings, book.wall) if host else [("host state", "never seen by this crawl")])
+
+
+def queues_of(host: Host) -> dict[int, QueueState[URLMessage]]:
+    """By their bands."""
+    return {0: host.queue.snapshot()} | (host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {})
+
+
+def place_in(queue: QueueState[URLMessage], url: Url) -> int:
+    """From 1, as far as the ends of the queue tell; 0: it is not there."""
+    length = len(queue.front) + len(queue.back) + sum(count for _, count in queue.numbers())
+    for end, first in ((queue.front, 1), (queue.back, length - len(queue.back) + 1)):
+        for place, each in enumerate(end, first):
+            if each.url.normalised == url.normalised:
+                return place
+    return 0
+
+
+def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:
+    scheme = url.access.partition(":")[0]
+    origin = host.robots.get(scheme)
+    rows: list[Row] = []
+    if url.host == FILES:
+        rows.append(("robots.txt", "there is none for files"))
+    elif origin is None:
+        rows.append(("robots.txt", "not asked for yet"))
+    elif origin.rules is None:
+        rows.append(("robots.txt", f"not known yet, {len(host.parked)} URLs wait for it"))
+    else:
+        rule = origin.rules.verdict(url.path_query)
+        said = (
+            "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
+        )
+        expires = datetime.fromtimestamp(wall(origin.expires)).strftime("%Y-%m-%d %H:%M")
+        until = "being asked for again" if origin.loading else f"known until {expires}"
+        rows.append(("robots.txt", f"{said} ({until})"))
+        if origin.rules.crawl_delay:
+            rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
+    if host.blocked:
+        rows.append(("blocked", "as somebody wants it so; 'larm ctl unblock' has it asked again"))
+    rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
+    rows.append(("waiting here", f"{host.waiting} URLs"))
+    if host.backoffs:
+        until = datetime.fromtimestamp(wall(host.next_start)).strftime("%Y-%m-%d %H:%M")
+        rows.append(("left alone", f"until {until}, as it asked for it"))
+    left = left_at(host)
+    rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]
+    rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
+    states = queues_of(host)
+    for band, state in states.items():
+        if place := place_in(state, url):
+            rows.append(("queue", f"number {place} of its host's queue" + f", band {band}" * (len(states) > 1)))
+    again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
+    return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
