@@ -44,23 +44,30 @@ class Score(NamedTuple):
     questions: int
 
 
+def measured(question: Question, names: Sequence[str]) -> Score:
+    """One question; ``names``: the pages that were found, best first."""
+    good = {name: gain for name, gain in question.gains.items() if gain > 0}
+    places = [place for place, name in enumerate(names[:_DEPTH], 1) if name in good]
+    ideal = _discounted(sorted(good.values(), reverse=True)[:10])
+    return Score(
+        sum(found / place for found, place in enumerate(places, 1)) / len(good),
+        _discounted([good.get(name, 0) for name in names[:10]]) / ideal,
+        1 / places[0] if places and places[0] <= 10 else 0.0,
+        float(bool(places) and places[0] == 1),
+        1,
+    )
+
+
 def score(rankings: Iterable[tuple[Question, Sequence[str]]]) -> Score:
     """``rankings``: each question with the names of the pages that were found, best first."""
-    precision = ndcg = reciprocal = first = 0.0
-    count = 0
-    for question, names in rankings:
-        good = {name: gain for name, gain in question.gains.items() if gain > 0}
-        if not good:
-            continue
-        count += 1
-        places = [place for place, name in enumerate(names[:_DEPTH], 1) if name in good]
-        precision += sum(found / place for found, place in enumerate(places, 1)) / len(good)
-        ideal = _discounted(sorted(good.values(), reverse=True)[:10])
-        ndcg += _discounted([good.get(name, 0) for name in names[:10]]) / ideal
-        reciprocal += 1 / places[0] if places and places[0] <= 10 else 0.0
-        first += bool(places) and places[0] == 1
-    count = max(count, 1)
-    return Score(precision / count, ndcg / count, reciprocal / count, first / count, count)
+    return mean([measured(question, names) for question, names in rankings if any(question.gains.values())])
+
+
+def mean(scores: Sequence[Score]) -> Score:
+    """Of single questions."""
+    count = max(len(scores), 1)
+    precision, ndcg, reciprocal, first = (sum(each[n] for each in scores) / count for n in range(4))
+    return Score(precision, ndcg, reciprocal, first, count)
 
 
 def _discounted(gains: Sequence[int]) -> float:
@@ -71,6 +78,7 @@ class Judged:
     """A collection of files: ``corpus.jsonl.xz``, ``queries.jsonl``, ``qrels.tsv``."""
 
     def __init__(self, folder: Path, language: str) -> None:
+        """``language``: empty where the documents do not say it, as those of research."""
         self.folder = folder
         self._language = language
 
@@ -110,5 +118,5 @@ def site_questions(file: Path, root: str) -> list[Question]:
 
 
 def half(questions: Iterable[Question], which: int) -> list[Question]:
-    """0: the half that settings may be tuned on; 1: the other, to be reported."""
+    """By a hash of the question. 0: the half that settings may be tuned on; 1: the other, to be reported."""
     return [each for each in questions if zlib.crc32(each.text.encode()) % 2 == which]

@@ -1,8 +1,10 @@
-"""How well larm ranks: collections with judgements, with one setting for all, and with each part of the ranking left out.
+"""How well larm ranks, beside plain BM25 with stems (bm25s) and plain tantivy, and with each part of the ranking left out.
 
-``python -m benchmarks.ranking [--only NAME] [--half 1] [--ablation] [-s tie=0.3]``. Sites are crawled by larm from nginx on
-loopback, once; ``--cache`` keeps their directories. Of the questions about a site, those of one half (``--half 0``) were there
-to find good settings, the others are reported. The first table has MAP for Cranfield and CISI and MRR@10 for all others.
+``python -m benchmarks.ranking [--only NAME] [--half 0] [--ablation] [-s tie=0.3]``. Sites are crawled by larm from nginx on
+loopback, once; ``--cache`` keeps their directories. Of all questions, those of one half (``--half 0``, the default) are there
+to find good settings; the others (``--half 1``) are reported, and looked at for nothing else. The first table has MAP for
+Cranfield and CISI and MRR@10 for all others. The second says how much larm's figure is above the better of the two others, and
+the standard error of that: of the mean of the differences, question by question.
 """
 
 from __future__ import annotations
@@ -15,12 +17,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from random import Random
-from typing import Any
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
 
-from benchmarks.judged import Question, Score, half, judged_collections, score, site_questions
+from benchmarks.judged import Question, Score, half, judged_collections, mean, measured, site_questions
 from benchmarks.nginx import Nginx
+from benchmarks.rivals import bm25s_ranking, tantivy_ranking, texts_of
 from benchmarks.sites import CACHE, TESTDATA, Site, known_sites, run, unpack
 from larm.config import Search, load
 from larm.index.reader import IndexReader
@@ -28,7 +33,7 @@ from larm.search.query import parse_question
 from larm.search.ranked import Ranker
 
 ABLATIONS: dict[str, dict[str, Any]] = {
-    "as it is": {},
+    "larm": {},
     "no texts of links": {"anchors": 0},
     "no number of links": {"link_rank": 0},
     "PageRank": {"link_rank_by": "pagerank"},
@@ -57,61 +62,117 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 _DEPTH = 1_000
 
 
+class _Collection(NamedTuple):
+    name: str
+    directory: Path
+    """Of a crawl: with an index in it."""
+    language: str
+    measure: int
+    """Which part of a score is told."""
+    questions: Sequence[Question]
+
+
+class _Measured(NamedTuple):
+    scores: list[Score]
+    took: float
+    """Seconds of processor time for a question."""
+
+
 def main() -> None:
     """What the command line asks for."""
     options = _options()
     scratch = Path(tempfile.mkdtemp(prefix="larm-ranking-"))
     try:
         collections = list(_collections(options, scratch))
-        changes = ABLATIONS if options.ablation else {"as it is": {}}
-        print(f"{'':32}" + "".join(f"{name:>14}" for name, _, _ in collections))
-        for title, change in changes.items():
+        print(f"{'':32}" + "".join(f"{each.name:>14}" for each in collections))
+        results: list[_Measured] = []
+        for title, change in (ABLATIONS if options.ablation else {"larm": {}}).items():
             given = dict(pair.split("=", 1) for pair in options.set)
             settings = load(None, (), {f"search.{key}": _value(value) for key, value in {**change, **given}.items()}).search
-            cells, details = [], []
-            for name, directory, questions in collections:
-                result, took = measure(directory, questions, settings)
-                main_figure = result.average_precision if name in {"cranfield", "cisi"} else result.reciprocal_rank
-                cells.append(f"{main_figure:14.4f}")
-                details.append((name, result, took))
-            print(f"{title:32}" + "".join(cells), flush=True)
+            results = [measure(each.directory, each.questions, settings) for each in collections]
+            _row(title, collections, [each.scores for each in results])
         if not options.ablation:
-            print(f"\n{'':16}{'MAP':>8}{'nDCG@10':>9}{'MRR@10':>8}{'first':>7}{'queries':>9}{'ms':>7}")
-            for name, result, took in details:
-                map_, ndcg, mrr, first, count = result
-                print(f"{name:16}{map_:8.4f}{ndcg:9.4f}{mrr:8.4f}{first:7.3f}{count:9}{took * 1000:7.1f}")
+            rivals = _rivals(collections)
+            for name, scores in rivals.items():
+                _row(name, collections, scores)
+            _advantage(collections, [each.scores for each in results], list(rivals.values()))
+            _details(collections, results)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _row(title: str, collections: Sequence[_Collection], results: Sequence[Sequence[Score]]) -> None:
+    cells = [f"{mean(scores)[each.measure]:14.4f}" for each, scores in zip(collections, results, strict=True)]
+    print(f"{title:32}" + "".join(cells), flush=True)
+
+
+def _rivals(collections: Sequence[_Collection]) -> dict[str, list[list[Score]]]:
+    """Name, and for each collection what single questions score."""
+    found: dict[str, list[list[Score]]] = {"bm25s with stems": [], "tantivy on title and body": []}
+    for each in collections:
+        pages = texts_of(each.directory)
+        rankings = bm25s_ranking(pages, each.language, _DEPTH), tantivy_ranking(pages, _DEPTH)
+        for scores, rank in zip(found.values(), rankings, strict=True):
+            scores.append([measured(question, rank(question.text)) for question in each.questions])
+    return found
+
+
+def _advantage(
+    collections: Sequence[_Collection], ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Sequence[Score]]]
+) -> None:
+    """How much larm is above the better of the others, and the standard error."""
+    print(f"\n{'':32}{'above the better':>18}{'standard error':>16}")
+    for number, each in enumerate(collections):
+        mine = [one[each.measure] for one in ours[number]]
+        others = [[one[each.measure] for one in rival[number]] for rival in theirs]
+        best = max(others, key=sum)
+        scale = 100 * len(best) / (sum(best) or 1)
+        differences = [one - other for one, other in zip(mine, best, strict=True)]
+        error = stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else 0.0
+        print(f"{each.name:32}{fmean(differences) * scale:+16.1f} %{error * scale:14.1f} %")
+
+
+def _details(collections: Sequence[_Collection], results: Sequence[_Measured]) -> None:
+    print(f"\n{'':16}{'MAP':>8}{'nDCG@10':>9}{'MRR@10':>8}{'first':>7}{'queries':>9}{'ms':>7}")
+    for each, (scores, took) in zip(collections, results, strict=True):
+        map_, ndcg, mrr, first, count = mean(scores)
+        print(f"{each.name:16}{map_:8.4f}{ndcg:9.4f}{mrr:8.4f}{first:7.3f}{count:9}{took * 1000:7.1f}")
 
 
 def _value(text: object) -> object:
     return json.loads(text) if isinstance(text, str) and re.fullmatch(r"[\d.]+", text) else text
 
 
-def measure(directory: Path, questions: Sequence[Question], settings: Search) -> tuple[Score, float]:
-    """The score of the index in a directory, and seconds for a query."""
+def measure(directory: Path, questions: Sequence[Question], settings: Search) -> _Measured:
+    """Of the index in a directory."""
     reader = IndexReader(directory / "index", settings)
     ranker = Ranker(directory, reader, settings)
-    began = time.perf_counter()
-    rankings = [(each, ranker.urls(parse_question(each.text).tree, _DEPTH)) for each in questions]
-    took = (time.perf_counter() - began) / max(1, len(questions))
-    return score(rankings), took
+    began = time.thread_time()
+    rankings = [ranker.urls(parse_question(each.text).tree, _DEPTH) for each in questions]
+    took = (time.thread_time() - began) / max(1, len(questions))
+    return _Measured([measured(question, names) for question, names in zip(questions, rankings, strict=True)], took)
 
 
-def _collections(options: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, Path, list[Question]]]:
-    """(name, directory with an index, questions)."""
+def _collections(options: argparse.Namespace, scratch: Path) -> Iterator[_Collection]:
+    """Those that were asked for, with their indexes."""
     for name, judged in judged_collections(TESTDATA).items():
         if _wanted(name, options):
             judged.index(scratch / name)
-            yield name, scratch / name, judged.questions()
+            research = name in {"cranfield", "cisi"}
+            questions = _chosen(judged.questions(), options)
+            yield _Collection(name, scratch / name, "en" if research else name[-2:], 0 if research else 2, questions)
     sets = TESTDATA / "docweb-queries"
     for row in json.loads((sets / "SETS.json").read_text()) if sets.is_dir() else ():
         if _wanted(row["set"], options):
             directory, root = _crawled(row, options)
-            questions = site_questions(sets / row["split"] / f"{row['set']}.jsonl", root)
-            chosen = questions if options.half is None else half(questions, options.half)
-            Random(1).shuffle(chosen)
-            yield row["set"][:12], directory, chosen[: options.limit]
+            questions = _chosen(site_questions(sets / row["split"] / f"{row['set']}.jsonl", root), options)
+            yield _Collection(row["set"][:13], directory, "de" if row["set"].endswith("-de") else "en", 2, questions)
+
+
+def _chosen(questions: Sequence[Question], options: argparse.Namespace) -> list[Question]:
+    chosen = half((each for each in questions if any(each.gains.values())), options.half)
+    Random(1).shuffle(chosen)
+    return chosen[: options.limit]
 
 
 def _wanted(name: str, options: argparse.Namespace) -> bool:
@@ -143,8 +204,8 @@ def _options() -> argparse.Namespace:
         prog="python -m benchmarks.ranking", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", action="append", metavar="WORD", help="only collections with this in their name")
-    parser.add_argument("--half", type=int, choices=(0, 1), default=1, help="questions about sites; default: 1")
-    parser.add_argument("--limit", type=int, default=1_000, metavar="N", help="questions about a site")
+    parser.add_argument("--half", type=int, choices=(0, 1), default=0, help="of the questions; default: 0, to be tuned on")
+    parser.add_argument("--limit", type=int, default=1_000, metavar="N", help="of each collection")
     parser.add_argument("--ablation", action="store_true", help="the table with each part left out")
     parser.add_argument("-s", "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of `search:`")
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR")
