@@ -7,10 +7,8 @@ bands by its logarithm, and who waits is filed again when the crawl has grown by
 
 from __future__ import annotations
 
-import heapq
 import math
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from larm.frontier.banded_queue import BANDS
@@ -23,42 +21,6 @@ _UNIT = 1 << 40
 """Cash that YIOOP-49's whole numbers count as 1."""
 _GROWN = 1.5
 """Pages to the next filing: less is more work, and orders hardly better."""
-
-
-class Opic:
-    """The algorithm to the letter: each step fetches the richest page, the first by name of equal ones, also again."""
-
-    def __init__(self, links: Mapping[str, Sequence[str]], seeds: Sequence[str]) -> None:
-        self.links = links
-        self.cash: defaultdict[str, float] = defaultdict(float)
-        self.history: defaultdict[str, float] = defaultdict(float)
-        self._heap: list[tuple[float, str]] = []
-        for seed in seeds:
-            self._give(seed, 1 / len(seeds))
-
-    def step(self) -> str:
-        """Fetch a page; returns its name. Raises LookupError when no page has cash."""
-        while self._heap:
-            cash, page = heapq.heappop(self._heap)
-            if self.cash[page] == -cash > 0:  # else it has got some more since, or was fetched
-                break
-        else:
-            raise LookupError("no page has cash")
-        self.history[page] += self.cash[page]
-        links = self.links.get(page, ())
-        share, self.cash[page] = self.cash[page] / max(len(links), 1), 0.0
-        for link in links:
-            self._give(link, share)
-        return page
-
-    def importance(self) -> dict[str, float]:
-        """The share of each page in the history of all."""
-        total = sum(self.history.values())
-        return {page: history / total for page, history in self.history.items()}
-
-    def _give(self, page: str, cash: float) -> None:
-        self.cash[page] += cash
-        heapq.heappush(self._heap, (-self.cash[page], page))
 
 
 def domain_shares(cash: int, links: int, same: int) -> tuple[int, int]:

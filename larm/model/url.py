@@ -126,16 +126,6 @@ class URLNormalizer:
         scheme, _, authority = origin.partition("://")
         return self._make(text, scheme, authority, match[0])
 
-    def normalise(self, access: str) -> str:
-        """The normalised form; text that is no URL for this crawl comes back unchanged (LARM-34).
-
-        Idempotent (LARM-35), as long as the host resolver is so for this host.
-        """
-        try:
-            return (self.canonical(access) or self._url(_parse(access), self._files)).normalised
-        except BadUrl:
-            return access
-
     def _url(self, href: str, files: bool) -> Url:
         match = _SERIALISED.match(href)
         if match is None:

@@ -22,7 +22,7 @@ from larm.model.document import Visit
 from larm.model.lease import Lease
 from larm.model.message import START, Known, URLMessage
 from larm.model.outcome import Fetched, Outcome, Refused, Timing
-from larm.model.url import Url, URLNormalizer
+from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.seams import Drop
 
 Script = Outcome | Sequence[Outcome] | Callable[[Lease], Outcome]
@@ -240,3 +240,11 @@ class FailingFilter:
     def explain(self, message: URLMessage) -> str | None:  # noqa: ARG002
         """None."""
         return None
+
+
+def normalised(normalizer: URLNormalizer, text: str) -> str:
+    """The normalised form; text that is no URL for this crawl comes back unchanged (LARM-34, LARM-35)."""
+    try:
+        return normalizer.join(text, "").normalised
+    except BadUrl:
+        return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.frontier.opic import Opic, OpicOrder, band_of, domain_shares, sitemap_shares
+from larm.frontier.opic import OpicOrder, band_of, domain_shares, sitemap_shares
 from larm.kit.disk.number_table import NumberTable
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
@@ -19,21 +19,6 @@ def link(path: str, page: str = "") -> URLMessage:
 
 def order(starts: int = 1) -> OpicOrder:
     return OpicOrder(NumberTable(None, 1000), starts)
-
-
-def test_yioop_48() -> None:
-    opic = Opic({"A": ["B", "C"], "B": ["C"], "C": ["A"]}, ["A", "B"])
-    assert [opic.step() for _ in range(5)] == ["A", "B", "C", "A", "B"]
-    assert dict(opic.history) == {"A": 1.5, "B": 1.25, "C": 1.0}
-    assert opic.importance() == pytest.approx({"A": 0.4, "B": 0.333333, "C": 0.266667}, abs=1e-6)
-    assert dict(opic.cash) == {"A": 0.0, "B": 0.0, "C": 1.0}
-
-
-def test_no_page_has_cash() -> None:
-    opic = Opic({}, ["A"])
-    assert opic.step() == "A"
-    with pytest.raises(LookupError):
-        opic.step()
 
 
 def test_yioop_49() -> None:
