@@ -50,6 +50,8 @@ _MODULES = {
     "check": "check",
     "crawl": "crawl",
     "demo": "demo",
+    "export": "export",
+    "links": "links",
     "reindex": "reindex",
     "search": "search",
     "stats": "stats",

@@ -163,6 +163,11 @@ class IndexReader:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
 
+    def pages(self, tree: Node | None) -> list[int]:
+        """Fingerprints of all pages that have all that a query asks for."""
+        with self._failure:
+            return self._retrieval.pages(tree, self.documents)
+
     def count(self, tree: Node | None) -> int:
         """Pages that have all that a query asks for."""
         with self._failure:

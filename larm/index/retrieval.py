@@ -109,6 +109,15 @@ class Retrieval:
             self.words.within(self.words.seek(typed))
             self._compiler.compile(conditions)
 
+    def pages(self, tree: Node | None, most: int) -> list[int]:
+        """Fingerprints of the pages that have all that the tree asks for."""
+        query = self._compiler.compile(tree)
+        if query is None or not most:
+            return []
+        hits = self._searcher.search(tantivy.Query.const_score_query(query, 1.0), limit=most, count=False).hits
+        found = self._searcher.fast_field_values(fields.PAGE, [address for _, address in hits])
+        return [int(page) for page in found if page]
+
     def count(self, tree: Node | None) -> int:
         """Pages that have all that the tree asks for."""
         self.words.context.deadline.check()

@@ -108,18 +108,35 @@ def cut_pages(path: Path) -> Counter[str]:
     return found
 
 
+class PageRows:
+    """The rows of a page book, one by one; a crawl may be running. Methods raise StorageError."""
+
+    def __init__(self, path: Path) -> None:
+        # constant after construction
+        self._path = path
+        self._table = RecordTable(path, read_only=True)
+
+    def find(self, key: int) -> PageRow | None:
+        """What is known of a page, by its fingerprint; None: it was never asked for, or has not ended."""
+        record = self._table.get(key)
+        return decode_row(record.data, self._path) if record else None
+
+    def close(self) -> None:
+        """A second call does nothing."""
+        self._table.close()
+
+
 def page_row(path: Path, key: int) -> PageRow | None:
-    """What is known of one page; None: it was never asked for. A crawl may be running. Raises StorageError."""
-    table = RecordTable(path, read_only=True)
+    """As `PageRows.find`, for one page."""
+    rows = PageRows(path)
     try:
-        record = table.get(key)
-        return decode_row(record.data, path) if record else None
+        return rows.find(key)
     finally:
-        table.close()
+        rows.close()
 
 
 def page_rows(path: Path) -> Iterator[tuple[int, PageRow]]:
-    """All that is known, by fingerprint, in their order; a crawl may be running. Raises StorageError."""
+    """All of them, by fingerprint, in their order; a crawl may be running. Raises StorageError."""
     for batch in _rows(path, read_only=True):
         yield from batch
 

@@ -59,7 +59,9 @@ class FetcherRecord:
             if each.warnings:
                 page = each.lease.message.url.access
                 took = each.outcome.timing.seconds * 1000
-                self._errors.lines([f"{now}: {took:.0f} ms: {page}: {text}" for text in each.warnings])
+                self._errors.lines(
+                    [f"{now}: {took:.0f} ms: {page}: {text.removeprefix(page + ': ')}" for text in each.warnings]
+                )
 
     def figures(self) -> ThreadFigures:
         """For the monitor."""

@@ -47,7 +47,7 @@ def test_a_line_a_fetch_with_the_time_of_day(book: LogBook) -> None:
 def test_errors_and_warnings_stand_in_the_error_log(book: LogBook) -> None:
     record = FetcherRecord(book, 0, FakeClock(1_000_000))
     record.add([landed("9 ms: 404: http://a/y", Refused(404, {}, Timing()), error=True)])
-    record.add([landed("1 ms: 200", page("x"), warnings=("malformed link", "no title"))])
+    record.add([landed("1 ms: 200", page("x"), warnings=("malformed link", "http://a/x: no title"))])
     assert [line.split(": ", 1)[1] for line in lines(book, "thread0_errors")] == [
         "9 ms: 404: http://a/y",
         "10 ms: http://a/x: malformed link",

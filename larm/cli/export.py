@@ -1,0 +1,63 @@
+"""``larm export``: the pages of a crawl, or those that a query finds, for other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.terminal import say
+from larm.errors import StorageError
+
+_FORMATS = ("jsonl", "csv", "markdown", "sitemap")
+
+
+@click.command(cls=LarmCommand)
+@click.argument("query", nargs=-1)
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="jsonl", help="Default: jsonl, an object a page.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A file; of markdown a folder with a file a page, of sitemap a folder with an index. Default: stdout.",
+)
+@config_options
+@directory_option
+@verbose_option
+def export(
+    *,
+    query: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Write the pages of the crawl, or those that QUERY finds: addresses, texts, links and all that is known of them.
+
+    Pages come in the order in which they were fetched. Of pages that ask that no copy is kept there is no text.
+    """
+    from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
+
+    config = effective(existing(directory), file, overrides)
+    pages = exported(config, directory, " ".join(query))
+    try:
+        if output is None:
+            written = write_all(pages, FORMS[form](), sys.stdout.write)
+        elif form == "markdown":
+            written = write_markdown(pages, output)
+        elif form == "sitemap":
+            written = write_sitemaps(pages, output)
+        else:
+            with output.open("w", encoding="utf-8", newline="") as out:
+                written = write_all(pages, FORMS[form](), out.write)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(f"{output or 'stdout'}: can't write: {error.strerror}") from error
+    if form == "sitemap" and output is None and written > SITEMAP_MOST:
+        say(f"{written:,} URLs are more than a sitemap may have ({SITEMAP_MOST:,}): --output FOLDER makes several and an index")
+    say(f"{written:,} page{'s' * (written != 1)} exported")

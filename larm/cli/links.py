@@ -1,0 +1,95 @@
+"""``larm links``: links that are broken, redirected or lead outside, for people, tables and CI."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.terminal import say
+
+if TYPE_CHECKING:
+    from larm.enquiries.link_check import Checked, Finding
+
+_COLUMNS = ("kind", "status", "url", "why", "text", "page")
+
+
+@click.command(cls=LarmCommand)
+@click.option("--broken", is_flag=True, help="Links to pages that are not there, and to places (#part) that are not in a page.")
+@click.option("--redirected", is_flag=True, help="Links to addresses that lead elsewhere.")
+@click.option("--external", is_flag=True, help="Links that lead out of the crawl; these were not fetched.")
+@click.option("--no-fragments", is_flag=True, help="Do not look for places in pages: half the time.")
+@click.option("--format", "form", type=click.Choice(["text", "jsonl", "csv"]), default="text", help="Default: text.")
+@config_options
+@directory_option
+@verbose_option
+def links(
+    *,
+    broken: bool,
+    redirected: bool,
+    external: bool,
+    no_fragments: bool,
+    form: str,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    verbose: bool,  # noqa: ARG001
+) -> int:
+    """Which links are broken, redirected, or lead outside; with all pages that have them.
+
+    Exit status 1 if there are any of what was asked for; without an option: if any is broken. Nothing is fetched.
+    """
+    from larm.enquiries.link_check import Kind, LinkCheck
+
+    chosen = {Kind.BROKEN: broken, Kind.REDIRECTED: redirected, Kind.EXTERNAL: external}
+    asked = frozenset(kind for kind, wanted in chosen.items() if wanted) or frozenset(Kind)
+    config = effective(existing(directory), file, overrides)
+    checked = LinkCheck(config, directory, asked, places=not no_fragments).run()
+    _write(checked.findings, form)
+    say(_about(checked))
+    failing = asked if any(chosen.values()) else {Kind.BROKEN}
+    return int(any(each.kind in failing for each in checked.findings))
+
+
+def _write(findings: Sequence[Finding], form: str) -> None:
+    if form == "jsonl":
+        for each in findings:
+            click.echo(msgspec.json.encode(each))
+    elif form == "csv":
+        from larm.enquiries.link_check import rows_of
+
+        table = csv.DictWriter(sys.stdout, _COLUMNS)
+        table.writeheader()
+        table.writerows(rows_of(list(findings)))
+    else:
+        for each in findings:
+            for line in _lines(each):
+                click.echo(line)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    from larm.monitor.printable import printable
+
+    yield f"{finding.kind.value} {printable(finding.url)}"
+    if finding.why:
+        where = f"{finding.status} -> {finding.why}" if finding.kind.value == "redirected" else finding.why
+        yield f"    {printable(where)}"
+    for link in finding.links:
+        text = f"  {printable(link.text)!r}" if link.text else ""
+        yield f"    on {printable(link.page)}{text}"
+    yield ""
+
+
+def _about(checked: Checked) -> str:
+    from larm.enquiries.link_check import Kind
+
+    counts = [(kind, sum(each.kind is kind for each in checked.findings)) for kind in Kind]
+    found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or "none of them found"
+    rest = f"; {checked.unchecked:,} were not followed and are not checked" if checked.unchecked else ""
+    return f"{checked.links:,} links looked at: {found}{rest}"

@@ -1,0 +1,210 @@
+"""LinkCheck: which links of a directory's pages are broken, redirected, or lead outside. For ``larm links``; main thread.
+
+What became of a URL is in the page book; the links are those of the pages as they are stored now. Nothing is fetched: a link
+that the crawl did not follow (out of scope, robots.txt, nofollow, depth) is not checked, and counted as such. Memory grows with
+what is found, and by eight bytes for each URL that was fetched.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from larm.building.state import PAGES, QUEUES
+from larm.config import Config
+from larm.enquiries.fragment_check import FragmentCheck
+from larm.enquiries.stored_pages import StoredPage, StoredPages
+from larm.errors import UsageError
+from larm.kit.disk.files import is_there
+from larm.model.url import BadUrl, Url
+from larm.processing.fragments import HTML
+from larm.recrawl.page_book import Answer
+from larm.recrawl.revisit import page_rows
+from larm.river.causes import cause_of_status
+
+_MALFORMED = re.compile(r"malformed link (['\"])(.+)\1: (.+)", re.DOTALL)
+_LONGEST = 10
+"""Redirects in a row that are followed to their end; a crawl follows fewer."""
+
+
+class Kind(enum.StrEnum):
+    """What may be asked for."""
+
+    BROKEN = "broken"
+    REDIRECTED = "redirected"
+    EXTERNAL = "external"
+
+
+class Referrer(msgspec.Struct, frozen=True):
+    """A link to it."""
+
+    page: str
+    text: str
+
+
+class Finding(msgspec.Struct):
+    """An address, and the links that lead to it."""
+
+    kind: Kind
+    url: str
+    status: int
+    """Of HTTP; 0 where there is none: no answer, not asked for, or the page is there and the place in it is not."""
+    why: str
+    """What is wrong; where a redirect leads in the end."""
+    links: list[Referrer]
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """The answer."""
+
+    findings: list[Finding]
+    """By kind, then in the order in which their links were found."""
+    links: int
+    """That were looked at, each once a page."""
+    unchecked: int
+    """Of them, links within the crawl that were not asked for."""
+
+
+class _Known:
+    """What became of all URLs: of those that are fine only that they are."""
+
+    def __init__(self, path: Path) -> None:
+        self._asked = array("Q")
+        self.troubles: dict[int, Answer] = {}
+        for key, row in page_rows(path):
+            self._asked.append(key)
+            if row.last.moved or row.last.why or row.last.status >= 400:
+                self.troubles[key] = row.last
+            elif not row.stored:  # an earlier larm did not note what came of it
+                self.troubles[key] = Answer(row.gone or row.forgotten, why="it was asked for, in vain")
+
+    def __contains__(self, key: int) -> bool:
+        place = bisect_left(self._asked, key)
+        return place < len(self._asked) and self._asked[place] == key
+
+
+class LinkCheck:
+    """Of one directory; used once."""
+
+    def __init__(self, settings: Config, directory: Path, kinds: frozenset[Kind], *, places: bool) -> None:
+        """``places``: also look whether fragments lead to a place. Raises UsageError where there is no crawl, StorageError."""
+        book = directory / QUEUES / PAGES
+        if not is_there(book):
+            raise UsageError(f"no crawl in {directory}; --dir names another directory")
+        # constant after construction
+        self._known = _Known(book)
+        self._pages = StoredPages(settings, directory)
+        self._kinds = kinds
+        self._inside = frozenset(self._pages.header.scope_hosts if self._pages.header else ())
+        self._fragments = FragmentCheck(self._pages.normalizer) if places and Kind.BROKEN in kinds else None
+        # only the calling thread
+        self._found: dict[tuple[Kind, str], Finding] = {}
+        self._verdicts: dict[int, tuple[Kind, int, str] | None] = {}
+        self._hosts = set(self._inside)
+        self._links = self._unchecked = 0
+
+    def run(self) -> Checked:
+        """Look at all links."""
+        with self._pages:
+            if not self._hosts:
+                self._hosts = {page.url.host for page in self._pages}
+            for page in self._pages:
+                self._look_at(page)
+            if self._fragments is not None:
+                for address, place, referrer in self._fragments.broken(self._resolved):
+                    self._note(Kind.BROKEN, f"{address}#{place}", 0, "no such place in the page", Referrer(*referrer))
+        return Checked(sorted(self._found.values(), key=lambda each: list(Kind).index(each.kind)), self._links, self._unchecked)
+
+    def _look_at(self, page: StoredPage) -> None:
+        document = self._pages.read(page)
+        for link in document.links:
+            self._links += 1
+            if link.url.fingerprint not in self._known and link.url.host in self._hosts:
+                self._unchecked += 1
+            judged = self._judge(link.url)
+            if judged is not None:
+                kind, status, why = judged
+                self._note(kind, link.url.access, status, why, Referrer(page.url.access, link.anchor))
+        for warning in document.warnings:
+            address, why = malformed(warning.removeprefix(f"{page.url.access}: "))
+            if address:
+                self._note(Kind.BROKEN, address, 0, f"malformed: {why}", Referrer(page.url.access, ""))
+        if self._fragments is not None and document.mime in HTML and (body := self._pages.body(page)):
+            self._fragments.add(page.url, body)
+
+    def _judge(self, url: Url) -> tuple[Kind, int, str] | None:
+        key = url.fingerprint
+        if key not in self._verdicts:
+            self._verdicts[key] = self._verdict(url)
+        return self._verdicts[key]
+
+    def _verdict(self, url: Url) -> tuple[Kind, int, str] | None:
+        first = self._known.troubles.get(url.fingerprint)
+        if first is None:
+            outside = url.fingerprint not in self._known and url.host not in self._hosts
+            return (Kind.EXTERNAL, 0, "not checked: outside of the crawl") if outside else None
+        last, address = self._end_of(first)
+        if last is not None and (last.status >= 400 or last.why):
+            said = last.why or cause_of_status(last.status)
+            return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
+        return (Kind.REDIRECTED, first.status, address) if first.moved else None
+
+    def _end_of(self, answer: Answer) -> tuple[Answer | None, str]:
+        """Where redirects lead: what was answered there, None: a page, or nobody asked; and its address."""
+        address = ""
+        found: Answer | None = answer
+        for _ in range(_LONGEST):
+            if found is None or not found.moved or found.why:
+                break
+            address = found.moved
+            target = self._parsed(address)
+            found = None if target is None else self._known.troubles.get(target.fingerprint)
+        return found, address
+
+    def _resolved(self, url: Url) -> Url:
+        """The page that answers for a URL in the end."""
+        answer = self._known.troubles.get(url.fingerprint)
+        if answer is None or not answer.moved:
+            return url
+        return self._parsed(self._end_of(answer)[1]) or url
+
+    def _parsed(self, address: str) -> Url | None:
+        try:
+            return self._pages.normalizer.parse(address)
+        except BadUrl:
+            return None
+
+    def _note(self, kind: Kind, url: str, status: int, why: str, referrer: Referrer) -> None:
+        if kind not in self._kinds:
+            return
+        finding = self._found.get((kind, url))
+        if finding is None:
+            finding = self._found[kind, url] = Finding(kind, url, status, why, [])
+        if referrer not in finding.links[-3:]:  # an address that a page has twice, with one text
+            finding.links.append(referrer)
+
+
+def malformed(warning: str) -> tuple[str, str]:
+    """(address, what is wrong with it) where the warning of a page is about a malformed link; else both are empty."""
+    found = _MALFORMED.fullmatch(warning)
+    return (found[2], found[3]) if found else ("", "")
+
+
+def rows_of(findings: list[Finding]) -> Iterator[dict[str, object]]:
+    """A row for each link, for tables."""
+    for each in findings:
+        for link in each.links:
+            yield {
+                "kind": each.kind.value,
+                "status": each.status or "",
+                "url": each.url,
+                "why": each.why,
+                "text": link.text,
+                "page": link.page,
+            }

@@ -1,0 +1,98 @@
+"""StoredPages: the pages of a directory as they are now, read again from their stored bytes. For exports and reports.
+
+On the main thread; a crawl may be running. Of each page its last version counts, and none that is gone. Pages come in the order
+in which these were stored. Memory does not grow with the pages, but for a crawl that was revisited: by 100 bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.building.readers import Processors, memory_budget, normalizer_of
+from larm.building.state import PAGES, QUEUES, Undo, close_all, open_state
+from larm.config import Config
+from larm.frontier.checkpoint import Header
+from larm.kit.clock import SystemClock
+from larm.kit.counters import Counters
+from larm.kit.disk.block_store import DATABASE
+from larm.kit.disk.files import is_there
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.model.url import BadUrl, Url
+from larm.recrawl.page_book import PageRow
+from larm.recrawl.revisit import PageRows
+from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
+
+
+class StoredPage(NamedTuple):
+    """One of them."""
+
+    entry: StoreEntry
+    url: Url
+    row: PageRow | None
+    """None: the book of pages was removed."""
+
+
+class StoredPages:
+    """Of one directory; a context. Raises UsageError where nothing was stored, ConfigError, StorageError."""
+
+    def __init__(self, settings: Config, directory: Path) -> None:
+        # constant after construction
+        self.header = header_of(settings, directory)
+        """None: there is no checkpoint."""
+        self._log = StoreLog(directory)
+        self.normalizer = normalizer_of(settings, directory, self.header.start_urls if self.header else settings.crawl.start)
+        self._process = Processors(
+            settings, self.normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings)
+        )
+        book = directory / QUEUES / PAGES
+        self._rows = PageRows(book) if is_there(book) else None
+        self._revisited = self.header is None or self.header.cycle > 0
+
+    def __enter__(self) -> StoredPages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.close()
+        if self._rows is not None:
+            self._rows.close()
+
+    def __iter__(self) -> Iterator[StoredPage]:
+        last = {hash(entry.normalised): n for n, entry in enumerate(self._log)} if self._revisited else None
+        for n, entry in enumerate(self._log):
+            if last is not None and last.get(hash(entry.normalised)) != n:
+                continue
+            try:
+                url = self.normalizer.parse(entry.url)
+            except BadUrl:  # of an earlier larm
+                continue
+            row = None if self._rows is None else self._rows.find(url.fingerprint)
+            if row is None or row.stored:
+                yield StoredPage(entry, url, row)
+
+    def body(self, page: StoredPage) -> bytes:
+        """Its bytes; empty where no copy is kept."""
+        return self._log.body(page.entry)
+
+    def read(self, page: StoredPage) -> Document:
+        """What it says. What only HTTP headers said, as the encoding, is not stored. Where no copy is kept: its title."""
+        entry, body = page.entry, self.body(page)
+        if entry.size and not body:
+            return Document(entry.mime, entry.title, archive=False)
+        headers = {"content-type": entry.mime}
+        return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))
+
+
+def header_of(settings: Config, directory: Path) -> Header | None:
+    """The last checkpoint of a directory, whoever uses it; None: there is none. Raises StorageError."""
+    if not is_there(directory / QUEUES / DATABASE):
+        return None
+    undo: Undo = []
+    try:
+        return open_state(settings, directory, undo, read_only=True).header
+    finally:
+        close_all(undo)
