@@ -225,6 +225,15 @@ class IndexStorage(_Section, frozen=True):
     duplicates: Duplicates = Duplicates()
 
 
+class WarcStorage(_Section, frozen=True):
+    """WARC files, where the storage ``warc`` is in the chain."""
+
+    size: ByteSize = ByteSize(1_000_000_000)  # of a file, as the standard recommends
+    compression: Literal["gzip", "zstd"] = "gzip"  # all tools read gzip; zstd takes a fifth of the time, and few read it
+    revisits: bool = True  # a payload that is in the archive is not written again
+    metadata: bool = True  # where a page was found, and its links
+
+
 class Limits(_Section, frozen=True):
     """What a crawl may take of its machine."""
 
@@ -239,6 +248,7 @@ class Storage(_Section, frozen=True):
     queue: ByteSize = ByteSize(16_000_000)  # waiting for one storage; beyond it the fetchers wait
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()
+    warc: WarcStorage = WarcStorage()
     own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from larm.archive.names import FOLDER as WARC
+from larm.archive.names import OURS
 from larm.building.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
 from larm.control.address import SOCKET
 from larm.errors import StorageError
@@ -29,7 +31,7 @@ FORM = 1
 
 _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for end in ("", ".new", ".old"))
 """The last two are of a process that was killed."""
-OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, *_FOLDERS)
+OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 """What larm writes in a directory."""
 _LOGS = re.compile(
     r"(store|links|robots|crash|filter_errors|ThreadMonitor|thread\d+|thread\d+_errors"
@@ -37,6 +39,8 @@ _LOGS = re.compile(
     r"|pagefile_[1-9]\d*\.pfl"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""
+_SHARED = {LOGS: _LOGS, WARC: OURS}
+"""Folders in which a user may have files, and which ones are larm's."""
 
 
 class Marker(msgspec.Struct, frozen=True):
@@ -116,10 +120,11 @@ def forget(directory: Path, logs: Iterable[str]) -> None:
         for name in _FOLDERS:
             if (directory / name).exists():
                 shutil.rmtree(directory / name)
-        if (directory / LOGS).is_dir():
-            for file in (directory / LOGS).iterdir():
-                if (file.name in wanted or _LOGS.fullmatch(file.name)) and file.name not in kept:
-                    file.unlink()
+        for folder, ours in _SHARED.items():
+            if (directory / folder).is_dir():
+                for file in (directory / folder).iterdir():
+                    if (file.name in wanted or ours.fullmatch(file.name)) and file.name not in kept:
+                        file.unlink()
         for name in (STATS, f"{STATS}.new"):
             (directory / name).unlink(missing_ok=True)
     except OSError as error:
@@ -135,8 +140,8 @@ def _in_the_way(directory: Path) -> Iterator[Path]:
     """What has a name of larm's. Empty folders are in nobody's way."""
     for name in OWN:
         path = directory / name
-        if name == LOGS and path.is_dir():
-            yield from sorted(file for file in path.iterdir() if _LOGS.fullmatch(file.name))
+        if name in _SHARED and path.is_dir():
+            yield from sorted(file for file in path.iterdir() if _SHARED[name].fullmatch(file.name))
         elif name == FILE_NAME and _is_lock(path):
             continue
         elif path.is_dir():

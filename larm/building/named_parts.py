@@ -16,6 +16,7 @@ from larm.building.own_parts import own_part, scorers
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config
 from larm.errors import ConfigError
+from larm.fetching.agent import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -31,6 +32,7 @@ from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
+from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.duplicates.aliases import Aliases
@@ -51,6 +53,8 @@ class StorageParts(msgspec.Struct, frozen=True):
     """Whom built-in storages tell something."""
 
     counted: Callable[[str, int], None]
+    about: Sequence[tuple[str, str]] = ()
+    """The crawl, for archives."""
 
 
 _NONE = StorageParts(lambda _name, _n: None)
@@ -67,12 +71,15 @@ _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = 
     "log": lambda settings, directory, _: LogStorage(directory, settings.log),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
     "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
+    "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),
 }
+
+_DEFAULTS = Config()
 
 LEAST_MEMORY = 100_000_000
 """Bytes of address space; Python with PDFium takes 60 MB of it."""
 
-_TEXTLESS = frozenset({"log", "graph"})
+_TEXTLESS = frozenset({"log", "graph", "warc"})
 """Storages that have no use for the text of pages."""
 
 
@@ -90,6 +97,7 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
 
 def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:
     """The storages, in their order. Raises ConfigError."""
+    parts = msgspec.structs.replace(parts, about=about_crawl(settings))
     return [
         _STORAGES[name](settings.storage, directory, parts)
         if name in _STORAGES
@@ -105,6 +113,40 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
         return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
 
     return IndexStorage(directory, settings, aliases=aliases)
+
+
+def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) -> Storage:
+    try:
+        from larm.archive.storage import WarcStorage  # for who has an archive written
+    except ImportError as error:
+        raise ConfigError(f"storage.chain: 'warc' needs FastWARC: pip install 'larm[warc]' ({error})") from error
+    return WarcStorage(directory, directory / QUEUES, settings, SystemClock(), parts.about, parts.counted)
+
+
+def about_crawl(settings: Config) -> list[tuple[str, str]]:
+    """Who crawls, and how, in the words of warcinfo records. Settings are those that differ from the defaults."""
+    plain = {name: _changed(getattr(settings, name), getattr(_DEFAULTS, name)) for name in settings.__struct_fields__}
+    obeys = settings.robots.obey and "robots" in settings.filters.order
+    fields = [
+        ("software", f"larm/{VERSION}"),
+        ("format", "WARC File Format 1.1"),
+        ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+        ("robots", "obey" if obeys else "ignore"),
+        ("http-header-user-agent", user_agent(settings.agent, VERSION)),
+        ("operator", settings.agent.contact),
+        ("larm-settings", msgspec.json.encode({key: value for key, value in plain.items() if value}, enc_hook=str).decode()),
+    ]
+    return [(name, value) for name, value in fields if value]
+
+
+def _changed(section: msgspec.Struct, default: msgspec.Struct) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name in section.__struct_fields__:
+        value, usual = getattr(section, name), getattr(default, name)
+        if value == usual or name == "own":  # objects of a program's
+            continue
+        found[name] = _changed(value, usual) if isinstance(value, msgspec.Struct) else value
+    return found
 
 
 def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) -> CrawlOrder | None:

@@ -75,6 +75,7 @@ _NO_START = (
 @click.option("--parked", is_flag=True, default=None, help="Also fetch what earlier runs left, as it looked like a trap.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
 @click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
+@click.option("--warc", is_flag=True, help="Also keep all that goes over the wire, in WARC files.")
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
@@ -88,6 +89,7 @@ def crawl(
     unrestricted: bool,
     fresh: bool,
     no_index: bool,
+    warc: bool,
     gui: bool,
     quiet: bool,
     verbose: bool,
@@ -104,11 +106,16 @@ def crawl(
         say("-gui: there is no GUI; the progress is shown here, and 'larm stats' has the numbers")
     command_line = _command_line(given, unrestricted=unrestricted)
     config = effective(directory, file, overrides, command_line)
-    if no_index:
-        chain = tuple(name for name in config.storage.chain if name not in ("index", "graph"))
+    if no_index or warc:
+        chain = _chain(config.storage.chain, no_index=no_index, warc=warc)
         config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)
+
+
+def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:
+    wanted = [name for name in chain if not (no_index and name in ("index", "graph"))]
+    return [*wanted, *(["warc"] if warc and "warc" not in wanted else [])]
 
 
 def _starts(words: Sequence[str]) -> tuple[str, ...]:

@@ -139,7 +139,10 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
             {"filters__order": ["lenght"]},
             "filters.order: 'lenght': expected one of length, known_paths, files, scope, visited, traps, robots, or",
         ),
-        ({"storage__chain": ["logs"]}, "storage.chain: 'logs': expected one of log, index, graph, or package.module:Class"),
+        (
+            {"storage__chain": ["logs"]},
+            "storage.chain: 'logs': expected one of log, index, graph, warc, or package.module:Class",
+        ),
         ({"search__own": {"fresh": 1}}, "search.own: 'fresh': expected package.module:Class"),
         ({"search__own": {f"{PART}:Reader": 1}}, f"search.own: {PART}:Reader has no score; see larm.seams.Scorer"),
         ({"search__own": {f"{PART}:Scored": 1}}, f"search.own: {PART}:Scored has no score; see larm.seams.Scorer"),

@@ -1,0 +1,12 @@
+"""Names of the files of an archive: which ones in ``warc/`` are larm's."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+FOLDER: Final = "warc"
+"""In a crawl's directory."""
+OPEN: Final = ".open"
+"""The end of the name of a file that is being written."""
+OURS: Final = re.compile(r"(larm-\d{17}-\d{5,})(?:(\.warc\.(?:gz|zst))|\.cdxj)(?:\.open)?")

@@ -1,0 +1,87 @@
+"""A crawl that keeps what goes over the wire: all of it, once, whatever happens, and other people's tools read it."""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from larm.testing.random_web import random_web
+from larm.testing.replies import zipped
+from larm.testing.web import SyntheticWeb
+from tests.archive.judges import Seen, judge
+from tests.stories.crawls import ALL_HOSTS, check_stored, run_crawl, stored, watch
+from tests.stories.processes import Process, crawl_arguments, larm_says
+
+CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
+
+
+def archive(directory: Path) -> list[Seen]:
+    assert not list((directory / "warc").glob("*.open"))
+    return [record for file in sorted((directory / "warc").glob("*.warc.gz")) for record in judge(file)]
+
+
+def answers(records: list[Seen]) -> Counter[tuple[str, str]]:
+    return Counter((record.url, record.status) for record in records if record.kind in ("response", "revisit"))
+
+
+def asked(web: SyntheticWeb) -> Counter[tuple[str, str]]:
+    return Counter((f"http://{request.key.replace('/', f':{web.port}/', 1)}", str(request.status)) for request in web.requests)
+
+
+def test_every_answer_is_there_with_its_bytes(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", links=["/1", "/packed", "/gone", "/old"])
+    site.page("/1", text="one")
+    site.redirect("/old", "/1")
+    packed = zipped(b"<p>packed words" * 50)
+    site.add("/packed", packed)
+    start = web.url("a.localhost")
+    assert run_crawl(tmp_path, start, CHAIN).reason == "finished"
+    records = archive(tmp_path)
+    assert answers(records) == asked(web)
+    (found,) = [record for record in records if record.url.endswith("/packed") and record.kind == "response"]
+    assert found.body == packed.body
+    assert sum(record.kind == "request" for record in records) == len(web.requests)
+    web.log.clear()
+    run_crawl(tmp_path, start, CHAIN)  # a revisit
+    later = archive(tmp_path)[len(records) :]
+    assert answers(later) == asked(web)
+    assert {record.kind for record in later} >= {"revisit"}
+    assert not [record for record in later if record.kind == "response" and record.status == "200"]
+
+
+def test_what_is_fetched_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("words")
+    run_crawl(tmp_path / "crawl", f"{folder.as_uri()}/", CHAIN)
+    found = {record.url: record.body for record in archive(tmp_path / "crawl") if record.kind == "resource"}
+    assert found[f"{folder.as_uri()}/a.txt"] == b"words"
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.slow)])
+def test_kills_leave_each_answer_there_once(tmp_path: Path, kills: int) -> None:
+    moments = random.Random(5)
+    settings = {"monitor.tick": "50ms", "storage.warc.size": "20kB"}
+    options = ("-restrictto", ALL_HOSTS["crawl.restrict_to"], "--warc")
+    with random_web(21, hosts=10, pages=20 * kills + 200, delay=0.003) as web:
+        command = crawl_arguments(tmp_path, web.start_urls, settings, *options)
+        for _ in range(kills):
+            log = watch(web)
+            with Process(*command) as process:
+                log.at(moments.randrange(1, 40), lambda: process.signal(signal.SIGKILL))
+                process.end()
+        watch(web)
+        said = larm_says(*command)
+        assert said.status == 0, said.err
+        check_stored(tmp_path, web, pages=web.expected())
+    pages = Counter(
+        record.url for record in archive(tmp_path) if record.kind in ("response", "revisit") and record.status == "200"
+    )
+    robots = {url for url in pages if url.endswith("/robots.txt")}
+    assert Counter({url: n for url, n in pages.items() if url not in robots}) == stored(tmp_path)
+    assert {pages[url] for url in robots} <= {1}
