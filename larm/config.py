@@ -245,7 +245,9 @@ class Storage(_Section, frozen=True):
     """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
 
     chain: tuple[str, ...] = ("log", "index", "graph")
-    queue: ByteSize = ByteSize(16_000_000)  # waiting for one storage; beyond it the fetchers wait
+    queue: ByteSize = ByteSize(16_000_000)  # waiting in memory for one storage; beyond it the fetchers wait
+    overflow: ByteSize = ByteSize(256_000_000)  # on the disk, where a storage makes no room for seconds; the crawl goes on
+    # meanwhile. A checkpoint waits for it, so a larger one would make a crash cost more
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()
     warc: WarcStorage = WarcStorage()

@@ -95,6 +95,7 @@ from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
 from larm.seams import Clock, CrawlOrder, Fetcher
 from larm.storage.graph import is_complete
+from larm.storage.overflow import Overflow
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
 
@@ -472,7 +473,17 @@ def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
 def _lines(settings: Config, directory: Path, header: Header | None, parts: StorageParts) -> Sequence[StorageLine]:
     positions = header.storages if header else {}
     chain = [*storages(settings, directory, parts), PageBook(directory / QUEUES / PAGES)]
-    return [StorageLine(storage, settings.storage.queue, positions.get(storage.name)) for storage in chain]
+    now = settings.storage
+    return [
+        StorageLine(
+            storage,
+            now.queue,
+            positions.get(storage.name),
+            Overflow(directory / QUEUES / f"visits-{storage.name}") if now.overflow else None,
+            now.overflow,
+        )
+        for storage in chain
+    ]
 
 
 def _asked_again(mission: Mission, book: HostBook) -> list[URLMessage] | None:

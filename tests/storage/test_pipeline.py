@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.base import DocumentStorage, NullStorage
+from larm.storage.overflow import Overflow
 from larm.storage.pipeline import StorageLine
 from tests.storage.pages import page
 
@@ -50,10 +52,17 @@ class Recorder(DocumentStorage):
 class Line:
     """A line with its thread running."""
 
-    def __init__(self, storage: Storage, limit: int = 10_000_000, position: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        limit: int = 10_000_000,
+        position: Mapping[str, Any] | None = None,
+        overflow: Path | None = None,
+        most: int = 0,
+    ) -> None:
         self.deaths: list[BaseException] = []
         self.workers = Workers(lambda name, error: self.deaths.append(error))
-        self.line = StorageLine(storage, limit, position)
+        self.line = StorageLine(storage, limit, position, Overflow(overflow) if overflow else None, most)
         self.workers.start(f"larm-store-{storage.name}", self.line.run)
 
     def end(self) -> None:
@@ -316,3 +325,47 @@ def test_a_storage_that_stores_nothing_says_so() -> None:
     running.line.request_commit()
     assert running.workers.join(WAIT) == []
     assert "Forgetful has neither" in str(running.deaths[0])
+
+
+def test_what_waits_for_a_slow_storage_goes_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its order, tickets too; nobody waits for the storage meanwhile, and nothing is left of it afterwards."""
+    monkeypatch.setattr("larm.storage.pipeline._PATIENCE", 0.0)
+    monkeypatch.setattr("larm.storage.pipeline._PIECE", 1_000)
+    recorder = Recorder()
+    recorder.gate.clear()
+    running = Line(recorder, limit=1500, overflow=tmp_path / "visits", most=1_000_000)
+    tickets = []
+    for number in range(0, 40, 2):
+        running.line.put(pages(number, number + 1))
+        running.line.wait_for_room()
+        if number % 10 == 0:
+            tickets.append(running.line.request_commit())
+    assert (tmp_path / "visits").exists()
+    assert "on the disk" in running.line.doing
+    recorder.gate.set()
+    assert [ticket.result(WAIT) for ticket in tickets] == [{"stored": n} for n in (2, 12, 22, 32)]
+    running.end()
+    assert [call for call in recorder.calls if call.startswith("http")] == names(*range(40))
+    assert not (tmp_path / "visits").exists()
+
+
+def test_the_disk_has_its_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.storage.pipeline._PATIENCE", 0.0)
+    monkeypatch.setattr("larm.storage.pipeline._PIECE", 1_000)
+    recorder = Recorder()
+    recorder.gate.clear()
+    running = Line(recorder, limit=1500, overflow=tmp_path / "visits", most=3_000)
+    waited: list[int] = []
+
+    def stop() -> bool:
+        """Who is asked would have waited for ever."""
+        waited.append(number)
+        return True
+
+    for number in range(30):
+        running.line.put(pages(number))
+        running.line.wait_for_room(stop)
+    assert waited[-1] == 29
+    recorder.gate.set()
+    running.end()
+    assert [call for call in recorder.calls if call.startswith("http")] == names(*range(30))
