@@ -53,6 +53,7 @@ _MODULES = {
     "export": "export",
     "links": "links",
     "reindex": "reindex",
+    "report": "report",
     "search": "search",
     "stats": "stats",
     "version": "check",

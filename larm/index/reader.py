@@ -31,6 +31,7 @@ from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
 from larm.model.findings import WordStatistics
 
+_MOST_VALUES = 1_000
 _MOST_CUT = 100_000  # cut pages that are known as such in results
 
 
@@ -162,6 +163,14 @@ class IndexReader:
     def vocabulary(self) -> Vocabulary:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
+
+    def values(self, name: str) -> list[tuple[str, int]]:
+        """Of a meta word such as ``lang`` the values, with their numbers of pages, commonest first."""
+        with self._failure:
+            found = self._searcher.terms_with_prefix(fields.META, meta_word(name, ""), limit=_MOST_VALUES)
+        head = len(meta_word(name, ""))
+        counted = [(word[head:], int(pages)) for word, pages in found]
+        return sorted([each for each in counted if each[0] != "all"], key=lambda each: -each[1])
 
     def pages(self, tree: Node | None) -> list[int]:
         """Fingerprints of all pages that have all that a query asks for."""

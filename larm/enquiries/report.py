@@ -1,0 +1,204 @@
+"""What a crawl's files say of it as a whole: counts, distributions, curves. For ``larm report``; main thread.
+
+Of the book of pages, store.log, the logs of threads and monitor, the tables of duplicates, the index. One pass over each;
+memory grows with the hosts and kinds, and for a revisited crawl by 100 bytes a page.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from larm.building.state import ALIASES, INDEX, LOGS, PAGES, QUEUES
+from larm.duplicates.lookup import aliases_in
+from larm.index.reader import IndexReader
+from larm.index.schema import index_exists
+from larm.kit.disk.files import is_there
+from larm.monitor.reporter import LOG
+from larm.monitor.thread_log import COLUMNS
+from larm.recrawl.revisit import page_rows
+from larm.river.causes import cause_of_status
+from larm.storage.reader import StoreLog
+
+_SLOWEST = 20
+_POINTS = 400
+"""Of a curve: more than a screen shows of one."""
+_FETCH = re.compile(rb"\d\d:\d\d:\d\d:\d{3}: (\d+) ms: .*?: (\S+)\n")
+_SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+
+
+class SiteRow(msgspec.Struct):
+    """One host."""
+
+    host: str
+    pages: int = 0
+    errors: int = 0
+    redirects: int = 0
+    received: int = 0
+    """Bytes of its pages."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """A point of the curves, of which each run has its own."""
+
+    wall: float
+    """Seconds since 1970."""
+    run: int
+    requests: int
+    """Of the run so far, as is what was received."""
+    received: int
+    waiting: int
+    """URLs in all queues."""
+    memory: int
+    """Bytes."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """All of it."""
+
+    directory: str
+    pages: int
+    received: int
+    first: int
+    """When the first of the pages that are there was fetched, in seconds since 1970; 0: not known. So is ``last``."""
+    last: int
+    sites: list[SiteRow]
+    """Those with most pages first."""
+    statuses: Counter[str]
+    types: Counter[str]
+    sizes: Counter[str]
+    depths: Counter[int]
+    causes: Counter[str]
+    """What went wrong."""
+    slowest: list[tuple[int, str]]
+    """Milliseconds, and the URL."""
+    largest: list[tuple[int, str]]
+    aliases: int
+    """Pages that say the same as another."""
+    languages: list[tuple[str, int]]
+    moments: list[Moment]
+
+
+def report_of(directory: Path) -> Report:
+    """Raises UsageError where there is no crawl, StorageError."""
+    sites: dict[str, SiteRow] = {}
+    statuses, causes, depths = Counter[str](), Counter[str](), Counter[int]()
+    first = last = 0
+    log = StoreLog(directory)
+    book = directory / QUEUES / PAGES
+    for _, row in page_rows(book) if is_there(book) else ():
+        site = sites.setdefault(row.host, SiteRow(row.host))
+        answer = row.last
+        if row.stored and not row.gone:
+            site.pages += 1
+            depths[row.depth] += 1
+            first, last = min(first or row.fetched, row.fetched), max(last, row.fetched)
+        if answer.moved:
+            site.redirects += 1
+        elif answer.why or answer.status >= 400:
+            site.errors += 1
+            causes[_cause(answer.why, answer.status)] += 1
+        statuses[str(answer.status) if answer.status else "no answer"] += 1
+    types, sizes = Counter[str](), Counter[str]()
+    largest: list[tuple[int, str]] = []
+    entries = {hash(entry.normalised): n for n, entry in enumerate(log)}
+    received = 0
+    for n, entry in enumerate(log):
+        if entries[hash(entry.normalised)] != n:
+            continue
+        received += entry.size
+        types[entry.mime or "not known"] += 1
+        sizes[_size(entry.size)] += 1
+        _keep(largest, (entry.size, entry.url))
+        host = entry.normalised.partition("://")[2].partition("/")[0]
+        if host in sites:
+            sites[host].received += entry.size
+    return Report(
+        directory=str(directory),
+        pages=len(entries),
+        received=received,
+        first=first,
+        last=last,
+        sites=sorted(sites.values(), key=lambda each: (-each.pages, each.host)),
+        statuses=statuses,
+        types=types,
+        sizes=Counter({_size(size): sizes[_size(size)] for size in (*(each - 1 for each in _SIZES), _SIZES[-1])}),
+        depths=Counter(dict(sorted(depths.items()))),
+        causes=causes,
+        slowest=_slowest(directory / LOGS),
+        largest=sorted(largest, reverse=True),
+        aliases=aliases_in(directory / QUEUES / ALIASES),
+        languages=IndexReader(directory / INDEX).values("lang") if index_exists(directory / INDEX) else [],
+        moments=_moments(directory / LOGS / LOG),
+    )
+
+
+def _cause(why: str, status: int) -> str:
+    """Without what differs from page to page."""
+    return why.partition(":")[0] if why else cause_of_status(status)
+
+
+def _size(size: int) -> str:
+    for limit in _SIZES:
+        if size < limit:
+            return f"below {limit // 1_000_000} MB" if limit >= 1_000_000 else f"below {limit // 1_000} KB"
+    return "10 MB and more"
+
+
+def _keep(heap: list[tuple[int, str]], entry: tuple[int, str]) -> None:
+    """Only the greatest stay."""
+    if len(heap) < _SLOWEST:
+        heapq.heappush(heap, entry)
+    elif entry > heap[0]:
+        heapq.heapreplace(heap, entry)
+
+
+def _slowest(logs: Path) -> list[tuple[int, str]]:
+    """Fetches of all runs whose logs are there."""
+    heap: list[tuple[int, str]] = []
+    for path in logs.glob("thread*.log"):
+        if path.name.endswith("_errors.log"):
+            continue
+        with path.open("rb") as lines:
+            for line in lines:
+                if found := _FETCH.fullmatch(line):
+                    _keep(heap, (int(found[1]), found[2].decode("utf-8", "replace")))
+    return sorted(heap, reverse=True)
+
+
+def _moments(path: Path) -> list[Moment]:
+    """Of the monitor's log, some hundred of its lines."""
+    moments = list(_read_moments(path)) if is_there(path) else []
+    step = max(1, len(moments) // _POINTS)
+    last = {len(moments) - 1} | {n for n, (one, other) in enumerate(pairwise(moments)) if one.run != other.run}
+    return [each for n, each in enumerate(moments) if n % step == 0 or n in last]
+
+
+def _read_moments(path: Path) -> Iterator[Moment]:
+    run, before = 0, -1
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            _, _, rest = line.rstrip("\n").partition(";")
+            elapsed, _, columns = rest.partition(";")
+            values = dict(zip(COLUMNS, columns.split(";"), strict=False))
+            if not elapsed.isdigit() or not values.get("time", "").isdigit():
+                continue  # the line of names
+            run += int(elapsed) < before
+            before = int(elapsed)
+            try:
+                yield Moment(
+                    int(values["time"]) / 1000,
+                    run,
+                    int(values["overallTasksRun"]),
+                    int(values["overallBytesRead"]),
+                    int(values["urlsQueued"]) + int(values["urlsWaiting"]),
+                    int(values["memUsed"]),
+                )
+            except (KeyError, ValueError):  # the last line of a process that was killed
+                continue
