@@ -317,6 +317,14 @@ class Monitor(_Section, frozen=True):
     plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
 
 
+class Serve(_Section, frozen=True):
+    """``larm serve``."""
+
+    searches: Positive = 4  # at a time: Python runs one thread at a time, so more of them only wait for each other
+    waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
+    search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
+
+
 class Config(_Section, frozen=True):
     """All of config.yaml."""
 
@@ -334,6 +342,7 @@ class Config(_Section, frozen=True):
     recrawl: Recrawl = Recrawl()
     search: Search = Search()
     monitor: Monitor = Monitor()
+    serve: Serve = Serve()
 
 
 def load(

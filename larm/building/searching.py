@@ -1,8 +1,8 @@
-"""several: what searches crawls' directories as one. Called on the main thread by ``larm search`` and ``larm serve``."""
+"""Searchers of crawls' directories, built. Called on the main thread by ``larm search`` and ``larm serve``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +13,13 @@ from larm.search.several import SeveralSearchers
 from larm.search.shared import SharedSearcher
 
 
+def opener(settings: Search) -> Callable[[Path], Callable[[], IndexSearcher]]:
+    """Of a directory, what opens its index. Raises ConfigError."""
+    own = scorers(settings)
+    return lambda directory: partial(IndexSearcher, directory, settings, own=own)
+
+
 def several(directories: Sequence[Path], settings: Search, weights: Sequence[float] = ()) -> SeveralSearchers:
     """One for all of them, each called by its path; indexes are opened when they are first asked. Raises ConfigError."""
-    own = scorers(settings)
-    opened = [partial(IndexSearcher, directory, settings, own=own) for directory in directories]
-    return SeveralSearchers([SharedSearcher(str(path), each) for path, each in zip(directories, opened, strict=True)], weights)
+    opened = opener(settings)
+    return SeveralSearchers([SharedSearcher(str(path), opened(path)) for path in directories], weights)

@@ -55,6 +55,7 @@ _MODULES = {
     "reindex": "reindex",
     "report": "report",
     "search": "search",
+    "serve": "serve",
     "stats": "stats",
     "version": "check",
     "why": "lookup",

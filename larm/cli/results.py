@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from larm.cli.answer import moment
 from larm.cli.terminal import has_colours, is_terminal
 from larm.cli.wrap import columns, wrapped
 from larm.index.meta_words import MIME_NAMES
 from larm.monitor.printable import printable
+from larm.search.answer import moment
 
 if TYPE_CHECKING:
     from larm.model.hit import Hit

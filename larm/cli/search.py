@@ -99,9 +99,9 @@ def search(
     results = _of_one(directories[0], settings, asked) if one else _of_several(directories, weights, settings, asked)
     first = number * (page - 1) + 1
     if raw:
-        from larm.cli.answer import document
+        from larm.search.answer import answer_of
 
-        click.echo(as_json(document(results, page, first)))
+        click.echo(as_json(msgspec.to_builtins(answer_of(results, page, first))))
         return
     from larm.cli.results import Style, lines
 

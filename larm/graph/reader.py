@@ -139,6 +139,11 @@ class GraphReader:
         location = 0 if node is None else self._snapshot.array("locations", "Q")[node]
         return self._row(location - 1) if location else []
 
+    def address(self, fingerprint: int) -> str:
+        """The access URL of a page that was fetched; empty for another one."""
+        node = self._node(fingerprint)
+        return "" if node is None else self._url(node)
+
     def top(self, limit: int = 10) -> list[tuple[str, float]]:
         """The most important pages that were fetched: address, rank."""
         ranks = self._snapshot.array("ranks", "f")

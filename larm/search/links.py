@@ -10,7 +10,9 @@ from pathlib import Path
 from larm.duplicates.lookup import kin_of
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.tree import All, Any, Info, Linking, Node, Not, Pages
+from larm.model.page_record import PageLink, PageLinks
 from larm.model.url import BadUrl, Url, URLNormalizer
+from larm.search.snippets import safe_line
 
 _MOST = 2_000
 """Pages that link to one; the most important of them."""
@@ -64,6 +66,16 @@ class LinkDesk:
         if len(found) == _MOST:
             notes.append(f"of the pages that link to {url.access}, the {_MOST:,} most important ones were looked at")
         return Pages(tuple(found))
+
+    def both(self, text: str, limit: int) -> PageLinks:
+        """Links to and from a page. An address that is none has no links."""
+        url, graph = _url("info", text, []), self.graph()
+        if url is None or graph is None:
+            return PageLinks()
+        out = [
+            PageLink(graph.address(each.fingerprint), safe_line(each.text)) for each in graph.out_links(url.fingerprint)[:limit]
+        ]
+        return PageLinks(tuple(graph.in_links(url.fingerprint, limit)), tuple(out))
 
     def graph(self) -> GraphReader | None:
         """The link graph as it is now; None where there is none."""

@@ -12,12 +12,13 @@ from pathlib import Path
 from larm.config import Search
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
-from larm.index.tree import Node, wanted
+from larm.index.tree import Info, Node, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.digest import digest
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
+from larm.model.page_record import PageLinks, PageRecord
 from larm.seams import Clock
 from larm.search.advice import advice, missing
 from larm.search.links import LinkDesk
@@ -116,6 +117,21 @@ class IndexSearcher:
             took=self._clock.monotonic() - began,
         )
 
+    def page(self, url: str) -> PageRecord | None:
+        """What the index has of the page with this address; None where it has none. Raises StorageError."""
+        tree = self._info(url)
+        found = self._reader.retrieve(tree, 1).candidates if tree is not None else []
+        return _record(self._reader.read(found[0], 0.0)) if found else None
+
+    def links(self, url: str, limit: int = 100) -> PageLinks:
+        """The most important ``limit`` links to and from a page, as far as the link graph is complete. Raises StorageError."""
+        return self._links.both(url, limit)
+
+    def _info(self, url: str) -> Node | None:
+        self._ranker.reload()
+        self._reader.begin(QueryContext())
+        return self._links.resolve(Info(url), [])
+
     def _worth_of(self) -> Callable[[str], float]:
         """What it is worth to show a word in a passage: 1 for a word of one page, 0 for a word of all."""
         pages, vocabulary = self._reader.documents + 2, self._reader.vocabulary
@@ -137,6 +153,23 @@ class IndexSearcher:
 def _left_out(alike: int) -> str:
     pages = "1 page that says" if alike == 1 else f"{alike:,} pages that say"
     return f"left out: {pages} nearly the same as one of these; -s search.grouped=false shows all"
+
+
+def _record(match: Match) -> PageRecord:
+    most = None if match.quote is None else max(0, match.quote)
+    return PageRecord(
+        url=match.url,
+        title=safe_line(match.title).strip() or match.url,
+        text=match.body[:most],
+        whole=most is None or most >= len(match.body),
+        description=match.description,
+        mime=match.mime,
+        language=match.language,
+        modified=match.modified,
+        fetched=match.fetched,
+        size=match.size,
+        cuts=match.cuts,
+    )
 
 
 def _hit(match: Match, complete: bool, marks: Marks) -> Hit:

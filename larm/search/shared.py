@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from larm.errors import LarmError
 from larm.kit.deadline import OutOfTimeError
 from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.page_record import PageLinks, PageRecord
 from larm.search.searcher import IndexSearcher
 
 
@@ -48,6 +49,22 @@ class SharedSearcher:
         except LarmError as error:
             found = Findings(searcher=self.name, exact=False, failure=str(error))
         yield found
+
+    def page(self, url: str) -> PageRecord | None:
+        """What the index has of the page with this address. Raises StorageError, UsageError."""
+        with self._one() as searcher:
+            return searcher.page(url)
+
+    def links(self, url: str) -> PageLinks:
+        """Links to and from it. Raises StorageError, UsageError."""
+        with self._one() as searcher:
+            return searcher.links(url)
+
+    @property
+    def documents(self) -> int:
+        """Pages in the index, as of the last search. Raises StorageError, UsageError."""
+        with self._one() as searcher:
+            return searcher.documents
 
     @contextmanager
     def _one(self) -> Iterator[IndexSearcher]:

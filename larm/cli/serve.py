@@ -1,0 +1,114 @@
+"""``larm serve``: a search page, a monitor and an API for crawls' directories, on a port of this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from larm.cli.options import LarmCommand, config_options, effective, existing, verbose_option
+from larm.cli.terminal import say
+from larm.errors import UsageError
+from larm.kit.disk.files import is_there
+
+if TYPE_CHECKING:
+    from larm.web.access import Access
+
+PORT = 7070
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(cls=LarmCommand)
+@click.argument("directories", nargs=-1, type=_FOLDER, metavar="[DIR]...")
+@click.option("--root", type=_FOLDER, metavar="FOLDER", help="Serve all crawls directly below it, also those to come.")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
+@click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
+@click.option("--public-search", is_flag=True, help="Everybody may search, and there is nothing but search.")
+@click.option("--require-token", is_flag=True, help="Nobody sees anything without the token.")
+@click.option("--token-file", type=_FILE, metavar="FILE", help="Default: ~/.config/larm/token; made where there is none.")
+@click.option("--name", "names", multiple=True, metavar="HOST", help="A host name by which it may be asked for.")
+@click.option("--access-log", type=_FILE, metavar="FILE", help="A line for each request; '-' is stderr.")
+@config_options
+@verbose_option
+def serve(
+    *,
+    directories: tuple[Path, ...],
+    root: Path | None,
+    host: str,
+    port: int,
+    opened: bool,
+    public_search: bool,
+    require_token: bool,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    access_log: Path | None,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Search pages for crawls' directories, in a browser. Default: the crawl in the current directory."""
+    from larm.kit.garbage import collect_rarely
+    from larm.web.app import application
+    from larm.web.directories import Directories
+    from larm.web.server import is_loopback, listen, make_server
+
+    collect_rarely()
+    directories = tuple(existing(directory) for directory in directories) or _here(root)
+    if not is_loopback(host) and not (public_search or require_token):
+        raise UsageError(f"--host {host}: others could look at your crawls; add --require-token, or --public-search")
+    settings = effective(directories[0] if directories else Path(), file, overrides)
+    access = _access(token_file, public_search=public_search, require_token=require_token)
+    socket = listen(host, port)
+    served = Directories(directories, root, settings.search)
+    app = application(served, access, settings.serve, (host, *names), _writer(access_log))
+    place = f"[{host}]" if ":" in host else host
+    address = f"http://{place}:{socket.getsockname()[1]}/"
+    say(f"{address}  (Ctrl-C ends it{'' if public_search else f'; the token is in {access.token.path}'})")
+    if opened:
+        import webbrowser
+
+        webbrowser.open(address)
+    make_server(app).run(sockets=[socket])
+
+
+def _here(root: Path | None) -> tuple[Path, ...]:
+    from larm.building.marker import MARKER
+
+    here = Path()
+    if is_there(here / MARKER):
+        return (here,)
+    if root is None:
+        raise UsageError("no crawl in the current directory; larm serve DIR names one, --root FOLDER many")
+    existing(root)
+    return ()
+
+
+def _access(token_file: Path | None, *, public_search: bool, require_token: bool) -> Access:
+    from larm.web.access import Access
+    from larm.web.token import default_path, open_token
+
+    token = open_token(token_file or default_path())
+    return Access(token, public_search=public_search, require_token=require_token)
+
+
+def _writer(path: Path | None) -> Callable[[str], None] | None:
+    """Of the access log; a file that logrotate has moved away is opened anew."""
+    if path is None:
+        return None
+    import logging
+    from logging.handlers import WatchedFileHandler
+
+    try:
+        handler = logging.StreamHandler(sys.stderr) if str(path) == "-" else WatchedFileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--access-log {path}: {error.strerror or error}") from error
+    logger = logging.getLogger("larm.access")
+    logger.addHandler(handler)
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+    return logger.info

@@ -1,0 +1,49 @@
+"""Access: who may see and do what. Three kinds of routes: search, the rest that only shows, and what changes something.
+
+On the loopback interface everybody may search and look; what changes something needs the token. With ``require_token`` all of
+it does. A public search has no other routes at all. On the event loop.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from starlette.requests import Request
+
+from larm.web.token import COOKIE, Token
+
+
+class Kind(Enum):
+    """Of a route."""
+
+    SEARCH = "search"
+    SHOW = "show"
+    CHANGE = "change"
+
+
+class Access:
+    """Constant after construction."""
+
+    def __init__(self, token: Token, *, public_search: bool = False, require_token: bool = False) -> None:
+        self.token = token
+        self.public_search = public_search
+        self._require_token = require_token
+
+    def exists(self, kind: Kind) -> bool:
+        """Whether there are such routes."""
+        return kind is Kind.SEARCH or not self.public_search
+
+    def allows(self, kind: Kind, request: Request) -> bool:
+        """Whether who asks may have this."""
+        return not self.needs_token(kind) or self.signed_in(request)
+
+    def needs_token(self, kind: Kind) -> bool:
+        """Nobody else may."""
+        return self._require_token or kind is Kind.CHANGE
+
+    def signed_in(self, request: Request) -> bool:
+        """By a header or a cookie; never by the address."""
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self.token.matches(secret.strip())
+        return self.token.is_cookie(request.cookies.get(COOKIE, ""))

@@ -1,0 +1,72 @@
+"""The API ``/api/v1``: reads questions and writes answers, by the table of `larm.web.endpoint`. On the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from larm.errors import LarmError
+from larm.web.endpoint import Endpoint, Problem, ProblemError
+from larm.web.openapi import description
+
+ROOT = "/api/v1"
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def handler_of(endpoint: Endpoint) -> Handler:
+    """What answers it."""
+
+    async def answer(request: Request) -> Response:
+        if not request.app.state.access.allows(endpoint.kind, request):
+            problem = Problem("a token is needed", 401, "send it as Authorization: Bearer TOKEN")
+            return _response(problem, 401, {"www-authenticate": "Bearer"})
+        try:
+            asked = await _asked(request, endpoint)
+            return _response(await endpoint.handler(request, asked))
+        except msgspec.MsgspecError as error:
+            return problem_response(Problem("the question can't be understood", 400, str(error)))
+        except ProblemError as error:
+            return problem_response(error.problem)
+        except LarmError as error:
+            return problem_response(Problem("it can't be read", 503, str(error)))
+
+    return answer
+
+
+def describe(endpoints: Sequence[Endpoint]) -> Handler:
+    """What answers ``openapi.json``."""
+    text = msgspec.json.encode(description(endpoints, ROOT))
+
+    async def answer(_: Request) -> Response:
+        return Response(text, media_type="application/json")
+
+    return answer
+
+
+def problem_response(problem: Problem) -> Response:
+    """As RFC 9457 has it."""
+    response = _response(problem, problem.status)
+    response.headers["content-type"] = "application/problem+json"
+    if problem.status == 503:
+        response.headers["retry-after"] = "2"
+    return response
+
+
+async def _asked(request: Request, endpoint: Endpoint) -> msgspec.Struct:
+    if endpoint.method == "POST":
+        return msgspec.json.decode(await request.body(), type=endpoint.asks)
+    fields = {each.encode_name: getattr(each.type, "__origin__", each.type) for each in msgspec.structs.fields(endpoint.asks)}
+    given = request.query_params
+    values: dict[str, object] = {}
+    for name in given:
+        if name not in fields:
+            raise ProblemError(400, "the question can't be understood", f"no such parameter: {name[:50]}")
+        values[name] = given.getlist(name) if fields[name] == tuple[str, ...] else given[name]
+    return msgspec.convert(values, endpoint.asks, strict=False)
+
+
+def _response(value: msgspec.Struct, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")

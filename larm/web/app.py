@@ -1,0 +1,85 @@
+"""The application: which address is answered by whom. Called once by `larm.web.server`; runs on the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from urllib.parse import urlencode
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from larm.config import Serve
+from larm.errors import LarmError
+from larm.web import api, copy_page, search_api, search_page, small
+from larm.web.access import Access, Kind
+from larm.web.accounting import Accounting, WriteLine
+from larm.web.directories import Directories
+from larm.web.guard import Guard
+from larm.web.metrics import Metrics
+from larm.web.page import message
+from larm.web.search_desk import SearchDesk
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+_PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
+    (Kind.SEARCH, "GET", "/", search_page.home),
+    (Kind.SEARCH, "GET", "/search", search_page.search),
+    (Kind.SEARCH, "GET", "/copy", copy_page.copy),
+    (Kind.SEARCH, "GET", "/copy/original", copy_page.original),
+)
+_FREE: Sequence[tuple[Kind, str, str, Handler]] = (
+    (Kind.SEARCH, "GET", "/opensearch.xml", small.opensearch),
+    (Kind.SEARCH, "GET", "/healthz", small.healthz),
+    (Kind.SEARCH, "GET", "/robots.txt", small.robots),
+    (Kind.SHOW, "GET", "/login", small.login_form),
+    (Kind.SHOW, "POST", "/login", small.login),
+    (Kind.SHOW, "POST", "/logout", small.logout),
+)
+"""Nobody needs a token for these."""
+
+
+def application(
+    directories: Directories, access: Access, settings: Serve, names: Collection[str] = (), log: WriteLine | None = None
+) -> ASGIApp:
+    """All of it; ``names``: host names of this server, ``log`` takes a line for each request."""
+    metrics = Metrics()
+    pages = [*_PAGES, (Kind.SHOW, "GET", "/metrics", small.metrics)]
+    routes: list[BaseRoute] = [
+        Route(path, _permitted(kind, handler), methods=[method]) for kind, method, path, handler in pages if access.exists(kind)
+    ]
+    routes += [Route(path, handler, methods=[method]) for kind, method, path, handler in _FREE if access.exists(kind)]
+    endpoints = [each for each in search_api.ENDPOINTS if access.exists(each.kind)]
+    routes += [Route(api.ROOT + each.path, api.handler_of(each), methods=[each.method]) for each in endpoints]
+    routes += [
+        Route(api.ROOT + "/openapi.json", api.describe(endpoints), methods=["GET"]),
+        Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
+    ]
+    app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
+    app.state.directories = directories
+    app.state.access = access
+    app.state.metrics = metrics
+    app.state.desk = SearchDesk(settings, metrics)
+    return Accounting(Guard(app, names), routes, metrics, log)
+
+
+def _permitted(kind: Kind, handler: Handler) -> Handler:
+    """Who may not have it is asked for the token first."""
+
+    async def answer(request: Request) -> Response:
+        access: Access = request.app.state.access
+        if access.allows(kind, request):
+            return await handler(request)
+        if request.method != "GET":
+            return message(request, 403, "A token is needed", "Sign in first.")
+        return RedirectResponse("/login?" + urlencode({"next": f"{request.url.path}?{request.url.query}"}), 303)
+
+    return answer
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    """A disk or an index that can't be read is a sentence; everything else goes on."""
+    return message(request, 503, "This can't be read now", str(error))

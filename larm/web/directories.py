@@ -1,0 +1,78 @@
+"""Directories: which crawls are served, each by a short name. Any thread.
+
+The only way from a request to a path is a look-up here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from larm.building.marker import MARKER
+from larm.building.searching import opener
+from larm.config import Search
+from larm.kit.disk.files import is_there
+from larm.search.several import SeveralSearchers
+from larm.search.shared import SharedSearcher
+
+
+class Served:
+    """One directory. Constant after construction."""
+
+    def __init__(self, name: str, path: Path, searcher: SharedSearcher) -> None:
+        self.name = name
+        self.path = path
+        self.searcher = searcher
+
+    def __repr__(self) -> str:
+        return f"<Served {self.name} {self.path}>"
+
+
+class Directories:
+    """Those that were named, and all crawls directly below the root, also those that come later."""
+
+    def __init__(self, named: Sequence[Path], root: Path | None, search: Search) -> None:
+        # constant after construction
+        self.root = root
+        self._opener = opener(search)
+        self._named = [path.absolute() for path in named]
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._known: dict[Path, Served] = {}
+
+    def all(self) -> list[Served]:
+        """In the order in which they were named, then those of the root by their names."""
+        found = [*self._named, *self._below()]
+        with self._lock:
+            for path in found:
+                if path not in self._known:
+                    self._known[path] = self._new(path)
+            return [self._known[path] for path in dict.fromkeys(found)]
+
+    def named(self, names: Iterable[str]) -> list[Served]:
+        """Those with these names; unknown ones are left out."""
+        wanted = set(names)
+        return [each for each in self.all() if each.name in wanted]
+
+    def _below(self) -> list[Path]:
+        if self.root is None:
+            return []
+        try:
+            return sorted(path for path in self.root.absolute().iterdir() if is_there(path / MARKER))
+        except OSError:
+            return []
+
+    def _new(self, path: Path) -> Served:
+        first = path.resolve().name or "crawl"
+        taken = {each.name for each in self._known.values()}
+        name, number = first, 1
+        while name in taken:
+            number += 1
+            name = f"{first}-{number}"
+        return Served(name, path, SharedSearcher(name, self._opener(path)))
+
+
+def together(served: Sequence[Served]) -> SeveralSearchers:
+    """One search for all of them."""
+    return SeveralSearchers([each.searcher for each in served])

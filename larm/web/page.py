@@ -1,0 +1,59 @@
+"""Pages made of templates: everything in them is text, which is escaped. On the event loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from larm import __version__
+from larm.index.meta_words import MIME_NAMES
+from larm.monitor.printable import harmless, printable
+from larm.search.answer import moment
+
+_OPENED = ("http://", "https://")
+"""Addresses that a browser may be sent to; of all others, such as javascript:, the text is shown and no link."""
+
+
+def _day(seconds: int) -> str:
+    return (moment(seconds) or "")[:10]
+
+
+def _kind(mime: str) -> str:
+    """The name that people use; empty for HTML."""
+    if mime in {"text/html", "application/xhtml+xml", ""}:
+        return ""
+    return MIME_NAMES.get(mime, mime.rpartition("/")[2])
+
+
+def can_be_opened(url: str) -> bool:
+    """A link may lead there."""
+    return url.lower().startswith(_OPENED)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("larm.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"day": _day, "kind": _kind, "plain": printable, "lines": harmless}
+    environment.tests["opened"] = can_be_opened
+    environment.globals["version"] = __version__
+    return environment
+
+
+_pages = _environment()
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page; ``values`` are what the template names."""
+    access = request.app.state.access
+    shared = {"public": access.public_search, "signed_in": access.signed_in(request), "path": request.url.path}
+    text = _pages.get_template(template).render(**shared, **values)
+    return HTMLResponse(text, status)
+
+
+def message(request: Request, status: int, title: str, *sentences: str) -> HTMLResponse:
+    """A page that says what went wrong, and what to do."""
+    return page(request, "message.html", status, title=title, sentences=sentences)

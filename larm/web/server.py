@@ -1,0 +1,124 @@
+"""The server: a socket, uvicorn on it, and its end. On the main thread, which is the event loop's.
+
+Bounds are set here for what comes before any request: connections, the size of a request line with its headers, and the time in
+which these must have come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from larm.errors import UsageError
+
+_CONNECTIONS = 1_000
+_LARGEST_HEAD = 81_920
+"""Bytes of a request line and headers that are kept while more is awaited; `larm.web.guard` is stricter."""
+_HEAD_SECONDS = 10.0
+"""For a request line and headers to come."""
+_LAST_SECONDS = 3
+"""For requests under way, at the end."""
+
+
+class _PunctualProtocol(H11Protocol):
+    """Closes a connection on which a request has begun, or the first one should have, and does not come to the end of its head.
+
+    uvicorn waits for that for ever; between requests it has a time-out of its own.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(_HEAD_SECONDS, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        asked = self.cycle is not None and not self.cycle.response_complete
+        if asked and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif not asked and self._timer is None and not self.transport.is_closing():
+            self._timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        begun, _ = self.conn.trailing_data
+        if begun and not self.transport.is_closing():  # with the request before it came a part of the next one
+            self._timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+
+class _Server(uvicorn.Server):
+    """Ends by a signal as by anything else: uvicorn would send it to itself again then, and the process would be killed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A second Ctrl-C does not wait for requests under way."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Raises UsageError where it is not to be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0][4]
+        found = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(f"--host {host}: {error.strerror or error}") from error
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(128)
+    except OSError as error:
+        found.close()
+        raise UsageError(f"{host}, port {port}: {error.strerror or error}; --port chooses another one") from error
+    return found
+
+
+def is_loopback(host: str) -> bool:
+    """Nobody else can get there."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def make_server(app: ASGIApp) -> uvicorn.Server:
+    """``run(sockets=[socket])`` returns after SIGTERM or SIGINT, within five seconds; ``should_exit`` ends it, too."""
+    config = uvicorn.Config(
+        app,
+        http=_PunctualProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=_LAST_SECONDS,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+    )
+    return _Server(config)

@@ -1,0 +1,79 @@
+"""``larm serve``: where it listens, how it begins and ends. What it answers is tested in ``tests/web``."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from larm.building.marker import set_marker
+from tests.cli.conftest import Larm
+
+
+@pytest.fixture
+def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    set_marker(tmp_path, "0.1.0", saved=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "somewhere.example"])
+def test_others_are_let_in_only_where_that_is_said(larm: Larm, crawl: Path, host: str) -> None:
+    said = larm("serve", "--host", host)
+    assert said.status == 2
+    assert "add --require-token, or --public-search" in said.err
+
+
+def test_a_port_that_is_taken(larm: Larm, crawl: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = larm("serve", "--port", str(taken.getsockname()[1]))
+    assert said.status == 2
+    assert "--port chooses another one" in said.err
+
+
+def test_an_address_that_is_not_ours(larm: Larm, crawl: Path) -> None:
+    said = larm("serve", "--host", "192.0.2.1", "--require-token", "--port", "0")
+    assert said.status == 2
+    assert said.err.startswith("larm: 192.0.2.1, port 0: ")
+
+
+def test_where_there_is_no_crawl(larm: Larm, tmp_path: Path) -> None:
+    said = larm("serve")
+    assert said.status == 2
+    assert "larm serve DIR" in said.err
+    assert larm("serve", "nowhere").status == 2
+    assert larm("serve", "--root", "nowhere").status == 2
+
+
+def test_a_token_that_others_can_read(larm: Larm, crawl: Path) -> None:
+    token = crawl / "token"
+    token.write_text("x" * 40)
+    token.chmod(0o644)
+    said = larm("serve", "--token-file", str(token))
+    assert said.status == 3
+    assert "chmod 600" in said.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(crawl: Path, number: int) -> None:
+    command = [sys.executable, "-P", "-m", "larm", "serve", "--port", "0", "--access-log", "access.log"]
+    with subprocess.Popen(command, cwd=crawl, stderr=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/", said)
+        assert address, said
+        assert str(crawl / "own" / "larm" / "token") in said
+        with urlopen(f"{address[0]}healthz", timeout=60) as answer:
+            assert answer.read() == b"ok\n"
+        with socket.create_connection(("127.0.0.1", int(address[0].split(":")[2][:-1])), 60):  # somebody who says nothing
+            process.send_signal(number)
+            assert process.wait(60) == 0
+        assert process.stderr.read() == ""
+    assert re.fullmatch(r"\S+Z 127\.0\.0\.1 GET /healthz 200 3 \d\.\d{3}\n", (crawl / "access.log").read_text())

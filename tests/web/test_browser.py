@@ -1,0 +1,135 @@
+"""The search page as people use it: with a mouse, with a keyboard, without scripts, on a phone, in the dark, read aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.browser import Complaints, chromium, needs_chromium
+from tests.web.conftest import Served, Start, crawled
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser, server: Served) -> Iterator[Page]:
+    """Of which nothing may complain."""
+    complaints = Complaints()
+    with browser.new_context(base_url=server.address) as context:
+        page = context.new_page()
+        complaints.watch(page)
+        yield page
+    assert complaints == []
+
+
+def test_search_a_page_a_copy(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("searchbox").fill("cart")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("status")).to_contain_text("1 to 10 of 25 pages")
+    page.get_by_role("link", name="Page 3").click()
+    expect(page.get_by_role("status")).to_contain_text("21 to 25")
+    expect(page.get_by_role("list").get_by_role("listitem")).to_have_count(5)
+    page.get_by_role("link", name="stored copy of result 21").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Cart")
+    page.get_by_text("The original, without scripts").click()
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("body")).to_contain_text("crosses the causeway")
+
+
+def test_one_of_two_crawls(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("library").check()
+    page.get_by_role("searchbox").fill("tide")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_label("library")).to_be_checked()
+    expect(page.get_by_label("harbour")).not_to_be_checked()
+
+
+def test_with_the_keyboard_alone(page: Page) -> None:
+    page.goto("/search?q=eels")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("tide tables")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("tide tables – larm")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Tide tables":
+            break
+    expect(page.get_by_role("link", name="Tide tables", exact=True)).to_be_focused()
+
+
+def test_without_scripts(browser: Browser, server: Served) -> None:
+    with browser.new_context(base_url=server.address, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/")
+        page.get_by_role("searchbox").fill("tide tables")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("link", name="Tide tables", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+def test_axe_finds_nothing_and_nothing_runs_out_of_the_window(
+    browser: Browser, server: Served, width: int, scheme: str
+) -> None:
+    with browser.new_context(
+        base_url=server.address, viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light"
+    ) as context:
+        page = context.new_page()
+        url = server.get("/api/v1/search", params={"q": "tide"}).json()["hits"][0]["url"]
+        copy = "/copy?" + urlencode({"in": "harbour", "url": url})
+        others = {360: ["/search?q=zzzz", "/login"], 1400: ["/nothing"]}[width] if scheme == "light" else ["/"]
+        for path in ("/search?q=cart&explain=1&page=2", copy, *others):
+            page.goto(path)
+            found = Axe().run(page).response["violations"]
+            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_a_stored_page_that_means_ill(browser: Browser, start: Start, tmp_path: Path) -> None:
+    """Its scripts do not run, neither in our frame nor where its copy is opened by itself; and it goes nowhere."""
+    (tmp_path / "evil").mkdir()
+    body = (
+        "evil <script>document.title='ran'; top.document.title='ran'; alert(1)</script>"
+        "<img src=x onerror=\"document.title='ran'\"><svg onload=\"document.title='ran'\"></svg>"
+        "<meta http-equiv=refresh content='0;url=/healthz'><form action=/logout method=post><button>go</button></form>"
+        "<iframe src=\"javascript:top.document.title='ran'\"></iframe><a href=\"javascript:document.title='ran'\">click</a>"
+    )
+    address = crawled(tmp_path / "evil", {"/": ("Quiet", "evil", body)}, **{"crawl.max_pages": 5})
+    served = start(tmp_path / "evil")
+    complaints = Complaints()
+    with browser.new_context(base_url=served.address) as context:
+        page = context.new_page()
+        complaints.watch(page)
+        page.goto("/copy?" + urlencode({"in": "evil", "url": f"{address}/" if not address.endswith("/") else address}))
+        page.get_by_text("The original, without scripts").click()
+        frame = page.frame_locator("iframe")
+        frame.get_by_role("link", name="click").click()
+        frame.get_by_role("button", name="go").click()
+        expect(frame.get_by_role("link", name="click")).to_be_visible()
+        expect(page).to_have_title("Quiet – stored copy")
+        page.goto(page.locator("iframe").get_attribute("src") or "")
+        page.get_by_role("link", name="click").click()
+        expect(page).to_have_title("Quiet")
+        assert "/copy/original" in page.url
+    assert not [text for text in complaints if text.startswith("dialog")]

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from larm.config import Serve
+from larm.kit.units import Seconds
+from tests.web.conftest import HOSTILE, Served, Start, crawled
+
+TEMPLATES = Path(__file__).parents[2] / "larm" / "web" / "templates"
+
+
+def titles(text: str) -> list[str]:
+    return [unescape(found) for found in re.findall(r"<h2><a [^>]*>(.*?)</a></h2>", text)]
+
+
+def test_results_as_larm_search_has_them(server: Served) -> None:
+    """Both directories are one search; the words are marked, the crawl is named, the copy is a link."""
+    answer = server.get("/search", params={"q": "tide causeway"})
+    assert answer.status_code == 200
+    assert sorted(titles(answer.text)[:2]) == ["Books", "Tide tables"]
+    assert "<mark>causeway</mark>" in answer.text
+    assert "<span>in harbour</span>" in answer.text
+    assert "<span>in library</span>" in answer.text
+    assert "/copy?in=library" in answer.text
+    assert server.get("/search", params={"q": "tide", "in": "library"}).text.count("<li>") == 1
+
+
+def test_pages_of_results(server: Served) -> None:
+    first = server.get("/search", params={"q": "cart", "in": "harbour"})
+    assert "1 to 10 of 25 pages" in first.text
+    assert 'href="/search?q=cart&amp;in=harbour&amp;page=3"' in first.text
+    assert "21 to 25 of 25" in server.get("/search", params={"q": "cart", "in": "harbour", "page": "3"}).text
+    assert "none of them on page 9" in server.get("/search", params={"q": "cart", "in": "harbour", "page": "9"}).text
+    for odd in ("0", "-1", "x", "²", "9" * 50, ""):
+        assert server.get("/search", params={"q": "cart", "page": odd}).status_code == 200
+
+
+def test_notes_and_spelling(server: Served) -> None:
+    answer = server.get("/search", params={"q": "causwey site:"}).text
+    assert "site: without a host was ignored" in answer
+    answer = server.get("/search", params={"q": "zzzz"}).text
+    assert "Nothing found" in answer
+    assert 'Did you mean <a href="/search?q=causeway">causeway</a>' in server.get("/search", params={"q": "causewya"}).text
+
+
+def test_why_it_was_found(server: Served) -> None:
+    assert "<details>" not in server.get("/search", params={"q": "tide"}).text
+    answer = server.get("/search", params={"q": "tide", "explain": "1"}).text
+    assert re.search(r"<th scope=\"row\">word tide</th><td>[\d.]+</td>", answer)
+
+
+def test_without_words_it_is_the_first_page(server: Served) -> None:
+    assert server.get("/search", params={"q": "  "}).headers["location"] == "/"
+    answer = server.get("/")
+    assert answer.status_code == 200
+    assert 'name="in" value="library"' in answer.text
+
+
+def test_the_stored_copy(server: Served, harbour: Path) -> None:
+    found = server.get("/api/v1/search", params={"q": "tide tables", "in": "harbour"}).json()["hits"][0]["url"]
+    answer = server.get("/copy", params={"in": "harbour", "url": found})
+    assert answer.status_code == 200
+    assert "The tide comes in over the causeway" in answer.text
+    assert re.search(r'<iframe sandbox loading="lazy" [^>]*src="/copy/original\?in=harbour&amp;url=', answer.text)
+    original = server.get("/copy/original", params={"in": "harbour", "url": found})
+    assert b"The tide comes in" in original.content
+    assert original.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert original.headers["x-content-type-options"] == "nosniff"
+    for wrong in ({"in": "harbour", "url": "http://nowhere/"}, {"in": "nobody", "url": found}, {"url": found}, {}):
+        assert server.get("/copy", params=wrong).status_code == 404
+        assert server.get("/copy/original", params=wrong).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["..", "../harbour", "/etc", "harbour/../harbour", "%2e%2e", "harbour\0"])
+def test_no_parameter_is_a_path(server: Served, name: str) -> None:
+    for path in ("/copy", "/copy/original", "/search", "/api/v1/page", "/api/v1/search"):
+        answer = server.get(path, params={"in": name, "q": "tide", "url": "file:///etc/passwd"})
+        assert answer.status_code in {400, 404}, path
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):
+        assert server.get(path).status_code == 404
+
+
+def test_what_pages_say_is_text(start: Start, tmp_path: Path) -> None:
+    """Titles, passages, addresses and stored texts of somebody who means ill."""
+    hostile = {
+        "/": ("Home", "A quiet page."),
+        "/x?a=%22%3E%3Cscript%3Ealert(1)%3C/script%3E": ("<script>alert(1)</script>", "evil one"),
+        "/y": ('"><img src=x onerror=alert(1)>', "evil <script>alert(2)</script> </div> evil two"),
+        "/z": ("javascript:alert(1)", "evil {{ 7*7 }} {% raw %} \u202e three"),
+    }
+    (tmp_path / "evil").mkdir()
+    crawled(tmp_path / "evil", hostile)
+    served = start(tmp_path / "evil")
+    answer = served.get("/search", params={"q": "evil", "explain": "1"})
+    urls = [hit["url"] for hit in served.get("/api/v1/search", params={"q": "evil"}).json()["hits"]]
+    assert len(urls) == 3
+    copies = [served.get("/copy", params={"in": "evil", "url": url}).text for url in urls]
+    typed = (HOSTILE, '"><img src=x onerror=alert(1)>', "{{7*7}}")
+    queries = [served.get("/search", params={"q": words}).text for words in typed]
+    for text in [answer.text, *copies, *queries]:
+        tree = LexborHTMLParser(text)
+        assert [node.attributes for node in tree.css("script")] == [{"src": "/static/larm.js", "defer": None}]
+        assert not tree.css("img, object, embed, base, svg, style, meta[http-equiv]")
+        attributes = [name for node in tree.css("*") for name in node.attributes]
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        links = [node.attributes.get("href") or "" for node in tree.css("a")]
+        assert all(link.startswith(("/", "#", "http://")) for link in links)
+        assert "\u202e" not in text
+        assert "7*7" in text or "49" not in text
+
+
+def test_templates_have_no_way_around_escaping() -> None:
+    for template in TEMPLATES.iterdir():
+        text = template.read_text()
+        assert not re.search(r"\|\s*safe|autoescape|Markup|\son\w+=|style=|<style|javascript:", text), template
+        assert not re.search(r"<script(?! src=\"/static/larm.js\" defer>)", text), template
+
+
+def test_a_search_that_takes_too_long_is_stopped(start: Start, harbour: Path) -> None:
+    served = start(harbour, settings=Serve(search_time=Seconds(0.000001)))
+    answer = served.get("/search", params={"q": "tide"})
+    assert answer.status_code == 503
+    assert "harbour did not answer: it took longer than 1e-06 s and was stopped" in answer.text
+
+
+def test_a_directory_without_an_index_is_a_sentence(start: Start, harbour: Path, tmp_path: Path) -> None:
+    served = start(harbour, tmp_path)
+    answer = served.get("/search", params={"q": "tide"})
+    assert answer.status_code == 200
+    assert "did not answer: no index in" in answer.text
+    assert titles(answer.text) == ["Tide tables"]
+    alone = start(tmp_path)
+    assert alone.get("/search", params={"q": "tide"}).status_code == 503
+    assert alone.get("/copy", params={"in": tmp_path.name, "url": "http://a/"}).status_code == 503
+
+
+def test_crawls_below_a_root(start: Start, harbour: Path, library: Path) -> None:
+    served = start(root=harbour.parent)
+    assert "in harbour" not in served.get("/search", params={"q": "shelf"}).text
+    assert titles(served.get("/search", params={"q": "eels"}).text) == ["Eels"]
+
+
+def test_too_many_searches_are_told_to_come_again(start: Start, harbour: Path) -> None:
+    served = start(harbour, settings=Serve(searches=1, waiting=0))
+    desk_busy = [served.get("/search", params={"q": "tide"}).status_code for _ in range(3)]
+    assert desk_busy == [200, 200, 200], "one after the other there is room"
