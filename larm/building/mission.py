@@ -67,7 +67,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
     return notes
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class StoragesApart(msgspec.Struct, frozen=True):
     """The storages of the crawl, as far as they are not in this run, or were not in an earlier one."""
 
     absent: Mapping[str, Mapping[str, Any]]
@@ -85,12 +85,12 @@ class Shelf(msgspec.Struct, frozen=True):
         return [f"the storage {name} was not in all runs of this crawl; {when}" for name in self.late]
 
 
-def shelf_of(header: Header | None, chain: Sequence[str]) -> Shelf:
+def storages_apart(header: Header | None, chain: Sequence[str]) -> StoragesApart:
     """``chain``: the storages of this run."""
     if header is None:
-        return Shelf({}, ())
+        return StoragesApart({}, ())
     absent = {name: position for name, position in header.storages.items() if name not in chain}
-    return Shelf(absent, [name for name in chain if name not in header.storages or name in header.missed])
+    return StoragesApart(absent, [name for name in chain if name not in header.storages or name in header.missed])
 
 
 def limits_of(settings: Config) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
-from larm.building.mission import Mission, limits_of, mission_of, notes_of, shelf_of
+from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import (
     FilterParts,
     StorageParts,
@@ -58,7 +58,7 @@ from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import RobotsDesk
-from larm.frontier.robots.errand import RobotsErrand
+from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.traps.desk import TrapDesk
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
@@ -214,7 +214,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         enough=queues.enough,
         decide=traps.decide,
     )
-    errand = RobotsErrand(
+    robots_lander = RobotsLander(
         queues=queues,
         desk=desk,
         arrived=handler.robots_arrived,
@@ -238,8 +238,8 @@ def _assemble(  # noqa: PLR0915, PLR0917
     process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
     undo.append(process.close)
     triage = Triage(settings.processing, settings.fetch.page_size)
-    shelf = shelf_of(header, [line.name for line in lines if line.lasting])
-    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *shelf.notes(again=mission.again)]
+    apart = storages_apart(header, [line.name for line in lines if line.lasting])
+    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *apart.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = (
         Recrawl(
@@ -248,7 +248,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
             settings.recrawl.most_gone,
             notes.append,
             normalizer.parse,
-            whole=bool(shelf.late),
+            whole=bool(apart.late),
             limits=limits_of(settings),
         )
         if cycle
@@ -266,8 +266,8 @@ def _assemble(  # noqa: PLR0915, PLR0917
         counters=counters,
         logs=logs,
         lines=lines,
-        absent=shelf.absent,
-        missed=shelf.missed(again=mission.again),
+        absent=apart.absent,
+        missed=apart.missed(again=mission.again),
         scope=scope,
         restrict_to=settings.crawl.restrict_to,
         start_urls=start_urls,
@@ -341,7 +341,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         lines=lines,
         handler=handler,
         queues=queues,
-        errand=errand,
+        robots_lander=robots_lander,
         pool=pool,
         budget=budget,
         counters=counters,

@@ -29,7 +29,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     canonical: int = 0
     """Fingerprint of the address that it names as its canonical one; 0: none."""
     visit: bytes = b""
-    """Of an alias, and of who may become one, `pack`: to be indexed when it takes over."""
+    """Of an alias, and of what may become one, `pack`: to be indexed when it takes over."""
     features: int = 0
     """Of the main text; 0: none, or of an earlier larm."""
     letter: int = 0

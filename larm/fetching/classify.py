@@ -88,7 +88,7 @@ def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | 
     raw = ending.body
     if "content-encoding" not in headers:
         return Fetched(status, headers, raw, ending.timing, ending.stopped)
-    from larm.fetching.decoding import CantDecode, decode  # 3 ms of the start, for who needs it
+    from larm.fetching.decoding import CantDecode, decode  # 3 ms, where it is needed
 
     try:
         body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)

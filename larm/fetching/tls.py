@@ -17,7 +17,7 @@ def ca_file() -> str | None:
 
     The libcurl inside a pycurl wheel was built on another Linux, whose path need not exist here.
     """
-    import ssl  # for who needs it: 4 ms of the start
+    import ssl  # 4 ms, where it is needed
 
     return ssl.get_default_verify_paths().cafile
 

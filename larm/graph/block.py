@@ -166,7 +166,7 @@ def read_block(file: int, offset: int, end: int, path: Path) -> Stored:
 def last_kinds(path: Path, offset: int) -> dict[int, int]:
     """What the last row of each page says, by fingerprint, of the blocks from ``offset`` on; the last may be half written.
 
-    For who counts: checksums are not looked at. Raises StorageError.
+    For counting: checksums are not looked at. Raises StorageError.
     """
     found: dict[int, int] = {}
     try:

@@ -29,7 +29,7 @@ class Iteration:
     """The ranks of some nodes, more precise with each sweep."""
 
     def __init__(self, nodes: int, links: Sequence[LinkRows]) -> None:
-        """All alike at first; for who knows better, `rank` can be changed."""
+        """All alike at first; a caller that knows better changes `rank`."""
         # constant after construction
         self._links = links
         # only one thread

@@ -1,7 +1,7 @@
 """Document and Visit: what a fetched page is made into, and what the storages get.
 
-Made by ``larm.processing`` (on a fetcher thread), handed on by ``larm.river.crawl``, read by the storages (each on its own
-thread). All immutable.
+Documents are made by ``larm.processing``, on whatever thread or process reads pages; visits by `larm.river.landing`, and
+handed on by `larm.river.unloading`. Read by the storages (each on its own thread). All immutable.
 """
 
 from __future__ import annotations

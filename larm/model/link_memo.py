@@ -101,7 +101,7 @@ class PageLinks:
         self._origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
         self._root = self._origin + "/"
         self.hrefs = memo.hrefs(self._directory)
-        """What is known already: of the links of API documentation nine in ten. For who asks a hundred times a page."""
+        """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
 
     def resolve(self, href: str) -> Url | None:
         """Where ``href`` leads; None if it leads nowhere: empty, only a fragment, ``mailto:``, ``javascript:`` ...

@@ -1,4 +1,4 @@
-"""Novelty: what was found out about the text of one page, for who wants to know which addresses are worth their while.
+"""Novelty: what was found out about the text of one page, which tells what addresses are worth asking for.
 
 Made by `larm.duplicates.novelty` where a page was read; taken in by `larm.frontier.traps.desk`.
 """

@@ -1,6 +1,6 @@
 """Snapshot: every figure of a running crawl at one moment (LARM-78, LARM-112). Plain values, no behaviour but sums.
 
-Made by ``larm.river.crawl`` on whatever thread asks (the tick thread, the main thread), read by the reporter, the display and
+Made by `larm.river.probe` on whatever thread asks (the tick thread, the main thread), read by the reporter, the display and
 ``larm stats``. All immutable, and every field has a default: a part that does not count something leaves it at 0.
 """
 

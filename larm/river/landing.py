@@ -1,7 +1,7 @@
 """Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
 
 `land` runs on the fetcher threads, outside all locks: this is where pages are parsed. What it returns is carried out by
-``larm.river.crawl`` in one step of the gate.
+`larm.river.unloading` in one step of the gate.
 """
 
 from __future__ import annotations

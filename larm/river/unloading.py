@@ -18,7 +18,7 @@ from larm.fetching.pool import FetcherPool
 from larm.frontier.handler import MessageHandler
 from larm.frontier.politeness import policy
 from larm.frontier.queues import HostQueues
-from larm.frontier.robots.errand import RobotsErrand
+from larm.frontier.robots.landing import RobotsLander
 from larm.kit.counters import Counters
 from larm.kit.threads.gate import Gate
 from larm.kit.threads.tally import Tally
@@ -50,7 +50,7 @@ class Unloader:
         lines: Sequence[StorageLine],
         handler: MessageHandler,
         queues: HostQueues,
-        errand: RobotsErrand,
+        robots_lander: RobotsLander,
         pool: FetcherPool,
         budget: PageBudget,
         counters: Counters,
@@ -72,7 +72,7 @@ class Unloader:
         self._lines = lines
         self._handler = handler
         self._queues = queues
-        self._errand = errand
+        self._robots_lander = robots_lander
         self._pool = pool
         self._budget = budget
         self._counters = counters
@@ -117,7 +117,7 @@ class Unloader:
                 self._learn(novelties)
             robots = [(lease, outcome) for lease, outcome in ended if lease.robots]
             for lease, outcome in robots:
-                self._errand.land(lease, outcome)
+                self._robots_lander.land(lease, outcome)
             self._follow(landed, robots)
             record.add(landed)
         self._account(len(ended), sum(each.page for each in landed))
@@ -197,7 +197,7 @@ class Unloader:
         if decision.retry:
             counts["retry/count"] = 1
         self._counters.update(counts)
-        if landed.again is not None and self._errand.allows(landed.again):
+        if landed.again is not None and self._robots_lander.allows(landed.again):
             self._queues.add([landed.again])
         elif not decision.retry:
             self._tally.fall(1)

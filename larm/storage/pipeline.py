@@ -119,8 +119,8 @@ class StorageLine:
     def put(self, visits: Sequence[Visit], cost: int | None = None) -> None:
         """Queue a batch; never blocks. After a failure it is thrown away: no checkpoint can claim it any more.
 
-        ``cost``: that of the visits, for who puts them into several queues. Raises StorageError if the overflow can't be
-        written, and after `close`, which is a mistake of the caller.
+        ``cost``: that of the visits, for a caller that puts them into several queues. Raises StorageError if the overflow
+        can't be written, and after `close`, which is a mistake of the caller.
         """
         if not visits:
             return

@@ -42,7 +42,7 @@ def rows(rig: Rig, address: str, filters: Sequence[Filter] = ()) -> dict[str, st
 
 def checked(rig: Rig, body: bytes) -> None:
     rig.screen("a/first")
-    rig.errand.land(rig.one(), ok(body=body))
+    rig.robots_lander.land(rig.one(), ok(body=body))
     rig.settle()
 
 
@@ -75,7 +75,7 @@ def test_robots_txt_from_unknown_to_known(rig: Rig) -> None:
     assert rows(rig, "http://a/x")["robots.txt"] == "not asked for yet"
     rig.screen("a/first")
     assert rows(rig, "http://a/x")["robots.txt"] == "not known yet, 1 URLs wait for it"
-    rig.errand.land(rig.one(), ok(body=b"User-agent: *\nDisallow: /private\nAllow: /private/x\nCrawl-delay: 2.5"))
+    rig.robots_lander.land(rig.one(), ok(body=b"User-agent: *\nDisallow: /private\nAllow: /private/x\nCrawl-delay: 2.5"))
     rig.settle()
     found = rows(rig, "http://a/private/x")
     assert found["robots.txt"].startswith("line 3: Allow: /private/x (known until 1970-01-1")

@@ -15,7 +15,7 @@ from larm.frontier.hosts import ROW, HostBook
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
-from larm.frontier.robots.errand import RobotsErrand
+from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.saved_host import QueueRow
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counters import Counters
@@ -105,7 +105,7 @@ class Rig:
         self.sitemaps: list[URLMessage] = []
         self.log: list[str] = []
         self.counters = Counters()
-        self.errand = RobotsErrand(
+        self.robots_lander = RobotsLander(
             queues=self.queues,
             desk=self.desk,
             arrived=self.arrivals.append,
@@ -233,7 +233,7 @@ def drained(rig: Rig) -> list[str]:
         for lease in rig.queues.lease(1):
             order.append(lease.message.url.access.removeprefix("http://"))
             if lease.robots:
-                rig.errand.land(lease, ok())
+                rig.robots_lander.land(lease, ok())
                 rig.settle()
             else:
                 rig.end(lease)

@@ -47,7 +47,7 @@ def test_a_cut_is_a_copy(store: BlockStore) -> None:
     rig.put("a/2")
     (cut,) = rig.book.cut()
     before = cut.encode()
-    rig.errand.land(rig.one(), ok())
+    rig.robots_lander.land(rig.one(), ok())
     rig.settle()
     rig.end(rig.one())
     assert cut.encode() == before
@@ -123,7 +123,7 @@ def test_a_host_whose_rules_are_on_their_way_stays(store: BlockStore) -> None:
     """A checkpoint knows only the task for them; read back, it would be done a second time."""
     rig = Rig(store, of(hosts_in_memory=1))
     rig.screen("a/1")
-    rig.errand.land(rig.one(), ok())
+    rig.robots_lander.land(rig.one(), ok())
     rig.put("b/1", "c/1")
     rig.save()
     assert rig.settle() == (["http://a/1"], [])

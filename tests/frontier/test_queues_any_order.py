@@ -95,7 +95,7 @@ class Frontier(RuleBasedStateMachine):
     def end(self, which: int, outcome: object) -> None:
         lease = self.leases.pop(which % len(self.leases))
         if lease.robots:
-            self.rig.errand.land(lease, outcome)
+            self.rig.robots_lander.land(lease, outcome)
         else:
             decision = self.rig.end(lease, outcome)
             self._later(lease.host, decision.host_wait)
@@ -208,7 +208,7 @@ class Frontier(RuleBasedStateMachine):
         for _ in range(10 * self.added + 100):
             for lease in self.leases:
                 if lease.robots:
-                    self.rig.errand.land(lease, ok())
+                    self.rig.robots_lander.land(lease, ok())
                     self.rig.settle()
                 else:
                     self.rig.end(lease)

@@ -25,7 +25,7 @@ def answer(rig: Rig, body: bytes = b"") -> tuple[list[str], list[str]]:
     """Fetch robots.txt and let the handler have the rules."""
     lease = rig.one()
     assert lease.robots
-    rig.errand.land(lease, ok(body=body))
+    rig.robots_lander.land(lease, ok(body=body))
     return rig.settle()
 
 
@@ -36,7 +36,7 @@ def test_unknown_loading_checked(rig: Rig) -> None:
     assert rig.screen("a/2") == ([], []), "LARM-54: so is every later one"
     (lease,) = rig.queues.lease(9)
     assert (lease.robots, lease.message.url.access) == (True, "http://a/robots.txt")
-    rig.errand.land(lease, ok(body=PRIVATE))
+    rig.robots_lander.land(lease, ok(body=PRIVATE))
     assert rig.screen("a/3") == ([], []), "until the handler has the rules"
     passed, forbidden = rig.settle()
     assert passed == ["http://a/1", "http://a/2", "http://a/3"]
@@ -86,10 +86,10 @@ def test_each_scheme_of_a_host_has_a_robots_txt_of_its_own(rig: Rig) -> None:
         for lease in found:
             leases[lease.message.url.access] = lease
             if lease.message.url.access == "http://a/robots.txt":
-                rig.errand.land(lease, ok(body=PRIVATE))
+                rig.robots_lander.land(lease, ok(body=PRIVATE))
     assert rig.settle() == (["http://a/1"], ["http://a/private/1"])
     assert rig.host("a").waiting == 2 + 1
-    rig.errand.land(leases["https://a/robots.txt"], ok())
+    rig.robots_lander.land(leases["https://a/robots.txt"], ok())
     passed, forbidden = rig.settle()
     assert (passed, forbidden) == (["https://a/1", "https://a/private/1"], [])
 
@@ -111,7 +111,7 @@ def test_expired_rules_are_fetched_again(rig: Rig) -> None:
     assert rig.screen("a/private/3") == ([], [])
     lease = rig.one()
     assert lease.robots
-    rig.errand.land(lease, ok())
+    rig.robots_lander.land(lease, ok())
     assert rig.settle()[0] == ["http://a/private/3"]
 
 
@@ -161,7 +161,7 @@ def test_a_host_given_up_while_its_parked_messages_are_released(rig: Rig) -> Non
     rig.put("a/old")
     number = 2 * BATCH + 10
     rig.screen(*(f"a/{each}" for each in range(number)))
-    rig.errand.land(rig.one(), ok())
+    rig.robots_lander.land(rig.one(), ok())
     batches = rig.desk.settle(rig.arrivals.pop())
     first = next(batches)
     rig.queues.add(first)
@@ -188,7 +188,7 @@ def test_a_host_given_up_parks_without_counting(rig: Rig) -> None:
     lease = rig.one()
     assert lease.robots, "robots.txt first"
     assert rig.tally.value == 2
-    rig.errand.land(lease, ok())
+    rig.robots_lander.land(lease, ok())
     assert rig.settle()[0] == ["http://a/2"]
     for _ in range(2):
         rig.end(rig.one())
@@ -201,14 +201,14 @@ def test_rules_that_arrive_when_the_host_has_been_given_up(store: BlockStore) ->
     rig.put("a/old")
     rig.screen("a/1", "a/private/2", "b/1")
     leases = {lease.host: lease for lease in rig.queues.lease(9)}
-    rig.errand.land(leases["a"], ok(body=PRIVATE))
+    rig.robots_lander.land(leases["a"], ok(body=PRIVATE))
     rig.end(rig.one(), CONNECT)
     assert rig.host("a").dormant
     assert rig.tally.value == 1, "that of b"
     passed, forbidden = rig.settle()
     assert (passed, forbidden) == (["http://a/1"], ["http://a/private/2"])
     assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 2)
-    rig.errand.land(leases["b"], ok())
+    rig.robots_lander.land(leases["b"], ok())
     rig.settle()
     rig.end(rig.one())
     assert rig.zeros == 1
@@ -239,10 +239,10 @@ def test_an_arrival_that_nobody_waits_for(rig: Rig) -> None:
 
 def test_a_redirect_to_the_robots_txt_of_another_host_stays_the_task_of_this_one(rig: Rig) -> None:
     rig.screen("a/1")
-    rig.errand.land(rig.one(), Moved(301, "http://b/rules.txt", Timing()))
+    rig.robots_lander.land(rig.one(), Moved(301, "http://b/rules.txt", Timing()))
     lease = rig.one()
     assert (lease.host, lease.message.url.access) == ("a", "http://b/rules.txt")
-    rig.errand.land(lease, ok(body=PRIVATE))
+    rig.robots_lander.land(lease, ok(body=PRIVATE))
     assert rig.settle()[0] == ["http://a/1"]
     assert isinstance(rig.host("a").robots["http"].rules, RobotsRules)
     assert len(rig.book) == 1

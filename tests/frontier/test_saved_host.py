@@ -146,7 +146,7 @@ def test_a_request_after_the_last_checkpoint_counts(store: BlockStore, crawl_del
     """Nobody knows of it after a kill; the process that comes back at once must not ask again at once."""
     rig = Rig(store, of(delay=Seconds(2)))
     rig.screen("a/1", "a/2")
-    rig.errand.land(rig.one(), ok(body=b"User-agent: *\nCrawl-delay: %d" % crawl_delay))
+    rig.robots_lander.land(rig.one(), ok(body=b"User-agent: *\nCrawl-delay: %d" % crawl_delay))
     rig.settle()
     rig.fake.advance(100)
     rig.save()
@@ -171,7 +171,7 @@ def test_a_new_retry_at_the_same_moment_as_a_loaded_one(store: BlockStore) -> No
 def test_rules_survive_and_expire_by_the_wall_clock(store: BlockStore) -> None:
     rig = Rig(store)
     rig.screen("a/1")
-    rig.errand.land(rig.one(), ok(body=b"User-agent: *\nDisallow: /x\nCrawl-delay: 7"))
+    rig.robots_lander.land(rig.one(), ok(body=b"User-agent: *\nDisallow: /x\nCrawl-delay: 7"))
     rig.settle()
     rig.save()
     assert rig.load().screen("a/2", "a/x") == (["http://a/2"], ["http://a/x"])
@@ -201,7 +201,7 @@ def test_loading_goes_on_where_the_answer_had_not_reached_the_handler(store: Blo
     """Neither a task nor in the air: without a trace of it, the parked messages would wait for ever."""
     rig = Rig(store)
     rig.screen("a/1", "a/2")
-    rig.errand.land(rig.one(), ok())
+    rig.robots_lander.land(rig.one(), ok())
     assert len(rig.arrivals) == 1
     rig.save()
     new = rig.load()
@@ -215,7 +215,7 @@ def test_loading_goes_on_where_the_answer_had_not_reached_the_handler(store: Blo
 def test_loading_goes_on_for_each_scheme(store: BlockStore) -> None:
     rig = Rig(store)
     rig.screen("http://a/1", "https://a/2")
-    rig.errand.land(rig.one(), ok())
+    rig.robots_lander.land(rig.one(), ok())
     rig.save()
     assert drained(rig.load()) == ["a/robots.txt", "https://a/robots.txt", "a/1", "https://a/2"]
 

@@ -461,7 +461,7 @@ def test_a_host_is_at_rest_also_where_all_that_waited_for_robots_txt_was_forbidd
     rig.screen("https://a.test/private/x")
     lease = rig.one()
     assert lease.robots
-    rig.errand.land(lease, ok(body=b"User-agent: *\nDisallow: /"))
+    rig.robots_lander.land(lease, ok(body=b"User-agent: *\nDisallow: /"))
     assert rig.at_rest == []
     assert rig.settle() == ([], ["https://a.test/private/x"])
     assert rig.at_rest == ["a.test"]

@@ -166,7 +166,7 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
 
 
 class BytesReader:
-    """A connection to the database of a BytesCache, for who only reads. Raises OSError and sqlite3.Error."""
+    """A connection to the database of a BytesCache, for a process that only reads. Raises OSError and sqlite3.Error."""
 
     def __init__(self, directory: str, *, read_only: bool = False) -> None:
         """``read_only``: nothing in the directory can be changed, or is to be."""

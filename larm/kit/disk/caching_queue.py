@@ -120,7 +120,7 @@ class CachingQueue(Generic[T]):
         self.write(self.append(items))
 
     def append(self, items: Sequence[T]) -> list[int]:
-        """As `put_many`, but blocks that are full are left to `write`: for who holds a lock that others wait for."""
+        """As `put_many`, but blocks that are full are left to `write`: for a caller that holds a lock which others wait for."""
         if not items:
             return []
         with self._lock:

@@ -1,7 +1,8 @@
 """reading: a connection to an SQLite database that changes nothing, wherever the database lies. Any thread.
 
-In WAL mode, SQLite makes files beside a database even for who only reads: it fails on a read-only disk, on a full one, and in
-the directory of another user. Where there is no log beside the database, nobody writes to it, and nothing need be locked.
+In WAL mode, SQLite makes files beside a database even for a process that only reads: it fails on a read-only disk, on a full
+one, and in the directory of another user. Where there is no log beside the database, nobody writes to it, and nothing need be
+locked.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class DiskSeenSet:
         return answers
 
     def assume(self, delta: bytes) -> None:
-        """Take what `cut` returned as seen, without writing it: for who only looks while a crawl is running."""
+        """Take what `cut` returned as seen, without writing it: for a process that only looks while a crawl is running."""
         numbers = array("q")
         numbers.frombytes(delta)
         with self._lock:

@@ -61,7 +61,7 @@ NOTHING = Page("Not found", "There is nothing of that name.", status=404)
 
 @dataclass(frozen=True)
 class NamedWeb:
-    """One or several hosts, and what is expected of who crawls them."""
+    """One or several hosts, and what is expected of a crawler."""
 
     name: str
     starts: tuple[str, ...]

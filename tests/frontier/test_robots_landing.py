@@ -26,7 +26,7 @@ def land(rig: Rig, outcome: Outcome) -> str:
     rig.fake.advance(min(rig.queues.seconds_to_next(), 1e6))
     lease = rig.one()
     assert lease.robots
-    rig.errand.land(lease, outcome)
+    rig.robots_lander.land(lease, outcome)
     return lease.message.url.access
 
 
@@ -186,8 +186,8 @@ def test_counts(rig: Rig) -> None:
 def test_allows_asks_the_rules_that_we_have(rig: Rig) -> None:
     land(rig, ok(body=b"User-agent: *\nDisallow: /old"))
     rig.settle()
-    assert rig.errand.allows(message("http://a/new"))
-    assert not rig.errand.allows(message("http://a/old"))
+    assert rig.robots_lander.allows(message("http://a/new"))
+    assert not rig.robots_lander.allows(message("http://a/old"))
 
 
 def test_sitemaps_enter_the_river(rig: Rig) -> None:

@@ -1,4 +1,4 @@
-"""RobotsErrand: what follows when a request for robots.txt has ended (RFC 9309 2.3.1, LARM-58).
+"""RobotsLander: what follows when a request for robots.txt has ended (RFC 9309 2.3.1, LARM-58).
 
 Runs on the fetcher threads, inside a step of the gate. Rules go to the handler thread, sitemaps into the river; everything else
 means that the file is asked for again: elsewhere, later, or, where the host is given up, when the host gets its next chance.
@@ -23,7 +23,7 @@ from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Ref
 from larm.model.url import BadUrl, Url
 
 
-class RobotsErrand:
+class RobotsLander:
     """Shared by the fetcher threads; its state is in the host records."""
 
     def __init__(
