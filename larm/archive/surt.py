@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
-_WWW = re.compile(r"www\d*\.")
+_WWW = re.compile(r"^www\d*\.")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"  # all of ASCII that can be printed, but space, % and #
 _SESSIONS_IN_PATHS = (

@@ -62,7 +62,8 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
         notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
     if not settings.agent.contact and mission.hosts != {FILES}:
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
-    if not settings.robots.obey or "robots" not in settings.filters.order:
+    obeys = settings.robots.obey and "robots" in settings.filters.order
+    if not obeys and mission.hosts != {FILES}:
         notes.append("robots.txt is not obeyed")
     return notes
 

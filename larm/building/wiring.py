@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
+from larm.building.archives import archives_of, offline, paths_of
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import (
@@ -42,7 +46,7 @@ from larm.building.state import (
 )
 from larm.config import Config
 from larm.duplicates.novelty import NoveltyJudge
-from larm.errors import LarmError
+from larm.errors import ConfigError, LarmError
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
 from larm.fetching.air import Air
@@ -74,7 +78,9 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.model.file_rules import FileRules
+from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.url import URLNormalizer
 from larm.monitor.reporter import Reporter
 from larm.processing.triage import SLOW, Triage, Work
 from larm.reading.ahead import readers_of
@@ -93,11 +99,14 @@ from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering, state_of
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
-from larm.seams import Clock, CrawlOrder, Fetcher
+from larm.seams import Clock, CrawlOrder, Fetcher, Filter
 from larm.storage.graph import is_complete
 from larm.storage.overflow import Overflow
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
+
+if TYPE_CHECKING:
+    from larm.archive.catalogue import Catalogue
 
 __all__ = ["build_crawl", "check"]
 
@@ -117,6 +126,9 @@ def build_crawl(
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
+        archives = archives_of(settings.crawl.start)
+        if archives:
+            settings = offline(settings, archives)
         check(settings, directory)
         there = permit(directory, fresh=fresh)
         undo.append(DirectoryLock(directory).close)
@@ -159,11 +171,21 @@ def _assemble(  # noqa: PLR0915, PLR0917
     normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
     mission = mission_of(settings, normalizer, header, half_made=_half_made(settings, directory, header))
     start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
-    folders = file_rules(settings.files, directory, start_urls)
+    archives = archives_of(settings.crawl.start, header.start_urls if header else ())
+    notes: list[str] = []
+    catalogue = _catalogue(directory, logs, normalizer, counters, notes, undo) if archives else None
+    new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []
+    if catalogue:  # its addresses are the start URLs
+        mission = msgspec.structs.replace(mission, urls=(), starts=(), hosts={FILES})
+    folders = file_rules(settings.files, directory, start_urls) if catalogue is None else None
     addresses = _address_rule(settings, start_urls, header)
     lines = _lines(settings, directory, header, StorageParts(counters.add))
     exchanges = any(line.exchanges for line in lines)
-    pool = _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo, exchanges=exchanges)
+    pool = (
+        _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo, exchanges=exchanges)
+        if catalogue is None
+        else _archive_pool(settings, catalogue, clock, undo)
+    )
 
     order = _order(settings, directory, mission, clock, undo)
     book = HostBook(
@@ -175,7 +197,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         order=order,
     )
     watch = StartWatch(mission.urls, clock)
-    scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to else None
+    scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to and catalogue is None else None
     traps = TrapDesk(
         book,
         trap_settings(settings),
@@ -198,7 +220,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
     )
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
     chain = FilterChain(
-        filters(settings, FilterParts(scope or ScopeFilter(settings.crawl.restrict_to), state.seen, desk, traps, folders)),
+        filters(settings, FilterParts(scope or _wide_scope(settings, catalogue), state.seen, desk, traps, folders)),
         _open_filter_log(logs, clock),
         counters.add,
         watch.dropped,
@@ -239,7 +261,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
     undo.append(process.close)
     triage = Triage(settings.processing, settings.fetch.page_size)
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    notes = [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *apart.notes(again=mission.again)]
+    notes += [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *apart.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = (
         Recrawl(
@@ -379,6 +401,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         gate=gate,
         records=records,
         starts=mission.starts,
+        feed=catalogue.read(new_archives) if catalogue and new_archives else (),
         watch=watch,
         start_log=DatedLog(logs.open("starts"), clock).lines,
         recrawl=recrawl,
@@ -416,6 +439,34 @@ def _order(settings: Config, directory: Path, mission: Mission, clock: Clock, un
     if order is not None:
         undo.append(order.close)
     return order
+
+
+def _catalogue(  # noqa: PLR0917
+    directory: Path, logs: LogBook, normalizer: URLNormalizer, counters: Counters, notes: list[str], undo: Undo
+) -> Catalogue:
+    try:
+        from larm.archive.catalogue import Catalogue  # for who crawls archives
+    except ImportError as error:
+        raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
+    catalogue = Catalogue(directory / QUEUES, normalizer.parse, counters.add, logs.open("archive").line, notes.append)
+    undo.append(catalogue.close)
+    return catalogue
+
+
+def _archive_pool(settings: Config, catalogue: Catalogue, clock: Clock, undo: Undo) -> FetcherPool:
+    from larm.archive.fetcher import ArchiveFetcher
+
+    fetchers = [ArchiveFetcher(settings.fetch, catalogue, clock) for _ in range(settings.fetch.threads)]
+    undo += [fetcher.close for fetcher in fetchers]
+    return FetcherPool(fetchers)
+
+
+def _wide_scope(settings: Config, catalogue: Catalogue | None) -> Filter:
+    if catalogue is None:
+        return ScopeFilter(settings.crawl.restrict_to)
+    from larm.archive.scope import ArchiveScope
+
+    return ArchiveScope()
 
 
 def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:

@@ -12,7 +12,7 @@ the threads may take to end depends on how much they have left, so nobody cuts t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -110,6 +110,7 @@ class Crawl:
         gate: Gate,
         records: Sequence[FetcherRecord],
         starts: Sequence[URLMessage],
+        feed: Iterable[Sequence[URLMessage]],
         watch: StartWatch,
         start_log: Callable[[Sequence[str]], object],
         recrawl: Recrawl | None,
@@ -144,6 +145,8 @@ class Crawl:
         self._gate = gate
         self._records = records
         self._starts = starts
+        self._feed = feed
+        """URLs that are known before the river flows, in batches: those of an archive."""
         self._watch = watch
         self._start_log = start_log
         self._recrawl = recrawl
@@ -206,9 +209,12 @@ class Crawl:
                 for line in self._lines:
                     line.put([start_visit(self._starts)])
                 self._handler.put(self._starts)
+        for batch in self._feed:
+            self._handler.put(batch)
         if self._recrawl is not None:
             for batch in self._recrawl.due():
                 self._handler.put(batch)
+        if self._recrawl is not None or self._feed:
             self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:

@@ -67,7 +67,8 @@ class IndexStorage:
             if url is None:
                 continue
             if document is not None and document.index:
-                writer.add(self._page(url, visit, document, fetched), replace=visit.revisited)
+                when = fetched if visit.exchange is None else int(visit.exchange.began)
+                writer.add(self._page(url, visit, document, when), replace=visit.revisited)
             elif document is not None or visit.gone:
                 writer.delete(url.normalised)
 

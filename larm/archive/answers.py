@@ -1,0 +1,109 @@
+"""outcome_of: a record of an archive becomes what a fetch of the page would have brought. Pure; any thread."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import msgspec
+
+from larm.archive.scanning import Record
+from larm.config import Fetch
+from larm.fetching.classify import Ending, classify
+from larm.fetching.large import is_document
+from larm.model.exchange import Exchange
+from larm.model.outcome import Outcome, Timing
+
+_YEARS = 1990, 9000  # there was no web before, and dates of a clock that is wrong overflow
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CHUNKED = re.compile(rb"^transfer-encoding[ \t]*:.*chunked", re.IGNORECASE | re.MULTILINE)
+
+
+class Answer:
+    """A record that answers for its address: header and body apart. Raises ValueError where it has no status."""
+
+    def __init__(self, record: Record) -> None:
+        # constant after construction
+        self.url = record.get("warc-target-uri").strip("<>")
+        self.date = wall_of(record.get("warc-date"))
+        self.digest = record.get("warc-payload-digest")
+        self.kind = record.get("warc-type")
+        self.address = record.get("warc-ip-address")
+        self.cut = record.get("warc-truncated")
+        if self.kind == "resource":
+            mime = record.get("content-type") or "application/octet-stream"
+            self.head, self.body = f"HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n\r\n".encode(), record.block
+        else:
+            self.head, self.body = _parted(record.block)
+        found = _STATUS.match(self.head)
+        if found is None and self.head:
+            raise ValueError("its status line can't be read")
+        self.status = int(found[1]) if found else 0
+
+
+def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds: float) -> Outcome:
+    """What came, and when. ``original``: of a revisit, the capture that has its payload."""
+    head, body = answer.head, answer.body
+    if original is not None:
+        body = original.body
+        if not head or answer.status == 304:
+            head = original.head
+    lines = head.splitlines(keepends=True)
+    status = int(found[1]) if (found := _STATUS.match(head)) else 0
+    limit = int(settings.page_size)
+    if is_document(lines, body):
+        limit = max(limit, int(settings.document_size))
+    stopped = len(body) > limit or bool(answer.cut)
+    ending = Ending(
+        status=status,
+        lines=lines,
+        body=body[:limit] if 200 <= status < 300 else b"",
+        timing=Timing(seconds, len(body)),
+        limit=limit,
+        stopped=stopped,
+    )
+    outcome = classify(ending, answer.date)
+    exchange = Exchange(answer.url, b"", head, body[:limit], answer.address, answer.date, "length" if stopped else "")
+    return msgspec.structs.replace(outcome, exchange=exchange)
+
+
+def wall_of(date: str) -> float:
+    """WARC-Date -> seconds since 1970. Raises ValueError."""
+    try:
+        found = datetime.fromisoformat(date.strip())
+    except ValueError as error:
+        raise ValueError(f"its date can't be read: {date[:40]!r}") from error
+    if found.tzinfo is None or not _YEARS[0] <= found.year <= _YEARS[1]:
+        raise ValueError(f"its date can't be right: {date[:40]!r}")
+    return found.timestamp()
+
+
+def _parted(block: bytes) -> tuple[bytes, bytes]:
+    """Header, with the empty line, and body without transfer coding."""
+    if not block.startswith(b"HTTP/"):
+        return b"", block
+    crlf, lf = block.find(b"\r\n\r\n"), block.find(b"\n\n")
+    if crlf >= 0 and (lf < 0 or crlf < lf):
+        head, body = block[: crlf + 4], block[crlf + 4 :]
+    elif lf >= 0:
+        head, body = block[: lf + 2], block[lf + 2 :]
+    else:
+        head, body = block.rstrip(b"\r\n") + b"\r\n\r\n", b""
+    return head, _unchunked(body) if _CHUNKED.search(head) else body
+
+
+def _unchunked(body: bytes) -> bytes:
+    """Without the chunks that its header speaks of, unless somebody has taken them away before, or they are broken."""
+    pieces: list[bytes] = []
+    at = 0
+    while found := _CHUNK.match(body, at):
+        size = int(found[1], 16)
+        if not size:
+            return b"".join(pieces)
+        pieces.append(body[found.end() : found.end() + size])
+        if len(pieces[-1]) < size:
+            return b"".join(pieces)  # it was cut
+        at = found.end() + size
+        at += 2 if body.startswith(b"\r\n", at) else body.startswith(b"\n", at)
+    return body

@@ -1,0 +1,98 @@
+"""ArchiveFetcher: the `Fetcher` of the seams for pages in archives: no network, the answer is read from a WARC file.
+
+Made by the wiring where start URLs are archives, one for each fetcher thread, driven by that thread alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from pathlib import Path
+from typing import BinaryIO
+
+from larm.archive.answers import Answer, outcome_of
+from larm.archive.catalogue import Capture, Catalogue
+from larm.archive.scanning import read_at
+from larm.config import Fetch
+from larm.model.lease import Lease
+from larm.model.outcome import Failed, FailReason, Outcome, Timing
+from larm.seams import Clock
+
+_AT_A_TIME = 1_000_000  # bytes read in one `wait`
+_FILES = 16  # that are kept open
+
+
+class ArchiveFetcher:
+    """Implements `larm.seams.Fetcher`, but for `wake`: it never waits."""
+
+    def __init__(self, settings: Fetch, catalogue: Catalogue, clock: Clock) -> None:
+        # constant after construction
+        self._settings = settings
+        self._catalogue = catalogue
+        self._clock = clock
+        # only the fetcher thread
+        self._waiting: deque[Lease] = deque()
+        self._files: OrderedDict[str, BinaryIO] = OrderedDict()
+
+    def start(self, lease: Lease) -> None:
+        """See `larm.seams.Fetcher`."""
+        self._waiting.append(lease)
+
+    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:  # noqa: ARG002
+        """See `larm.seams.Fetcher`."""
+        ended: list[tuple[Lease, Outcome]] = []
+        read = 0
+        while self._waiting and read < _AT_A_TIME:
+            lease = self._waiting.popleft()
+            outcome = self._answer(lease)
+            read += outcome.timing.received
+            ended.append((lease, outcome))
+        return ended
+
+    def wake(self) -> None:
+        """See `larm.seams.Fetcher`."""
+
+    @property
+    def in_flight(self) -> int:
+        """See `larm.seams.Fetcher`."""
+        return len(self._waiting)
+
+    def abandon(self) -> list[Lease]:
+        """See `larm.seams.Fetcher`."""
+        leases = list(self._waiting)
+        self._waiting.clear()
+        return leases
+
+    def close(self) -> None:
+        """See `larm.seams.Fetcher`."""
+        self._waiting.clear()
+        while self._files:
+            self._files.popitem()[1].close()
+
+    def _answer(self, lease: Lease) -> Outcome:
+        began = self._clock.monotonic()
+        capture = self._catalogue.find(lease.message.url.fingerprint)
+        if capture is None:
+            return Failed(FailReason.FILE, "not in the archive", Timing())
+        try:
+            answer = self._read(capture)
+            original = None
+            if capture.payload:
+                there = self._catalogue.payload(capture.payload)
+                if there is None:
+                    return Failed(FailReason.FILE, f"the archive has no record with its payload, {capture.payload}", Timing())
+                original = self._read(there)
+        except (OSError, ValueError) as error:
+            return Failed(FailReason.FILE, f"{capture.file}, byte {capture.offset:,}: {error}", Timing())
+        return outcome_of(answer, original, self._settings, self._clock.monotonic() - began)
+
+    def _read(self, capture: Capture) -> Answer:
+        return Answer(read_at(self._file(capture.file), capture.offset))
+
+    def _file(self, path: str) -> BinaryIO:
+        file = self._files.get(path)
+        if file is None:
+            if len(self._files) >= _FILES:
+                self._files.popitem(last=False)[1].close()
+            file = self._files[path] = Path(path).open("rb")  # noqa: SIM115  closed by close()
+        self._files.move_to_end(path)
+        return file

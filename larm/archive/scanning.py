@@ -1,0 +1,190 @@
+"""scan: the records of a WARC file in their order, and what is damaged in it. Any thread.
+
+Damage costs the record that it is in: behind it the next one is looked for, by the magic of its compression, or by its first
+line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from base64 import b32encode
+from collections.abc import Callable, Iterator
+from hashlib import sha1
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+
+_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+_FIRST_LINE = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+\r?\n")
+_BLOCK = 4_000_000  # bytes that are searched at a time
+_OVERLAP = 64
+_LEAST_OF_GZIP = 18
+
+Damaged = Callable[[int, str], object]
+"""Told of an offset in a file, and what is wrong there."""
+
+
+class Record(NamedTuple):
+    """One record."""
+
+    offset: int
+    """Where it begins in the file: the record can be read from there."""
+    headers: dict[str, str]
+    block: bytes
+
+    def get(self, name: str) -> str:
+        """A header, by its name in lower case; empty where it is missing."""
+        return self.headers.get(name, "")
+
+
+def scan(path: Path, damaged: Damaged) -> Iterator[Record]:
+    """All records that are whole. Raises StorageError where the file can't be read at all."""
+    try:
+        with path.open("rb") as file:
+            yield from _scan(file, damaged)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def read_at(file: BinaryIO, offset: int) -> Record:
+    """The record that begins there. Raises ValueError where there is none, or it is not whole."""
+    file.seek(offset)
+    try:
+        for found in ArchiveIterator(file, parse_http=False):
+            record = _record(found)
+            if why := _flaw(record):
+                raise ValueError(why)
+            return record
+    except OSError as error:
+        raise ValueError(str(error)) from error
+    raise ValueError("no record is there")
+
+
+def is_by_record(path: Path) -> bool:
+    """Whether each record can be read by itself; a file that was compressed as a whole has to be unpacked first."""
+    try:
+        with path.open("rb") as file:
+            if file.read(3) != _GZIP:
+                return True
+            file.seek(0)
+            records = iter(ArchiveIterator(file, parse_http=False))
+            next(records).reader.read()
+            second = next(records).stream_pos
+            file.seek(second)
+            return file.read(3) == _GZIP
+    except (OSError, StopIteration):
+        return True
+
+
+def unpack(path: Path, target: Path) -> str:
+    """Undo that a file was compressed as a whole; what is wrong with it, if anything is. Raises StorageError."""
+    try:
+        with gzip.open(path) as packed, target.open("wb") as file:
+            try:
+                while piece := packed.read(_BLOCK):
+                    file.write(piece)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                return str(error)
+    except OSError as error:
+        raise disk_failure(target, error) from error
+    return ""
+
+
+def _scan(file: BinaryIO, damaged: Damaged) -> Iterator[Record]:
+    """The last record is held back till it is seen that another one, or the end, follows it."""
+    at: int | None = 0
+    counted = False  # the damage before ``at``
+    packed = file.read(4).startswith((_GZIP, _ZSTD))
+    while at is not None:
+        held: Record | None = None
+        try:
+            file.seek(at)
+            for found in ArchiveIterator(file, parse_http=False):
+                record = _record(found)
+                if held is not None:
+                    yield from _whole(held, damaged)
+                held, counted = record, False
+            if held is not None:
+                yield from _whole(held, damaged)
+            return
+        except (OSError, ValueError) as error:
+            if held is not None:
+                why = _flaw(held) or ("" if packed or held.get("warc-block-digest") else "its length is wrong")
+                counted = bool(why)  # so that the next one is not found is the same damage
+                if why:
+                    damaged(held.offset, why)
+                else:
+                    yield held
+            if not counted:
+                damaged(at if held is None else held.offset + 1, str(error))
+            counted = held is not None
+            at = _next_start(file, (at if held is None else held.offset) + 1)
+
+
+def _record(found: WarcRecord) -> Record:
+    headers = {name.lower(): value for name, value in found.headers.items()}
+    return Record(found.stream_pos, headers, found.reader.read())
+
+
+def _whole(record: Record, damaged: Damaged) -> Iterator[Record]:
+    why = _flaw(record)
+    if why:
+        damaged(record.offset, why)
+    else:
+        yield record
+
+
+def _flaw(record: Record) -> str:
+    """What is wrong with it by its own headers; empty: nothing."""
+    length = record.get("content-length")
+    if not (length.isascii() and length.isdigit()):
+        return "it does not say how long it is"
+    if len(record.block) != int(length):
+        return "it ends too early"
+    kind, _, digest = record.get("warc-block-digest").partition(":")
+    if kind.lower() == "sha1" and len(digest) == 32:
+        found = b32encode(sha1(record.block, usedforsecurity=False).digest()).decode()
+        if found != digest.upper():
+            return "it has another digest than it says"
+    return ""
+
+
+def _next_start(file: BinaryIO, after: int) -> int | None:
+    """Where the next record may begin; None: nowhere."""
+    file.seek(0)
+    magic = next((each for each in (_GZIP, _ZSTD) if file.read(4).startswith(each) or file.seek(0)), b"")
+    place = after
+    while True:
+        file.seek(place)
+        block = file.read(_BLOCK)
+        if magic:
+            hit = block.find(magic)
+            while hit >= 0:
+                if magic == _ZSTD or _is_member(file, place + hit):
+                    return place + hit
+                hit = block.find(magic, hit + 1)
+        elif found := _FIRST_LINE.search(block):
+            return place + found.start()
+        if len(block) < _BLOCK:
+            return None
+        place += len(block) - _OVERLAP
+
+
+def _is_member(file: BinaryIO, at: int) -> bool:
+    """Bytes look like gzip by chance; a record begins with its version."""
+    file.seek(at)
+    try:
+        return zlib.decompressobj(31).decompress(file.read(10_000), 5) == b"WARC/"
+    except zlib.error:
+        return False
+
+
+def not_an_archive(path: Path) -> StorageError:
+    """For a file in which there is no record at all."""
+    return StorageError(f"{path}: no WARC record in it; ARC files are not read: 'warcio recompress' makes WARC of them")

@@ -1,0 +1,21 @@
+"""ArchiveScope: in a crawl of archives, links that lead out of them are recorded and go nowhere. Handler thread only.
+
+All addresses of the archives enter before the first page is read, so a link to one of them has been visited; the filter stands
+behind ``visited``, and whatever is a link there is a link to elsewhere.
+"""
+
+from __future__ import annotations
+
+from larm.filters.chain import MessageFilter
+from larm.model.message import START, URLMessage
+
+
+class ArchiveScope(MessageFilter):
+    """Drops all but the addresses of the archives themselves."""
+
+    name = "scope"
+    log_name = "URLScopeFilter"
+
+    def judge(self, message: URLMessage) -> str | None:
+        """None for what was not found in a page."""
+        return None if message.referrer == START else "not in the archive"

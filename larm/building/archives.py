@@ -1,0 +1,79 @@
+"""Start URLs that are archives: which files they are, and the settings of a crawl that has no network.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from larm.config import Config
+from larm.errors import UsageError
+from larm.kit.units import Seconds
+from larm.model.file_url import FILES, file_path, file_url
+
+_ARCHIVE = re.compile(r".*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
+_BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
+_AT_A_TIME = 1_000  # pages of a host: a file is no server that could be busy
+
+
+def archives_of(starts: Iterable[str], earlier: Iterable[str] = ()) -> list[str]:
+    """The start URLs with folders replaced by the files in them, where they are archives; empty where they are none.
+
+    ``earlier``: start URLs of earlier runs. Raises UsageError for some of both kinds.
+    """
+    given = list(starts)
+    found = [(start, _files(start)) for start in given]
+    if not any(files for _, files in found):
+        if any(map(_is_archive, earlier)) and given:
+            raise UsageError("this directory is a crawl of WARC files: crawl the web into another one (--dir)")
+        return []
+    others = [start for start, files in found if not files] or [start for start in earlier if not _is_archive(start)]
+    if others:
+        raise UsageError(f"{others[0]}: WARC files are crawled by themselves: use a directory for each (--dir)")
+    return list(dict.fromkeys(file for _, files in found for file in files))
+
+
+def offline(settings: Config, archives: Sequence[str]) -> Config:
+    """Nobody is asked, so nobody needs a delay, and no robots.txt holds; links lead nowhere."""
+    replace = msgspec.structs.replace
+    frontier = replace(
+        settings.frontier, order="breadth-first", delay=Seconds(0), delay_factor=0.0, per_host=_AT_A_TIME, retries=0
+    )
+    filters = replace(
+        settings.filters,
+        order=("known_paths", "visited", "scope"),
+        traps=replace(settings.filters.traps, limits=False, repetition=False),
+    )
+    return replace(
+        settings,
+        crawl=replace(settings.crawl, start=tuple(archives), restrict_to="", max_depth=None, parked=False),
+        robots=replace(settings.robots, obey=False, sitemaps=False),
+        frontier=frontier,
+        filters=filters,
+    )
+
+
+def paths_of(archives: Iterable[str]) -> list[Path]:
+    """On the disk."""
+    return [Path(file_path(url)) for url in archives]
+
+
+def _is_archive(start: str) -> bool:
+    return start.startswith(FILES) and _ARCHIVE.fullmatch(start) is not None
+
+
+def _files(start: str) -> list[str]:
+    if not start.startswith(FILES):
+        return []
+    path = Path(file_path(start))
+    if not path.is_dir():
+        return [start] if _is_archive(start) else []
+    names = [each for each in sorted(path.iterdir()) if not _BESIDE.fullmatch(each.name)]
+    if not names or not all(each.is_file() and _ARCHIVE.fullmatch(each.name) for each in names):
+        return []
+    return [file_url(str(each)) for each in names]

@@ -1,0 +1,143 @@
+"""A crawl of WARC files: the same pages, texts and links as of the web that they were made of, without a network."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from larm import open_index
+from larm.errors import StorageError, UsageError
+from larm.storage.reader import StoreLog
+from larm.testing.random_web import random_web
+from larm.testing.web import SyntheticWeb
+from tests.shared_data import ROOT
+from tests.stories.crawls import ALL_HOSTS, indexed, lines, run_crawl, stored
+
+CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
+SAMPLES = ROOT / "warc-samples" / "given"
+
+
+def pages(directory: Path) -> dict[str, tuple[int, str, str, bytes]]:
+    log = StoreLog(directory)
+    return {row.url: (row.status, row.mime, row.title, log.body(row)) for row in log}
+
+
+def links(directory: Path) -> Counter[str]:
+    return Counter(line for line in lines(directory, "links") if not line.startswith("<start>"))
+
+
+def found(directory: Path, words: str) -> set[tuple[str, str, str]]:
+    return {(hit.url, hit.title, hit.snippet) for hit in open_index(directory).search(words, 50).hits}
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    """The directory of a crawl with an archive; its web is gone."""
+    with random_web(seed=33, hosts=6, pages=150) as web:
+        run_crawl(tmp_path / "live", web.start_urls, ALL_HOSTS | CHAIN)
+    return tmp_path / "live"
+
+
+def test_what_is_in_it_is_what_the_live_crawl_has(live: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    run = run_crawl(again, (live / "warc").as_uri() + "/")
+    assert (run.reason, run.notes) == ("finished", [])
+    assert pages(again) == pages(live)
+    assert links(again) == links(live)
+    assert indexed(again) == indexed(live)
+    for words in ("page", "host", "link"):
+        assert found(again, words) == found(live, words)
+    dates = {hit.url: hit.fetched for hit in open_index(live).search("page", 50).hits}
+    assert {hit.url: hit.fetched for hit in open_index(again).search("page", 50).hits} == dates
+    assert not run.counters.get("archive/damaged")
+
+
+def test_it_goes_on_where_it_was_and_a_revisit_changes_nothing(live: Path, tmp_path: Path) -> None:
+    again, start = tmp_path / "again", (live / "warc").as_uri() + "/"
+    assert run_crawl(again, start, {"crawl.max_pages": 20}).reason == "closespider_pagecount"
+    assert len(stored(again)) == 20
+    run_crawl(again, start)
+    assert pages(again) == pages(live)
+    assert set(stored(again).values()) == {1}
+    run = run_crawl(again, start)
+    assert run.counters["revisit/unchanged"] == len(pages(live))
+    assert pages(again) == pages(live)
+
+
+def test_more_archives_may_come_and_the_last_capture_counts(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", "Old", "first words", links=["/1", "http://b.localhost/"])
+    site.page("/1", "One", "stays")
+    start = web.url("a.localhost")
+    run_crawl(tmp_path / "live", start, CHAIN)
+    shutil.copytree(tmp_path / "live" / "warc", tmp_path / "first")
+    site.page("/", "New", "other words", links=["/2"])
+    site.page("/2", "Two", "came later")
+    run_crawl(tmp_path / "live", start, CHAIN)
+    again = tmp_path / "again"
+    run = run_crawl(again, (tmp_path / "first").as_uri() + "/")
+    assert {title for _, _, title, _ in pages(again).values()} == {"Old", "One"}
+    assert run.counters["scope/filtered"] >= 1  # that it leads out is recorded
+    assert any("b.localhost" in line for line in lines(again, "links"))
+    both = tmp_path / "both"
+    run_crawl(both, (tmp_path / "live" / "warc").as_uri() + "/")
+    assert {title for _, _, title, _ in pages(both).values()} == {"New", "One", "Two"}
+
+
+def test_damage_is_counted_named_and_told(live: Path, tmp_path: Path) -> None:
+    (file,) = (live / "warc").glob("*.warc.gz")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+    again = tmp_path / "again"
+    run = run_crawl(again, file.as_uri())
+    assert run.counters["archive/damaged"] == 1
+    assert len(lines(again, "archive")) == 1
+    assert "records of the archives: 1 damaged; logs/archive.log names them" in run.notes
+    assert len(pages(live)) - 1 <= len(pages(again)) <= len(pages(live))
+
+
+def test_one_that_was_compressed_as_a_whole(live: Path, tmp_path: Path) -> None:
+    (file,) = (live / "warc").glob("*.warc.gz")
+    whole = tmp_path / "whole.warc.gz"
+    whole.write_bytes(gzip.compress(gzip.decompress(file.read_bytes())))
+    run_crawl(tmp_path / "again", whole.as_uri())
+    assert pages(tmp_path / "again") == pages(live)
+
+
+def test_what_is_no_archive_is_refused(web: SyntheticWeb, tmp_path: Path) -> None:
+    file = tmp_path / "a.warc"
+    file.write_bytes(b"nothing")
+    with pytest.raises(UsageError, match="WARC files are crawled by themselves"):
+        run_crawl(tmp_path / "a", [file.as_uri(), "http://a.localhost/"])
+    run = run_crawl(tmp_path / "b", file.as_uri())
+    assert isinstance(run.ending.error, StorageError)
+    assert "no WARC record in it; ARC files are not read" in str(run.ending.error)
+
+
+@pytest.mark.parametrize("name", sorted(path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*.warc*")))
+def test_samples_of_other_tools(tmp_path: Path, name: str) -> None:
+    file = tmp_path / Path(name).name.removesuffix(".bad")
+    shutil.copy(SAMPLES / name, file)
+    run = run_crawl(tmp_path / "crawl", file.as_uri())
+    assert run.reason == "finished", run.ending
+    assert run.counters["archive/records"] > 0
+    broken = {"example-bad-non-chunked", "example-trunc", "example-wrong-chunks"}
+    assert bool(run.counters.get("archive/damaged")) is (file.name.partition(".warc")[0] in broken)
+    if "original" in name or name.startswith("warcio/example.") or "resource" in name:
+        assert len(pages(tmp_path / "crawl")) == 1
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")
+def test_a_revisit_in_another_file_has_its_original(tmp_path: Path) -> None:
+    for name in ("20130729-heritrix-original", "20130729-heritrix-revisit-with-http-headers"):
+        shutil.copy(SAMPLES / "warc-specifications" / f"{name}.warc.gz", tmp_path / f"{name}.warc.gz")
+    run_crawl(tmp_path / "crawl", f"{tmp_path.as_uri()}/")
+    ((status, mime, title, body),) = pages(tmp_path / "crawl").values()
+    assert (status, mime) == (200, "text/html")
+    assert title
+    assert len(body) > 10_000
