@@ -19,6 +19,9 @@ from larm.kit.units import ByteSize, Seconds
 from larm.kit.yaml_text import parse_yaml, read_text
 from larm.model.domain import DomainRule
 
+CONFIG_FILE = "config.yaml"
+"""In a crawl's directory."""
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Weight = Annotated[float, msgspec.Meta(ge=-1_000_000, le=1_000_000)]

@@ -11,7 +11,8 @@ import click
 import msgspec
 
 from larm import __version__
-from larm.cli.options import CONFIG_FILE, LarmCommand, directory_option, effective, verbose_option
+from larm.cli.options import LarmCommand, directory_option, effective, verbose_option
+from larm.config import CONFIG_FILE
 
 
 @click.command(cls=LarmCommand)

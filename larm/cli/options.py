@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 import click
 
-from larm.config import Config, load
+from larm.config import CONFIG_FILE, Config, load
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
-CONFIG_FILE = "config.yaml"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -20,15 +18,13 @@ from larm.duplicates.lookup import aliases_in
 from larm.index.reader import IndexReader
 from larm.index.schema import index_exists
 from larm.kit.disk.files import is_there
+from larm.monitor.history import Moment, history
 from larm.monitor.reporter import LOG
-from larm.monitor.thread_log import COLUMNS
 from larm.recrawl.revisit import page_rows
 from larm.river.causes import cause_of_status
 from larm.storage.reader import StoreLog
 
 _SLOWEST = 20
-_POINTS = 400
-"""Of a curve: more than a screen shows of one."""
 _FETCH = re.compile(rb"\d\d:\d\d:\d\d:\d{3}: (\d+) ms: .*?: (\S+)\n")
 _SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
@@ -42,21 +38,6 @@ class SiteRow(msgspec.Struct):
     redirects: int = 0
     received: int = 0
     """Bytes of its pages."""
-
-
-class Moment(msgspec.Struct, frozen=True):
-    """A point of the curves, of which each run has its own."""
-
-    wall: float
-    """Seconds since 1970."""
-    run: int
-    requests: int
-    """Of the run so far, as is what was received."""
-    received: int
-    waiting: int
-    """URLs in all queues."""
-    memory: int
-    """Bytes."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -135,7 +116,7 @@ def report_of(directory: Path) -> Report:
         largest=sorted(largest, reverse=True),
         aliases=aliases_in(directory / QUEUES / ALIASES),
         languages=IndexReader(directory / INDEX).values("lang") if index_exists(directory / INDEX) else [],
-        moments=_moments(directory / LOGS / LOG),
+        moments=history(directory / LOGS / LOG),
     )
 
 
@@ -170,35 +151,3 @@ def _slowest(logs: Path) -> list[tuple[int, str]]:
                 if found := _FETCH.fullmatch(line):
                     _keep(heap, (int(found[1]), found[2].decode("utf-8", "replace")))
     return sorted(heap, reverse=True)
-
-
-def _moments(path: Path) -> list[Moment]:
-    """Of the monitor's log, some hundred of its lines."""
-    moments = list(_read_moments(path)) if is_there(path) else []
-    step = max(1, len(moments) // _POINTS)
-    last = {len(moments) - 1} | {n for n, (one, other) in enumerate(pairwise(moments)) if one.run != other.run}
-    return [each for n, each in enumerate(moments) if n % step == 0 or n in last]
-
-
-def _read_moments(path: Path) -> Iterator[Moment]:
-    run, before = 0, -1
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            _, _, rest = line.rstrip("\n").partition(";")
-            elapsed, _, columns = rest.partition(";")
-            values = dict(zip(COLUMNS, columns.split(";"), strict=False))
-            if not elapsed.isdigit() or not values.get("time", "").isdigit():
-                continue  # the line of names
-            run += int(elapsed) < before
-            before = int(elapsed)
-            try:
-                yield Moment(
-                    int(values["time"]) / 1000,
-                    run,
-                    int(values["overallTasksRun"]),
-                    int(values["overallBytesRead"]),
-                    int(values["urlsQueued"]) + int(values["urlsWaiting"]),
-                    int(values["memUsed"]),
-                )
-            except (KeyError, ValueError):  # the last line of a process that was killed
-                continue

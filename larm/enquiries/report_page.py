@@ -7,7 +7,8 @@ from datetime import datetime
 from html import escape
 from itertools import groupby, pairwise
 
-from larm.enquiries.report import Moment, Report
+from larm.enquiries.report import Report
+from larm.monitor.history import Moment
 from larm.monitor.rates import size
 
 _WIDE, _HIGH = 600, 120  # of a curve, in its own units

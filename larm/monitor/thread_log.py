@@ -32,6 +32,8 @@ COLUMNS = (
     "urlLengthFiltered",
     "checkpointMs",  # what the last checkpoint took; the crawl goes on meanwhile
     "checkpointBytes",
+    "pages",  # of all runs
+    "errors",  # fetches that failed, and answers of 400 and more
 )
 
 
@@ -62,6 +64,8 @@ def line(now: Snapshot, wall: float, memory: Memory) -> str:
         now.filtered.get("length", 0),
         int(now.checkpoint_seconds * 1000),
         now.checkpoint_bytes,
+        now.pages,
+        now.errors,
     )
     return _prefix(wall, now.elapsed) + ";".join(map(str, values)) + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -14,14 +15,17 @@ from starlette.types import ASGIApp
 
 from larm.config import Serve
 from larm.errors import LarmError
-from larm.web import api, copy_page, search_api, search_page, small
+from larm.web import api, copy_page, monitor_page, search_api, search_page, small, start_page
 from larm.web.access import Access, Kind
 from larm.web.accounting import Accounting, WriteLine
 from larm.web.directories import Directories
+from larm.web.events import Events
 from larm.web.guard import Guard
 from larm.web.metrics import Metrics
+from larm.web.notices import Notices
 from larm.web.page import message
 from larm.web.search_desk import SearchDesk
+from larm.web.starting import Starting
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -30,6 +34,16 @@ _PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SEARCH, "GET", "/search", search_page.search),
     (Kind.SEARCH, "GET", "/copy", copy_page.copy),
     (Kind.SEARCH, "GET", "/copy/original", copy_page.original),
+    (Kind.SHOW, "GET", "/metrics", small.metrics),
+    (Kind.SHOW, "GET", "/crawls", monitor_page.crawls),
+    (Kind.SHOW, "GET", "/crawls/{name}", monitor_page.crawl),
+    (Kind.SHOW, "GET", "/crawls/{name}/events", monitor_page.events),
+    (Kind.SHOW, "GET", "/crawls/{name}/hosts", monitor_page.hosts),
+    (Kind.SHOW, "GET", "/crawls/{name}/log", monitor_page.log),
+    (Kind.CHANGE, "POST", "/crawls/{name}/steer", monitor_page.steer),
+    (Kind.CHANGE, "POST", "/crawls/{name}/start", start_page.go_on),
+    (Kind.CHANGE, "GET", "/start", start_page.form),
+    (Kind.CHANGE, "POST", "/start", start_page.start),
 )
 _FREE: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SEARCH, "GET", "/opensearch.xml", small.opensearch),
@@ -42,14 +56,23 @@ _FREE: Sequence[tuple[Kind, str, str, Handler]] = (
 """Nobody needs a token for these."""
 
 
+class Application(NamedTuple):
+    """What a server runs."""
+
+    asgi: ASGIApp
+    close: Callable[[], None]
+    """At the end of the server, on the event loop: what would go on for ever ends."""
+
+
 def application(
     directories: Directories, access: Access, settings: Serve, names: Collection[str] = (), log: WriteLine | None = None
-) -> ASGIApp:
+) -> Application:
     """All of it; ``names``: host names of this server, ``log`` takes a line for each request."""
     metrics = Metrics()
-    pages = [*_PAGES, (Kind.SHOW, "GET", "/metrics", small.metrics)]
     routes: list[BaseRoute] = [
-        Route(path, _permitted(kind, handler), methods=[method]) for kind, method, path, handler in pages if access.exists(kind)
+        Route(path, _permitted(kind, handler), methods=[method])
+        for kind, method, path, handler in _PAGES
+        if access.exists(kind)
     ]
     routes += [Route(path, handler, methods=[method]) for kind, method, path, handler in _FREE if access.exists(kind)]
     endpoints = [each for each in search_api.ENDPOINTS if access.exists(each.kind)]
@@ -63,7 +86,10 @@ def application(
     app.state.access = access
     app.state.metrics = metrics
     app.state.desk = SearchDesk(settings, metrics)
-    return Accounting(Guard(app, names), routes, metrics, log)
+    app.state.events = Events()
+    app.state.notices = Notices()
+    app.state.starting = Starting(directories.root)
+    return Application(Accounting(Guard(app, names), routes, metrics, log), app.state.events.close)
 
 
 def _permitted(kind: Kind, handler: Handler) -> Handler:

@@ -11,7 +11,9 @@ from starlette.responses import HTMLResponse
 from larm import __version__
 from larm.index.meta_words import MIME_NAMES
 from larm.monitor.printable import harmless, printable
+from larm.monitor.rates import duration, size
 from larm.search.answer import moment
+from larm.web.chart import HEIGHT, WIDTH
 
 _OPENED = ("http://", "https://")
 """Addresses that a browser may be sent to; of all others, such as javascript:, the text is shown and no link."""
@@ -19,6 +21,10 @@ _OPENED = ("http://", "https://")
 
 def _day(seconds: int) -> str:
     return (moment(seconds) or "")[:10]
+
+
+def _clock(seconds: float) -> str:
+    return (moment(int(seconds)) or "").replace("T", " ").removesuffix("Z")
 
 
 def _kind(mime: str) -> str:
@@ -37,9 +43,10 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("larm.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"day": _day, "kind": _kind, "plain": printable, "lines": harmless}
+    environment.globals |= {"width": WIDTH, "height": HEIGHT, "version": __version__}
+    environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": _clock, "kind": _kind}
+    environment.filters |= {"size": size, "duration": duration}
     environment.tests["opened"] = can_be_opened
-    environment.globals["version"] = __version__
     return environment
 
 
@@ -50,8 +57,12 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     """A page; ``values`` are what the template names."""
     access = request.app.state.access
     shared = {"public": access.public_search, "signed_in": access.signed_in(request), "path": request.url.path}
-    text = _pages.get_template(template).render(**shared, **values)
-    return HTMLResponse(text, status)
+    return HTMLResponse(text_of(template, **shared, **values), status)
+
+
+def text_of(template: str, **values: Any) -> str:
+    """What a template makes of the values it names."""
+    return _pages.get_template(template).render(**values)
 
 
 def message(request: Request, status: int, title: str, *sentences: str) -> HTMLResponse:

@@ -10,15 +10,15 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 
 import uvicorn
-from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from larm.errors import UsageError
+from larm.web.app import Application
 
 _CONNECTIONS = 1_000
 _LARGEST_HEAD = 81_920
@@ -63,6 +63,16 @@ class _PunctualProtocol(H11Protocol):
 class _Server(uvicorn.Server):
     """Ends by a signal as by anything else: uvicorn would send it to itself again then, and the process would be killed."""
 
+    def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
+        super().__init__(config)
+        # constant after construction
+        self._close = close
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """What would go on for ever ends first."""
+        self._close()
+        await super().shutdown(sockets)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """A second Ctrl-C does not wait for requests under way."""
@@ -105,10 +115,10 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_server(app: ASGIApp) -> uvicorn.Server:
+def make_server(app: Application) -> uvicorn.Server:
     """``run(sockets=[socket])`` returns after SIGTERM or SIGINT, within five seconds; ``should_exit`` ends it, too."""
     config = uvicorn.Config(
-        app,
+        app.asgi,
         http=_PunctualProtocol,
         ws="none",
         lifespan="off",
@@ -121,4 +131,4 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         timeout_graceful_shutdown=_LAST_SECONDS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
-    return _Server(config)
+    return _Server(config, app.close)

@@ -16,7 +16,7 @@ from larm.testing.clock import FakeClock
 LARM_COLUMNS = (
     "time;overallBytesRead;overallTasksRun;urlsQueued;urlsWaiting;isWorkingOnMessage;urlsScopeFiltered;urlsVisitedFiltered;"
     "urlsREFiltered;memUsed;memFree;totalMem;nrHosts;visitedSize;visitedStringSize;bytesPerThread;urlLengthFiltered;"
-    "checkpointMs;checkpointBytes"
+    "checkpointMs;checkpointBytes;pages;errors"
 )
 PREFIX = re.compile(r"\d\d:\d\d:\d\d:\d{3};\d+;")
 

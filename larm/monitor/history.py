@@ -1,0 +1,124 @@
+"""History: how a crawl went, from ``logs/ThreadMonitor.log``: some hundred of its lines, evenly spread over all runs.
+
+The log has a line every five seconds, so it is the record of a crawl over time, and there is no other one. It is looked at in
+some hundred places, however long it is: a week has 20 MB. Any thread; a crawl may be writing. For ``larm report`` and
+``larm serve``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from larm.kit.disk.disk_failure import disk_failure
+from larm.monitor.thread_log import COLUMNS
+
+POINTS = 400
+"""More than a screen shows of a curve."""
+_LONGEST = 65_536
+"""Bytes of a line."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """A line of the log. Counts are of the run so far."""
+
+    wall: float
+    """Seconds since 1970."""
+    run: int
+    requests: int
+    received: int
+    waiting: int
+    """URLs in all queues."""
+    memory: int
+    """Bytes."""
+    pages: int = 0
+    """Of all runs; 0: an earlier larm did not write it. So are ``errors``, of the run."""
+    errors: int = 0
+    elapsed: int = 0
+    """Milliseconds since the run began."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What a crawl did between two moments of the same run."""
+
+    wall: float
+    """Its end."""
+    run: int
+    pages: float
+    """A second; so are the next two."""
+    received: float
+    errors: float
+    waiting: int
+
+
+def history(path: Path, points: int = POINTS) -> list[Moment]:
+    """Some ``points`` moments of the log, oldest first. Raises StorageError."""
+    try:
+        moments = list(_sampled(path, points))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    return moments
+
+
+def steps(moments: list[Moment]) -> list[Step]:
+    """Rates between neighbours; none between two runs."""
+    found = []
+    for one, other in pairwise(moments):
+        seconds = other.wall - one.wall
+        if one.run == other.run and seconds > 0:
+            found.append(
+                Step(
+                    wall=other.wall,
+                    run=other.run,
+                    pages=max(0, other.pages - one.pages) / seconds,
+                    received=max(0, other.received - one.received) / seconds,
+                    errors=max(0, other.errors - one.errors) / seconds,
+                    waiting=other.waiting,
+                )
+            )
+    return found
+
+
+def _sampled(path: Path, points: int) -> Iterator[Moment]:
+    with path.open("rb") as log:
+        size = os.fstat(log.fileno()).st_size
+        step = size // max(1, points)
+        run, before, place = 0, -1, 0
+        while line := log.readline(_LONGEST):
+            moment = _parsed(line)
+            if moment is not None:
+                run += moment.elapsed < before
+                before = moment.elapsed
+                yield msgspec.structs.replace(moment, run=run)
+            place += step
+            if log.tell() < place < size - step:  # the last part is read whole, or its end would be missed
+                log.seek(place)
+                log.readline(_LONGEST)
+
+
+def _parsed(line: bytes) -> Moment | None:
+    """None for the line of names, and for one that a process which was killed did not end."""
+    text = line.decode("utf-8", "replace")
+    _, _, rest = text.rstrip("\n").partition(";")
+    elapsed, _, columns = rest.partition(";")
+    values = dict(zip(COLUMNS, columns.split(";"), strict=False))
+    try:
+        return Moment(
+            wall=int(values["time"]) / 1000,
+            run=0,
+            requests=int(values["overallTasksRun"]),
+            received=int(values["overallBytesRead"]),
+            waiting=int(values["urlsQueued"]) + int(values["urlsWaiting"]),
+            memory=int(values["memUsed"]),
+            pages=int(values.get("pages", 0)),
+            errors=int(values.get("errors", 0)),
+            elapsed=int(elapsed),
+        )
+    except (KeyError, ValueError):
+        return None

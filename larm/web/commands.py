@@ -1,0 +1,43 @@
+"""Commands: what a button asks of a running crawl; from the fields of a form to a request of `larm.control`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from larm.control.requests import Checkpoint, Do, Request, Stop
+from larm.river.orders import Add, Block, Done, Pause, Reopen, Resume, Set, Unblock
+
+Fields = Mapping[str, str]
+
+
+class BadCommandError(Exception):
+    """There is no such command, or something is missing; ``str`` says what."""
+
+
+_COMMANDS: Mapping[str, Callable[[Fields], Request[Done]]] = {
+    "pause": lambda _: Do(Pause()),
+    "resume": lambda _: Do(Resume()),
+    "stop": lambda _: Stop(),
+    "checkpoint": lambda _: Checkpoint(),
+    "add": lambda fields: Do(Add(tuple(_needed(fields, "urls").split()))),
+    "set": lambda fields: Do(Set(_needed(fields, "key"), _needed(fields, "value"))),
+    "block": lambda fields: Do(Block(_needed(fields, "host"))),
+    "unblock": lambda fields: Do(Unblock(_needed(fields, "host"))),
+    "reopen": lambda fields: Do(Reopen(_needed(fields, "pattern"), fields.get("host", "").strip())),
+}
+NAMES = tuple(_COMMANDS)
+
+
+def request_of(command: str, fields: Fields) -> Request[Done]:
+    """Raises BadCommandError."""
+    found = _COMMANDS.get(command)
+    if found is None:
+        raise BadCommandError(f"there is no such command; there are {', '.join(NAMES)}")
+    return found(fields)
+
+
+def _needed(fields: Fields, name: str) -> str:
+    value = fields.get(name, "").strip()
+    if not value:
+        raise BadCommandError(f"{name} is missing")
+    return value

@@ -1,0 +1,151 @@
+"""Crawls: what is known of the crawl of a directory, running or not, and how a running one is asked. On threads.
+
+A running crawl is asked by its control socket; of one that does not run its last figures are read. Whoever dies, the other goes
+on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from larm.building.state import LOGS
+from larm.config import CONFIG_FILE
+from larm.control.client import Control, NotRunning
+from larm.control.requests import Errors, Pages, Report, Request, Status
+from larm.errors import LarmError, StorageError
+from larm.kit.disk.files import is_there
+from larm.model.seen import Seen
+from larm.monitor.history import Step, history, steps
+from larm.monitor.reporter import LOG, STATS
+from larm.monitor.snapshot import Snapshot
+from larm.web.directories import Served
+
+_PATIENCE = 5.0
+"""Seconds for an answer; a crawl answers within milliseconds, whatever it does."""
+_LAST = 10
+"""Pages and errors that are shown."""
+A = TypeVar("A")
+
+
+class Crawl(NamedTuple):
+    """How the crawl of a directory stands."""
+
+    name: str
+    state: str
+    """running, paused, idle, ending; or, where it does not run, why it ended."""
+    runs: bool
+    limited_by: str
+    figures: Snapshot
+    pages_per_second: float
+    bytes_per_second: float
+    written: float
+    """When these figures were taken, in seconds since 1970; 0: there are none."""
+    changes: dict[str, str]
+    waits: tuple[str, ...]
+    can_start: bool
+    """It does not run, and there is something to run: a configuration, or a crawl to go on with."""
+    said: str
+    """What is wrong with the directory; empty: nothing."""
+
+
+class _Saved(msgspec.Struct):
+    """What is read of stats.json."""
+
+    state: str = ""
+    finish_reason: str = ""
+    written: float = 0.0
+    figures: Snapshot = Snapshot()
+
+
+class Lately(NamedTuple):
+    """What a running crawl did last, the newest first."""
+
+    pages: tuple[Seen, ...]
+    errors: tuple[Seen, ...]
+
+
+def ask(served: Served, request: Request[A]) -> A:
+    """One question. Raises NotRunning; UsageError for what the crawl refuses; StorageError, StageError."""
+    with Control(served.path, timeout=_PATIENCE) as crawl:
+        return crawl.ask(request)
+
+
+def crawl_of(served: Served) -> Crawl:
+    """Raises nothing."""
+    try:
+        return _of_report(served, ask(served, Status()))
+    except NotRunning:
+        return _of_saved(served)
+    except LarmError as error:
+        return _of_saved(served)._replace(said=str(error))
+
+
+def lately(served: Served) -> Lately:
+    """Raises NotRunning, and as `ask`."""
+    with Control(served.path, timeout=_PATIENCE) as crawl:
+        return Lately(crawl.ask(Pages(_LAST)).fetches, crawl.ask(Errors(_LAST)).fetches)
+
+
+def past(served: Served) -> list[Step]:
+    """How it went over time. Raises StorageError."""
+    return steps(history(served.path / LOGS / LOG))
+
+
+def _of_report(served: Served, report: Report) -> Crawl:
+    return Crawl(
+        name=served.name,
+        state=report.state,
+        runs=True,
+        limited_by=report.limited_by,
+        figures=report.figures,
+        pages_per_second=report.pages_per_second,
+        bytes_per_second=report.bytes_per_second,
+        written=report.written,
+        changes=report.changes,
+        waits=report.waits,
+        can_start=False,
+        said="",
+    )
+
+
+def _of_saved(served: Served) -> Crawl:
+    said, saved = "", _Saved()
+    try:
+        saved = _read(served.path / STATS)
+    except StorageError as error:
+        said = str(error)
+    state = saved.finish_reason or ("ended without a word" if saved.state == "running" else "no crawl yet")
+    can_start = is_there(served.path / CONFIG_FILE) or bool(saved.written)
+    return Crawl(served.name, state, False, "", saved.figures, 0.0, 0.0, saved.written, {}, (), can_start, said)
+
+
+def _read(path: Path) -> _Saved:
+    """Empty where there is none. Raises StorageError."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Saved)
+    except FileNotFoundError:
+        return _Saved()
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: can't read the figures: {error}") from error
+
+
+def rows_of(crawl: Crawl) -> list[tuple[str, Any]]:
+    """Labels and numbers of the figures, as they are shown."""
+    now = crawl.figures
+    return [
+        ("Pages", f"{now.pages:,}"),
+        ("in this run", f"{now.pages_run:,}"),
+        ("URLs that wait", f"{now.queued:,}"),
+        ("Requests in the air", f"{now.in_flight:,}"),
+        ("Errors", f"{now.errors:,}"),
+        ("URLs seen", f"{now.visited:,}"),
+        ("Hosts", f"{now.hosts_known:,}"),
+        ("ready", f"{now.hosts_ready:,}"),
+        ("waiting for a delay", f"{now.hosts_waiting:,}"),
+        ("left alone for a while", f"{now.hosts_blocked:,}"),
+        ("given up", f"{now.hosts_given_up:,}"),
+        ("URLs held back", f"{now.held_back:,}"),
+    ]

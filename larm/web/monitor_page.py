@@ -1,0 +1,143 @@
+"""The monitor: which crawls there are, how each stands, live, and the buttons that steer it. On the event loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from larm.control.client import NotRunning
+from larm.control.requests import HostLine, Hosts, HostTable, Lines, Tail
+from larm.errors import LarmError
+from larm.river.limits import CHANGEABLE
+from larm.web.chart import charts
+from larm.web.commands import BadCommandError, request_of
+from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
+from larm.web.directories import Served
+from larm.web.events import MOST
+from larm.web.form import form_of
+from larm.web.page import message, page, text_of
+
+_SORTS = tuple(name for name in HostLine.__struct_fields__ if name not in {"closed", "next"})
+_NOTHING = Lately((), ())
+
+
+async def crawls(request: Request) -> Response:
+    """All of them."""
+    served = request.app.state.directories.all()
+    found: list[Crawl | None] = [None] * len(served)
+
+    async def look(place: int) -> None:
+        found[place] = await request.app.state.desk.look(crawl_of, served[place])
+
+    async with anyio.create_task_group() as group:
+        for place in range(len(served)):
+            group.start_soon(look, place)
+    return page(request, "crawls.html", crawls=found, can_add=request.app.state.directories.root is not None)
+
+
+async def crawl(request: Request) -> Response:
+    """One of them."""
+    served = _served(request)
+    if served is None:
+        return _unknown(request)
+    return await _shown(request, served, said=request.app.state.notices.take(request.query_params.get("done", "")))
+
+
+async def events(request: Request) -> Response:
+    """Its figures, as they change."""
+    served, state = _served(request), request.app.state
+    if served is None or state.events.streams >= MOST:
+        return Response(status_code=404 if served is None else 503)
+
+    async def render() -> str:
+        return text_of("figures.html", **await _figures(request, served))
+
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(state.events.stream(served.name, render), media_type="text/event-stream", headers=headers)
+
+
+async def steer(request: Request) -> Response:
+    """A button was pressed."""
+    served = _served(request)
+    if served is None:
+        return _unknown(request)
+    fields = await form_of(request)
+    try:
+        done = await request.app.state.desk.look(ask, served, request_of(fields.get("command", ""), fields))
+    except BadCommandError as error:
+        return await _shown(request, served, wrong=str(error), status=400)
+    except LarmError as error:
+        return await _shown(request, served, wrong=str(error), status=409)
+    refused = [f"{each.url}: {each.why}" for each in done.refused]
+    return RedirectResponse(f"/crawls/{served.name}?done={request.app.state.notices.put([done.says, *refused])}", 303)
+
+
+async def hosts(request: Request) -> Response:
+    """Its hosts as a table."""
+    served, given = _served(request), request.query_params
+    if served is None:
+        return _unknown(request)
+    number = given.get("page", "1")
+    sort = given.get("sort", "queued")
+    asked = Hosts(
+        sort=sort if sort in _SORTS else "queued",
+        page=int(number) if number.isascii() and number.isdecimal() and len(number) < 7 and int(number) else 1,
+        having=given.get("having", "")[:100],
+    )
+    try:
+        table: HostTable = await request.app.state.desk.look(ask, served, asked)
+    except LarmError as error:
+        return message(request, 409, "Nothing to see", str(error))
+    return page(request, "hosts.html", name=served.name, table=table, asked=asked, sorts=_SORTS)
+
+
+async def log(request: Request) -> Response:
+    """The last lines of one of its logs."""
+    served = _served(request)
+    if served is None:
+        return _unknown(request)
+    try:
+        known: Lines = await request.app.state.desk.look(ask, served, Tail())
+        name = request.query_params.get("log", "")
+        lines: Lines | None = None
+        if name in known.logs:
+            lines = await request.app.state.desk.look(ask, served, Tail(name, 100))
+    except LarmError as error:
+        return message(request, 409, "Nothing to see", str(error))
+    return page(request, "log.html", name=served.name, logs=known.logs, lines=lines)
+
+
+async def _shown(request: Request, served: Served, *, said: Any = (), wrong: str = "", status: int = 200) -> Response:
+    values = await _figures(request, served)
+    return page(request, "crawl.html", status, said=said, wrong=wrong, settings=CHANGEABLE, **values)
+
+
+async def _figures(request: Request, served: Served) -> dict[str, Any]:
+    """What ``figures.html`` shows. Raises nothing for what can happen to a crawl."""
+    desk = request.app.state.desk
+    found: Crawl = await desk.look(crawl_of, served)
+    last = _NOTHING
+    if found.runs:
+        try:
+            last = await desk.look(lately, served)
+        except NotRunning:
+            found = await desk.look(crawl_of, served)
+        except LarmError as error:
+            found = found._replace(said=str(error))
+    try:
+        drawn = charts(await desk.look(past, served))
+    except LarmError as error:
+        drawn, found = [], found._replace(said=str(error))
+    return {"crawl": found, "rows": rows_of(found), "last": last, "charts": drawn}
+
+
+def _served(request: Request) -> Served | None:
+    found = request.app.state.directories.named([request.path_params["name"]])
+    return found[0] if found else None
+
+
+def _unknown(request: Request) -> Response:
+    return message(request, 404, "No such crawl", "None of that name is served here.")

@@ -1,0 +1,135 @@
+"""Starting: a crawl as a child process that outlives this one; in a directory that is served, or in a new one below the root.
+
+Whatever is asked for is checked first as ``larm check`` does. On threads, one start at a time.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from larm.building.wiring import check
+from larm.config import CONFIG_FILE, load
+from larm.control.address import socket_of
+from larm.errors import StorageError, UsageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_OUTPUT = "crawl.out"
+"""In the directory: what the child says. It is our file, not the crawl's."""
+_PATIENCE = 0.1
+_LOOKS = 100
+FIELDS: Mapping[str, str] = {
+    "start": "crawl.start",
+    "restrict_to": "crawl.restrict_to",
+    "max_pages": "crawl.max_pages",
+    "max_depth": "crawl.max_depth",
+    "max_time": "crawl.max_time",
+    "delay": "frontier.delay",
+    "contact": "agent.contact",
+}
+"""Of the form, and the settings that they are."""
+
+
+class Starting:
+    """One for a server."""
+
+    def __init__(self, root: Path | None) -> None:
+        # constant after construction
+        self._root = root
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def new(self, name: str, fields: Mapping[str, str]) -> Path:
+        """A new directory with a configuration of the form's fields, and its crawl. Raises UsageError, StorageError."""
+        if self._root is None:
+            raise UsageError("a new crawl needs a place: larm serve --root FOLDER")
+        if not _NAME.fullmatch(name):
+            raise UsageError("a name has letters, digits, '.', '_' and '-', at most 64, and begins with a letter or digit")
+        settings = _settings(fields)
+        directory = self._root / name
+        config = load(None, (), settings)
+        if not config.crawl.start:
+            raise UsageError("a crawl needs an address to start from")
+        check(config, directory)
+        try:
+            directory.mkdir()
+        except FileExistsError as error:
+            raise UsageError(f"{name}: there is such a directory already; choose another name") from error
+        except OSError as error:
+            raise disk_failure(directory, error) from error
+        write_atomically(directory / CONFIG_FILE, yaml.safe_dump(_tree(settings), allow_unicode=True).encode())
+        self.run(directory)
+        return directory
+
+    def run(self, directory: Path) -> None:
+        """The crawl of a directory that has one, or a configuration. Returns when it can be asked, or has ended well.
+
+        Raises UsageError, StorageError with what it said.
+        """
+        config = directory / CONFIG_FILE
+        check(load(config if is_there(config) else None), directory)
+        command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
+        with self._lock:
+            self._children = [child for child in self._children if child.poll() is None]  # or they would be zombies
+            try:
+                with (directory / _OUTPUT).open("ab") as output:
+                    begin = output.tell()
+                    child = subprocess.Popen(  # noqa: S603 - our own words
+                        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                    )
+            except OSError as error:
+                raise disk_failure(directory / _OUTPUT, error) from error
+            self._children.append(child)
+        _await_start(child, directory, begin)
+
+
+def _await_start(child: subprocess.Popen[bytes], directory: Path, begin: int) -> None:
+    for _ in range(_LOOKS):
+        try:
+            status = child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            if socket_of(directory) is not None:
+                return
+            continue
+        if status:
+            said = (directory / _OUTPUT).read_bytes()[begin:].decode("utf-8", "replace").strip().splitlines()
+            raise StorageError(said[-1].removeprefix("larm: ") if said else f"the crawl ended at once, with status {status}")
+        return
+
+
+def _settings(fields: Mapping[str, str]) -> dict[str, object]:
+    """Dotted keys and values; empty fields are left to their defaults. Raises UsageError."""
+    found: dict[str, object] = {}
+    for name, key in FIELDS.items():
+        text = fields.get(name, "").strip()
+        if name == "start" and text:
+            found[key] = text.split()
+        elif text:
+            found[key] = _number(name, text) if name in {"max_pages", "max_depth"} else text
+    if any(not url.lower().startswith(("http://", "https://")) for url in fields.get("start", "").split()):
+        raise UsageError("a start address begins with http:// or https://")
+    return found
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise UsageError(f"{name}: expected a number")
+    return int(text)
+
+
+def _tree(settings: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    tree: dict[str, dict[str, object]] = {}
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        tree.setdefault(section, {})[name] = value
+    return tree
