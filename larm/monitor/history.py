@@ -96,7 +96,7 @@ def _sampled(path: Path, points: int) -> Iterator[Moment]:
                 run += moment.elapsed < before
                 before = moment.elapsed
                 yield msgspec.structs.replace(moment, run=run)
-            place += step
+                place += step
             if log.tell() < place < size - step:  # the last part is read whole, or its end would be missed
                 log.seek(place)
                 log.readline(_LONGEST)

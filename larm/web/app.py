@@ -82,6 +82,7 @@ def application(
         Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
     ]
     app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
+    app.router.redirect_slashes = False
     app.state.directories = directories
     app.state.access = access
     app.state.metrics = metrics
