@@ -45,6 +45,9 @@ from larm.building.state import (
     without_removed,
 )
 from larm.config import Config
+from larm.control.desk import ControlDesk, Parts
+from larm.control.hosts import HostLister
+from larm.control.server import ControlServer
 from larm.duplicates.novelty import NoveltyJudge
 from larm.errors import ConfigError, LarmError
 from larm.fetching.addresses import AddressRule
@@ -95,10 +98,12 @@ from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Lander
 from larm.river.limits import Limits
 from larm.river.probe import Probe
+from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering, state_of
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
+from larm.river.verdicts import live_rows, refusals_of
 from larm.seams import Clock, CrawlOrder, Fetcher, Filter
 from larm.storage.graph import is_complete
 from larm.storage.overflow import Overflow
@@ -131,7 +136,8 @@ def build_crawl(
             settings = offline(settings, archives)
         check(settings, directory)
         there = permit(directory, fresh=fresh)
-        undo.append(DirectoryLock(directory).close)
+        lock = DirectoryLock(directory)
+        undo.append(lock.close)
         if not there:
             set_marker(directory, VERSION, saved=False)
         if fresh:
@@ -146,16 +152,17 @@ def build_crawl(
             check_folders(state.header, directory)
         recover(state, directory)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
-        return _assemble(settings, directory, state, marker, clock or SystemClock(), ahead, undo)
+        return _assemble(settings, lock, state, marker, clock or SystemClock(), ahead, undo)
     except BaseException:
         close_all(undo)
         raise
 
 
 def _assemble(  # noqa: PLR0915, PLR0917
-    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, ahead: HelperProcess | None, undo: Undo
+    settings: Config, lock: DirectoryLock, state: State, marker: Marker, clock: Clock, ahead: HelperProcess | None, undo: Undo
 ) -> Crawl:
     """From the source of the river to its mouth."""
+    directory = lock.directory
     header, begins_anew = without_removed(state.header, directory)
     logs = _logs(directory, header, marker, undo)
     counters, gate, cpu = Counters(), Gate(), ThreadCpu()
@@ -219,8 +226,9 @@ def _assemble(  # noqa: PLR0915, PLR0917
         may_lease=steering.may_lease,
     )
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
+    parts = filters(settings, FilterParts(scope or _wide_scope(settings, catalogue), state.seen, desk, traps, folders))
     chain = FilterChain(
-        filters(settings, FilterParts(scope or _wide_scope(settings, catalogue), state.seen, desk, traps, folders)),
+        parts,
         _open_filter_log(logs, clock),
         counters.add,
         watch.dropped,
@@ -356,6 +364,23 @@ def _assemble(  # noqa: PLR0915, PLR0917
         )
     )
     notes += steering.notes
+    recent = Recent(clock)
+    desk_parts = Parts(
+        directory=directory,
+        clock=clock,
+        snapshot=probe,
+        pace=reporter.pace,
+        steering=steering,
+        hosts=HostLister(book, lambda: steering.limits.now.frontier, clock),
+        recent=recent,
+        logs=logs,
+        parse=normalizer.parse,
+        why=lambda url: live_rows(url, refusals_of(url, parts), book, steering.limits.now),
+        stop=lambda: bell.ring("shutdown"),
+    )
+    door = ControlServer(lock, ControlDesk(desk_parts), clock, checkpointer, ticker.hurry, counted=counters.add)
+    undo.append(door.close)
+    checkpointer.on_saved = door.saved
     unloader = Unloader(
         settings=settings.frontier,
         lander=lander,
@@ -374,6 +399,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         judge=NoveltyJudge() if traps_are_told(settings) else None,
         learn=traps.learn,
         watch=watch,
+        recent=recent,
         stop=bell.ring,
     )
     return Crawl(
@@ -407,6 +433,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         recrawl=recrawl,
         snapshot=probe,
         reporter=reporter,
+        door=door,
         notes=notes,
         close=lambda: close_all(undo),
     )

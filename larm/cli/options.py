@@ -48,6 +48,7 @@ _MODULES = {
     "cat": "lookup",
     "check": "check",
     "crawl": "crawl",
+    "ctl": "ctl",
     "demo": "demo",
     "export": "export",
     "links": "links",

@@ -92,6 +92,7 @@ class ControlDesk:
                 answer = self._tail(request)
             case Do(order):
                 answer = parts.steering.order(order)
+                parts.hosts.forget()
             case Stop():
                 parts.stop()
                 answer = Done("it ends: what is in the air lands or is given back, and everything is saved")
@@ -127,7 +128,7 @@ class ControlDesk:
             return "ending"
         if now.paused:
             return "paused"
-        return "idle" if not (now.queued or now.in_flight or now.handler_busy) else "running"
+        return "idle" if now.idle else "running"
 
     def _why(self, text: str) -> Sequence[Row]:
         try:

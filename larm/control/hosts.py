@@ -1,7 +1,7 @@
 """HostLister: the hosts of a running crawl as a table, sorted and in pages. On the control thread only.
 
 The records are looked at a few at a time under their lock, as the river needs that lock for each lease; and once a second at
-most, however often somebody asks.
+most, however often somebody asks, unless something was ordered.
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ class HostLister:
         pages = -(-len(lines) // asked.size)
         return HostTable(len(self._book), len(lines), asked.page, pages, tuple(lines[first : first + asked.size]))
 
+    def forget(self) -> None:
+        """Something was ordered: look again."""
+        self._looked = -_FRESH
+
     def _look(self) -> list[HostLine]:
         if self._clock.monotonic() < self._looked + _FRESH:
             return self._lines
@@ -75,7 +79,7 @@ class HostLister:
             queued=host.waiting,
             in_flight=host.requests,
             next=0.0 if ready == NEVER else round(max(ready - now, 0.0), 3),
-            delay=max(host.delay(settings), host.crawl_delay),
+            delay=max(float(host.delay(settings)), host.crawl_delay),
             health=host.health,
             backoffs=host.backoffs,
             robots=_robots(host),

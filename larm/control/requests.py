@@ -34,7 +34,7 @@ class Report(msgspec.Struct, frozen=True):
     """How it stands."""
 
     state: str
-    """running, paused, idle (it waits for URLs) or ending."""
+    """running, paused, idle (nothing is left: it waits for URLs) or ending."""
     directory: str
     pid: int
     written: float

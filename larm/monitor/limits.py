@@ -26,8 +26,9 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
     starved = now.hosts_ready == 0
     air = f"{now.in_flight:,} of {now.transfers:,} transfers"
     rows = (
-        (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
         (now.paused, "a pause: 'larm ctl resume' goes on"),
+        (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
+        (now.idle, "nothing: what is left waits at hosts that were given up or are blocked"),
         (full, f"the storage {', '.join(full)}: it can't write as fast as pages come"),
         (cpu >= _FULL, f"the CPU ({cpu:.0%} of a core)"),  # Python runs on one core at a time, whatever the number of threads
         (now.transfers and now.in_flight >= _FULL * now.transfers, f"the network or the servers ({air} are in the air)"),

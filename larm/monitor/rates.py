@@ -37,6 +37,10 @@ class Rates:
         """One more sample; ``cpu`` is the processor time of the process so far, in seconds."""
         self._seen.append((cpu, snapshot))
 
+    def __len__(self) -> int:
+        """Samples that are kept."""
+        return len(self._seen)
+
     @property
     def first(self) -> Snapshot:
         """The oldest sample that is kept; there must be one."""

@@ -20,7 +20,7 @@ from larm.kit.disk.disk_failure import disk_failure
 from larm.monitor import thread_log
 from larm.monitor.limits import ending, limiting_factor
 from larm.monitor.memory import memory_now
-from larm.monitor.rates import Rates
+from larm.monitor.rates import Rate, Rates
 from larm.monitor.snapshot import Snapshot
 from larm.monitor.summary import summary
 from larm.seams import Clock
@@ -52,6 +52,11 @@ class Reporter:
         now = self._probe()
         self._write(now, "", waits)
         return now
+
+    def pace(self, now: Snapshot) -> tuple[Rate, str]:
+        """Averages over the last ticks, and what limits the crawl; any thread."""
+        first = self._rates.first if self._rates else now
+        return self._rates.average(), limiting_factor(first, now, self._rates.cpu)
 
     def finish(self, reason: str) -> None:
         """The last figures and why it ended (`Ending.reason`); closes the log. Raises StorageError."""

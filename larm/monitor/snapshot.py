@@ -51,6 +51,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     elapsed: float = 0.0
     """Seconds since this run began."""
+    idle: bool = False
+    """Nothing keeps it going: what waits, waits at hosts that were given up or are blocked."""
     paused: bool = False
     """Nothing is asked for, as somebody wants it so."""
     pages: int = 0

@@ -102,6 +102,12 @@ class Checkpointer:
         self._states = dict(known or {})
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
+        self.begun = 0
+        """So many were begun."""
+        self.done = 0
+        """The number of the last one that is on the disk; any thread may look."""
+        self.on_saved: Callable[[], object] = lambda: None
+        """Called when one is on the disk."""
 
     def save(self, *, finished: bool = False, last: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
@@ -117,6 +123,7 @@ class Checkpointer:
         with self._gate.cut():
             if self._gate.broken:
                 return  # the step that this cut waited for failed half-way; its thread ends the crawl, and says why
+            self.begun += 1
             self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
             entered = self._clock.monotonic()
             retired = self._store.retired()  # before the copies: what they refer to must stay
@@ -163,3 +170,5 @@ class Checkpointer:
         for part in self._parts:
             part.saved()
         self.last = Saved(self._clock.monotonic() - began, held, size)
+        self.done = self.begun
+        self.on_saved()

@@ -4,16 +4,18 @@
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
 Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``,
-and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What flows between them
-does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether. The end is counted by
-the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended in an outcome. How long
-the threads may take to end depends on how much they have left, so nobody cuts them off who gets on (`larm.river.patience`).
+``larm-control``, and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What
+flows between them does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether.
+The end is counted by the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended
+in an outcome. How long the threads may take to end depends on how much they have left, so nobody cuts them off who gets on
+(`larm.river.patience`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 import msgspec
 
@@ -57,6 +59,8 @@ from larm.river.unloading import Unloader
 from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
 
+_GOODBYE = 5.0
+"""Seconds for ``larm-control`` to close its connections: it never waits for anybody."""
 LONGEST_WAIT = 60.0
 """Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
 _ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
@@ -78,6 +82,26 @@ class Ending(msgspec.Struct, frozen=True):
     """At least one start URL was fetched, in this or an earlier run."""
     failed_starts: Sequence[str] = ()
     """A line for each start URL that brought no page in this run: what happened."""
+
+
+class Door(Protocol):
+    """Where a running crawl is talked to: `larm.control.server`."""
+
+    def open(self) -> None:
+        """Main thread, before there is any other. Raises StorageError."""
+        ...
+
+    def run(self) -> None:
+        """The body of ``larm-control``, until `stop`."""
+        ...
+
+    def tell(self, waits: tuple[str, ...]) -> None:
+        """The crawl ends, and waits for these."""
+        ...
+
+    def stop(self) -> None:
+        """Returns at once; any thread."""
+        ...
 
 
 class Crawl:
@@ -116,6 +140,7 @@ class Crawl:
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
         reporter: Reporter,
+        door: Door,
         notes: list[str],
         close: Callable[[], None],
     ) -> None:
@@ -153,12 +178,14 @@ class Crawl:
         self.snapshot = snapshot
         """All figures of this moment; any thread."""
         self._reporter = reporter
+        self._door = door
         self.notes = notes
         """What a person should know before it starts; at the end there may be more."""
         self._close = close
         self._cpu = cpu
         self._workers = Workers(self._thread_died, cpu)
         self._writers = Workers(self._thread_died, cpu)
+        self._talkers = Workers(self._thread_died, cpu)
         self._ticker = ticker
         self._patience = Patience(clock, self._doing, self._tell)
         self.on_second: Callable[[], object] = lambda: None
@@ -179,6 +206,11 @@ class Crawl:
             self._relief.at_once()
         for line in self._lines:
             self._writers.start(f"larm-store-{line.name}", line.run)
+        try:
+            self._door.open()
+            self._talkers.start("larm-control", self._door.run)
+        except StorageError as error:
+            self.notes.append(f"{error}; so 'larm ctl' can't talk to this crawl")
         ending: str | LarmError
         try:
             for line in self._lines:
@@ -239,6 +271,7 @@ class Crawl:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
         self._stopping = self._unloader.stopping = True
         self.steering.close()
+        self._door.tell(())
         self._handler.stop()
         self._ticker.stop()
         self._pool.wake_all()
@@ -270,6 +303,8 @@ class Crawl:
             self._reporter.finish(reason)
         except StorageError as failure:
             error = error or failure
+        self._door.stop()
+        self._talkers.join(_GOODBYE)
         self._close()
         fetched = self._counters.snapshot().get("start/fetched", 0) > 0
         return Ending(reason, error, fetched, tuple(failed))
@@ -287,6 +322,7 @@ class Crawl:
 
     def _tell(self, waits: Sequence[str]) -> None:
         """The end takes a while: whoever looks shall see for what."""
+        self._door.tell(tuple(waits))
         self.on_end(waits)
         now = self._clock.monotonic()
         if now >= self._told + self._settings.monitor.tick and "larm-tick" not in self._workers.alive():

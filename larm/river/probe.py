@@ -69,6 +69,7 @@ class Probe:
         waiting = max(self._tally.value + hosts.uncounted - incoming - hosts.in_flight, 0)
         return Snapshot(
             elapsed=self._clock.monotonic() - self._began,
+            idle=self._tally.value == 0,
             paused=self._paused(),
             pages=counters.get("item_scraped_count", 0),
             pages_run=self._since("item_scraped_count", counters),

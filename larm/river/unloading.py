@@ -31,6 +31,7 @@ from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Landed, Lander, with_exchanges
+from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.suspects import Suspects
 from larm.storage.pipeline import StorageLine, cost_of
@@ -61,6 +62,7 @@ class Unloader:
         judge: NoveltyJudge | None,
         learn: Callable[[Sequence[Novelty]], None],
         watch: StartWatch,
+        recent: Recent,
         stop: Callable[[str], object],
     ) -> None:
         """``judge``: says of pages whether they say anything new, which ``learn`` is told; None: nobody wants to know."""
@@ -83,6 +85,7 @@ class Unloader:
         self._judge = judge
         self._learn = learn
         self._watch = watch
+        self._recent = recent
         self._stop = stop
         self.aside = Aside()
         # written by the main thread
@@ -120,6 +123,7 @@ class Unloader:
                 self._robots_lander.land(lease, outcome)
             self._follow(landed, robots)
             record.add(landed)
+        self._recent.add(landed)
         self._account(len(ended), sum(each.page for each in landed))
         return spent
 
@@ -130,6 +134,7 @@ class Unloader:
         with self._gate.step():
             self._follow(landed)
             self._records[number].add(landed)
+        self._recent.add(landed)
         self._account(1, 0)
 
     def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:

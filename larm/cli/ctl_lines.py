@@ -1,0 +1,76 @@
+"""What a running crawl answers, as lines for a person; used by ``larm ctl``. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from larm.monitor.display import details
+from larm.monitor.printable import harmless, printable
+from larm.monitor.rates import duration, size
+
+if TYPE_CHECKING:
+    from larm.control.requests import Fetches, HostTable, Lines, Report
+
+
+def topic_rows(rows: Sequence[tuple[str, object]]) -> list[str]:
+    """Topics in a column, and what is said of them."""
+    width = max((len(topic) for topic, _ in rows), default=0)
+    return [f"{printable(topic):<{width}}  {printable(str(value))}" for topic, value in rows]
+
+
+def report_rows(report: Report, *, verbose: bool) -> list[tuple[str, object]]:
+    """What `larm ctl status` shows."""
+
+    now = report.figures
+    rows: list[tuple[str, object]] = [
+        ("state", f"{report.state}, for {duration(now.elapsed)}, process {report.pid}"),
+        ("pages", f"{now.pages_run:,} in this run, {now.pages:,} in all, {now.errors:,} errors"),
+        ("speed", f"{report.pages_per_second:.1f} pages/s, {size(report.bytes_per_second)}/s"),
+        ("queued", f"{now.queued:,}, {now.in_flight:,} in the air"),
+        ("hosts", f"{now.hosts_known:,} known, {now.hosts_queued:,} with URLs, {now.hosts_given_up:,} given up"),
+        ("limited by", report.limited_by),
+        *(("set", f"{key} = {value}") for key, value in report.changes.items()),
+        *(("stalled", f"{each.thread}: {each.doing} for {duration(each.seconds)}") for each in now.stalled),
+        *(("waits for", each) for each in report.waits),
+    ]
+    return rows + [("", line) for line in details(now)] if verbose else rows
+
+
+def report_line(report: Report) -> str:
+    """A line of `larm ctl watch`."""
+
+    now = report.figures
+    pages = f"{now.pages:,} pages ({report.pages_per_second:.1f}/s), {now.errors:,} errors"
+    queue = f"{now.queued:,} queued, {now.in_flight:,} in the air"
+    return printable(f"{duration(now.elapsed)}  {report.state}: {pages}, {queue}; limited by {report.limited_by}")
+
+
+def host_lines(table: HostTable, *, verbose: bool) -> list[str]:
+    """What `larm ctl hosts` shows."""
+    width = max((len(each.host) for each in table.hosts), default=4)
+    lines = [f"{'host':<{width}}  {'state':<11}{'queued':>10}{'air':>5}{'next s':>9}{'delay s':>9}{'health':>8}  robots.txt"]
+    for each in table.hosts:
+        lines.append(
+            f"{printable(each.host):<{width}}  {each.state:<11}{each.queued:>10,}{each.in_flight:>5}{each.next:>9.1f}"
+            f"{each.delay:>9.1f}{each.health:>8}  {each.robots}"
+        )
+        if verbose and each.held:
+            lines.append(f"{'':<{width}}  holds back {each.held:,}: {printable(', '.join(each.closed))}")
+    return [*lines, f"page {table.page} of {table.pages}; {table.found:,} hosts of {table.known:,}"]
+
+
+def fetch_lines(fetches: Fetches) -> list[str]:
+    """What `larm ctl pages` and `errors` show."""
+
+    return [
+        f"{datetime.fromtimestamp(each.at):%H:%M:%S}  {each.status or '---'}  {each.seconds * 1000:>6.0f} ms  "
+        f"{size(each.received):>11}  {printable(each.url)}" + (f"  {printable(each.error)}" if each.error else "")
+        for each in fetches.fetches
+    ]
+
+
+def log_lines(lines: Lines) -> list[str]:
+    """What `larm ctl tail` shows."""
+    return [harmless(line) for line in lines.lines] if lines.log else list(lines.logs)
