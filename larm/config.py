@@ -318,6 +318,7 @@ class Monitor(_Section, frozen=True):
 
     tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
     plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
+    stalled: Seconds = Seconds(160)  # a thread at work that gets no further for so long is told (LARM-81)
 
 
 class Serve(_Section, frozen=True):

@@ -34,7 +34,7 @@ _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for 
 OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 """What larm writes in a directory."""
 _LOGS = re.compile(
-    r"(store|links|robots|crash|archive|filter_errors|ThreadMonitor|thread\d+|thread\d+_errors"
+    r"(store|links|robots|crash|archive|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|RobotExclusion)Filter)\.log"
     r"|pagefile_[1-9]\d*\.pfl"
 )

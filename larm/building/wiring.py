@@ -104,6 +104,8 @@ from larm.river.steering import Hands, Steering, state_of
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
 from larm.river.verdicts import live_rows, refusals_of
+from larm.river.watchdog import LOG as STALLED
+from larm.river.watchdog import Watchdog, Watched
 from larm.seams import Clock, CrawlOrder, Fetcher, Filter
 from larm.storage.graph import is_complete
 from larm.storage.overflow import Overflow
@@ -313,6 +315,19 @@ def _assemble(  # noqa: PLR0915, PLR0917
     undo += [reader.close for reader in readers]
     heavy = heavy_reader(terms, counters, triage, memory)
     undo.append(heavy.close)
+    watched = [
+        Watched("larm-handler", handler.pulse, lambda: "filters what has come"),
+        *(Watched(each.name, each.pulse, each.doing) for each in records),
+        *map(_watched_line, lines),
+        Watched("larm-tick", ticker.pulse, lambda: "saves a checkpoint", lambda: f"{checkpointer.begun}, {checkpointer.done}"),
+    ]
+    watchdog = Watchdog(
+        watched,
+        settings.monitor.stalled,
+        clock,
+        log=lambda lines: logs.open(STALLED).lines(lines),  # made when there is something to say
+        counted=counters.add,
+    )
     probe = Probe(
         handler=handler,
         queues=queues,
@@ -326,6 +341,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         tally=tally,
         traps=traps,
         paused=lambda: steering.paused,
+        stalled=lambda: watchdog.stalled,
         cpu=cpu,
         clock=clock,
     )
@@ -433,6 +449,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         recrawl=recrawl,
         snapshot=probe,
         reporter=reporter,
+        watchdog=watchdog,
         door=door,
         notes=notes,
         close=lambda: close_all(undo),
@@ -446,6 +463,10 @@ def _steering(  # noqa: PLR0917
     journal = Journal(directory / QUEUES / JOURNAL, state.position)
     undo.append(journal.close)
     return Steering(journal, state, Limits(settings), gate, tally)
+
+
+def _watched_line(line: StorageLine) -> Watched:
+    return Watched(f"larm-store-{line.name}", line.pulse, lambda: line.doing, lambda: line.progress)
 
 
 def _half_made(settings: Config, directory: Path, header: Header | None) -> bool:

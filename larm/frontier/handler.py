@@ -14,6 +14,7 @@ from typing import Protocol
 from larm.frontier.robots.desk import BATCH, Arrival
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.gate import Gate
+from larm.kit.threads.pulse import Pulse
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 
@@ -66,7 +67,7 @@ class MessageHandler:
         self._at_rest: dict[str, int] = {}  # hosts, and how many messages have to be judged first
         self._stopped = False
         # written by the handler thread
-        self.busy = False
+        self.pulse = Pulse()
         self._taken = 0
 
     def put(self, batch: Sequence[URLMessage]) -> None:
@@ -98,7 +99,7 @@ class MessageHandler:
     def run(self) -> None:
         """The body of the handler thread."""
         while self._wait_for_work():
-            self.busy = True
+            self.pulse.beat()
             with self._gate.step():
                 while self._arrivals:
                     for parked in self._settle(self._arrivals.popleft()):
@@ -110,7 +111,6 @@ class MessageHandler:
                 with self._gate.step():
                     for released in self._decide(host):
                         self._pass(released, "robots")
-            self.busy = False
 
     def _due(self) -> list[str]:
         if not self._at_rest:
@@ -123,7 +123,13 @@ class MessageHandler:
                 del self._at_rest[host]
         return due
 
+    @property
+    def busy(self) -> bool:
+        """It has a batch in hand; any thread."""
+        return self.pulse.busy
+
     def _wait_for_work(self) -> bool:
+        self.pulse.rest()
         with self._work:
             self._idle = True
             self._work.wait_for(lambda: self._stopped or self._arrivals or self._at_rest or self.incoming)
@@ -140,6 +146,7 @@ class MessageHandler:
         """
         if not batch:
             return
+        self.pulse.beat()
         passing = self._chain.run(batch, start)
         if len(passing) > len(batch):
             self._tally.rise(len(passing) - len(batch))

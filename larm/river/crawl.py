@@ -56,6 +56,7 @@ from larm.river.starts import StartWatch
 from larm.river.steering import Steering
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
+from larm.river.watchdog import Watchdog
 from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
 
@@ -140,6 +141,7 @@ class Crawl:
         recrawl: Recrawl | None,
         snapshot: Callable[[], Snapshot],
         reporter: Reporter,
+        watchdog: Watchdog,
         door: Door,
         notes: list[str],
         close: Callable[[], None],
@@ -164,7 +166,6 @@ class Crawl:
         self._budget = budget
         self.steering = steering
         """What may be asked of it while it runs; any thread."""
-        self._limits = steering.limits
         self._counters = counters
         self._tally = tally
         self._gate = gate
@@ -187,6 +188,7 @@ class Crawl:
         self._writers = Workers(self._thread_died, cpu)
         self._talkers = Workers(self._thread_died, cpu)
         self._ticker = ticker
+        self._watchdog = watchdog
         self._patience = Patience(clock, self._doing, self._tell)
         self.on_second: Callable[[], object] = lambda: None
         """Called by the main thread about once a second."""
@@ -257,12 +259,13 @@ class Crawl:
     def _wait_for_end(self) -> str | LarmError:
         began = self._clock.monotonic()
         while True:
-            limit = self._limits.now.crawl.max_time
+            limit = self.steering.limits.now.crawl.max_time
             left = 1.0 if limit is None else min(1.0, began + limit - self._clock.monotonic())
             if left <= 0:
                 return "closespider_timeout"
             reason = self._bell.wait(left)
             if reason is None:
+                self._watchdog.look()
                 self.on_second()
             elif reason != FINISHED or self.steering.may_end():  # else more has come meanwhile, or is waited for
                 return reason
@@ -316,13 +319,13 @@ class Crawl:
                 return line.doing
         for record in self._records:
             if name == record.name:
-                now = record.figures()
-                return f"{now.state} {now.info}".strip()
+                return record.doing()
         return _ROLES.get(name, "")
 
     def _tell(self, waits: Sequence[str]) -> None:
         """The end takes a while: whoever looks shall see for what."""
         self._door.tell(tuple(waits))
+        self._watchdog.look()
         self.on_end(waits)
         now = self._clock.monotonic()
         if now >= self._told + self._settings.monitor.tick and "larm-tick" not in self._workers.alive():
@@ -362,7 +365,7 @@ class Crawl:
 
     def _look_for_the_end(self) -> None:
         """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
-        far = self._queues.far_off(self._limits.now.frontier.longest_wait)
+        far = self._queues.far_off(self.steering.limits.now.frontier.longest_wait)
         if (far or self._tally.value == 0) and (lease := self._suspects.next_held()) is not None:
             self._queues.take_up(lease)
         elif far and not self.steering.holds:
@@ -409,7 +412,7 @@ class Crawl:
                     self._queues.put_off([lease])
                 else:
                     fetcher.start(lease)
-            wait = LONGEST_WAIT
+            wait = min(LONGEST_WAIT, self._settings.monitor.stalled / 2)  # who waits for a slow transfer is not stalled
             if len(leases) == free:
                 self._pool.fed(number)
             elif self._pool.hunger(number) and self._budget.open:  # else no host is of use before a reservation comes free

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.kit.logs.log_book import LogBook, time_of_day
+from larm.kit.threads.pulse import Pulse
 from larm.monitor.snapshot import ThreadFigures
 from larm.river.landing import Landed
 from larm.seams import Clock
@@ -30,16 +31,22 @@ class FetcherRecord:
         self._state = "idle"
         self._info = ""
         self._since = clock.monotonic()
+        self.pulse = Pulse()
 
     def now(self, state: str) -> None:
         """The thread begins something: idle, getting, scanning or storing."""
         self._info = ""
+        if state == "idle":
+            self.pulse.rest()
+        else:
+            self.pulse.beat()
         if state != self._state:
             self._state, self._since = state, self._clock.monotonic()
 
     def reads(self, url: str) -> None:
         """It is this page that the thread reads now."""
         self._info = url
+        self.pulse.beat()
 
     def spent(self, processing: float) -> None:
         """So many seconds of processor time went into reading pages."""
@@ -62,6 +69,10 @@ class FetcherRecord:
                 self._errors.lines(
                     [f"{now}: {took:.0f} ms: {page}: {text.removeprefix(page + ': ')}" for text in each.warnings]
                 )
+
+    def doing(self) -> str:
+        """The same in a phrase."""
+        return f"{self._state} {self._info}".strip()
 
     def figures(self) -> ThreadFigures:
         """For the monitor."""

@@ -13,7 +13,7 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.processes.helpers_cpu import helpers_seconds
 from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
-from larm.monitor.snapshot import Snapshot, StorageFigures
+from larm.monitor.snapshot import Snapshot, Stalled, StorageFigures
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.seams import Clock
@@ -40,6 +40,7 @@ class Probe:
         tally: Tally,
         traps: TrapDesk,
         paused: Callable[[], bool],
+        stalled: Callable[[], tuple[Stalled, ...]],
         cpu: ThreadCpu,
         clock: Clock,
     ) -> None:
@@ -56,6 +57,7 @@ class Probe:
         self._tally = tally
         self._traps = traps
         self._paused = paused
+        self._stalled = stalled
         self._cpu = cpu
         self._clock = clock
         self._began = clock.monotonic()
@@ -97,6 +99,7 @@ class Probe:
             errors=sum(self._since(name, counters) for name in counters if _is_error(name)),
             storages=tuple(StorageFigures(line.name, line.queued_bytes, int(self._storage_limit)) for line in self._lines),
             threads=tuple(record.figures() for record in self._records),
+            stalled=self._stalled(),
             cpu=self._stages(),
             checkpoint_seconds=self._checkpointer.last.seconds,
             checkpoint_bytes=self._checkpointer.last.size,

@@ -20,6 +20,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.threads.progress import Progress
+from larm.kit.threads.pulse import Pulse
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.overflow import Overflow
@@ -96,6 +97,7 @@ class StorageLine:
         self._failure: StorageError | None = None
         # only the writer thread
         self._call = "opens"
+        self.pulse = Pulse()
 
     def __repr__(self) -> str:
         state = "failed" if self._failure else "closed" if self._closed else "open"
@@ -105,11 +107,15 @@ class StorageLine:
     def doing(self) -> str:
         """What the writer thread does, as far as anybody knows: which method of the storage runs, what the storage says of it
         (`larm.seams.Storage`), what waits behind it. Any thread."""
-        said = getattr(self._storage, "progress", None)
-        progress = str(said) if isinstance(said, Progress) else ""
         waits = f"{self._queued / 1e6:,.1f} MB to store" if self._queued else ""
         on_disk = f"{self._on_disk / 1e6:,.1f} MB of them on the disk" if self._on_disk else ""
-        return "; ".join(filter(None, (self._call, progress, waits, on_disk)))
+        return "; ".join(filter(None, (self._call, self.progress, waits, on_disk)))
+
+    @property
+    def progress(self) -> str:
+        """What the storage says of how far it is with what it does; any thread."""
+        said = getattr(self._storage, "progress", None)
+        return str(said) if isinstance(said, Progress) else ""
 
     @property
     def queued_bytes(self) -> int:
@@ -212,6 +218,7 @@ class StorageLine:
         try:
             if self._overflow is not None:
                 self._overflow.clear()
+            self.pulse.beat()
             self._storage.open(self._position)
             self.opened.settle(self._position or {})
             while (entry := self._next()) is not None:
@@ -223,6 +230,7 @@ class StorageLine:
                     self._call = "commits"
                     self._commit(entry.ticket)
             self._call = "closes"
+            self.pulse.beat()
             if self._overflow is not None:
                 self._overflow.clear()
             self._storage.close()
@@ -239,7 +247,9 @@ class StorageLine:
         with self._lock:
             queue = self._queue
             self._call = "waits"
+            self.pulse.rest()
             self._work.wait_for(lambda: self._queued >= self._wake or self._tickets or self._closed)
+            self.pulse.beat()
             if not queue:
                 return None
             if queue[0].ticket is not None:

@@ -42,6 +42,7 @@ class River:
         self.rig.counters.load({"item_scraped_count": 40, "downloader/request_count": 50, "length/filtered": 4})
         self.probe = Probe(
             paused=lambda: False,
+            stalled=tuple,
             handler=cast("Any", self.handler),
             queues=self.rig.queues,
             records=[

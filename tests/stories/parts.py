@@ -32,6 +32,15 @@ class StuckStorage(DocumentStorage):
         return {}
 
 
+class LongStore(DocumentStorage):
+    """Takes what it is given until somebody says `release`."""
+
+    release: ClassVar[threading.Event] = threading.Event()
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        self.release.wait()
+
+
 class LongClose(DocumentStorage):
     """Its close takes until somebody says `release`."""
 

@@ -11,10 +11,12 @@ import pytest
 from larm.building.wiring import build_crawl
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
+from larm.monitor.summary import summary
 from larm.river.crawl import Crawl, Ending
 from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, once, watch
+from tests.stories.parts import HERE, LongStore
 
 
 def site(web: SyntheticWeb, name: str = "a.localhost", pages: int = 6) -> str:
@@ -255,3 +257,29 @@ def test_orders_of_many_threads(tmp_path: Path) -> None:
         assert died == []
         assert asked(web) == once("a.localhost/", *(f"a.localhost/page{number}" for number in range(40)))
         assert all(done == Done(done.says, tuple[Refused]()) for done in steered.done)
+
+
+def test_a_thread_that_makes_no_progress_is_named(tmp_path: Path) -> None:
+    """In the figures, in the summary, and in a log with its stack; the crawl goes on as soon as it can."""
+    LongStore.release.clear()
+    settings = {"storage.chain": ["log", f"{HERE}:LongStore"], "monitor.stalled": "50ms"}
+    with SyntheticWeb() as web:
+        steered = Steered(tmp_path, site(web), settings)
+        named: list[str] = []
+
+        def look() -> None:
+            named.extend(each.thread for each in steered.crawl.snapshot().stalled)
+            if named:
+                LongStore.release.set()
+
+        steered.crawl.on_second = steered.crawl.on_end = lambda *_: look()
+        try:
+            assert steered.run().reason == "finished"
+        finally:
+            LongStore.release.set()
+    assert "larm-store-LongStore" in named
+    stats = summary(steered.crawl.snapshot(), "finished", 0.0)
+    assert stats["stalled/larm-store-LongStore"] == 1
+    log = (tmp_path / "logs" / "stalled.log").read_text()
+    assert "larm-store-LongStore makes no progress for 0:0" in log
+    assert "self.release.wait()" in log

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+from larm.kit.threads.pulse import Pulse
+
 
 class Ticker:
     """`wait` on the tick thread; `hurry` and `stop` on any other, but not in a signal handler."""
@@ -15,12 +17,16 @@ class Ticker:
         # guarded by self._changed
         self._hurried = False
         self._stopped = False
+        # only the tick thread
+        self.pulse = Pulse()
 
     def wait(self) -> bool:
         """Wait for the next tick; False: there is none, it is over."""
+        self.pulse.rest()
         with self._changed:
             self._changed.wait_for(lambda: self._hurried or self._stopped, self._seconds)
             self._hurried = False
+            self.pulse.beat()
             return not self._stopped
 
     def hurry(self) -> None:
