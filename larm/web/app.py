@@ -90,7 +90,12 @@ def application(
     app.state.events = Events()
     app.state.notices = Notices()
     app.state.starting = Starting(directories.root)
-    return Application(Accounting(Guard(app, names), routes, metrics, log), app.state.events.close)
+
+    def close() -> None:
+        app.state.events.close()
+        app.state.starting.close()
+
+    return Application(Accounting(Guard(app, names), routes, metrics, log), close)
 
 
 def _permitted(kind: Kind, handler: Handler) -> Handler:

@@ -25,7 +25,8 @@ HEADERS: Mapping[str, str] = {
     "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",  # what was searched for is not told to the sites that were found
+    # what was searched for is not told to the sites that were found; with "no-referrer" our own forms would have no Origin
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",

@@ -92,6 +92,11 @@ class Starting:
             self._children.append(child)
         _await_start(child, directory, begin)
 
+    def close(self) -> None:
+        """At the end of the server: crawls that run go on."""
+        with self._lock:
+            self._children = [child for child in self._children if child.poll() is None]
+
 
 def _await_start(child: subprocess.Popen[bytes], directory: Path, begin: int) -> None:
     for _ in range(_LOOKS):

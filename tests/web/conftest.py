@@ -50,12 +50,13 @@ def serving(
     settings: Serve | None = None,
     root: Path | None = None,
     access: Mapping[str, bool] | None = None,
+    port: int = 0,
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
     app = application(Directories(directories, root, Search()), gate, settings or Serve(), (), log.append)
-    socket = listen("127.0.0.1", 0)
+    socket = listen("127.0.0.1", port)
     server = make_server(app)
     died: list[BaseException] = []
     workers = Workers(lambda _, error: died.append(error))
@@ -106,6 +107,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory.mkdir()
     crawled(directory, {"/": ("Books", "Books on tide and causeway."), "/shelf": ("Shelf", "A shelf of books.")})
     return directory
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all stories; those that ask for it are skipped where there is none."""
+    from tests.web.browser import chromium
+
+    with chromium() as started:
+        yield started
 
 
 Start = Callable[..., Served]
