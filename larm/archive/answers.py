@@ -35,7 +35,7 @@ class Answer:
             mime = record.get("content-type") or "application/octet-stream"
             self.head, self.body = f"HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n\r\n".encode(), record.block
         else:
-            self.head, self.body = _parted(record.block)
+            self.head, self.body = parted(record.block)
         found = _STATUS.match(self.head)
         if found is None and self.head:
             raise ValueError("its status line can't be read")
@@ -79,7 +79,7 @@ def wall_of(date: str) -> float:
     return found.timestamp()
 
 
-def _parted(block: bytes) -> tuple[bytes, bytes]:
+def parted(block: bytes) -> tuple[bytes, bytes]:
     """Header, with the empty line, and body without transfer coding."""
     if not block.startswith(b"HTTP/"):
         return b"", block

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from fastwarc.warc import resource, response, revisit
 
 from larm.archive.answers import Answer
 from larm.archive.scanning import Record, is_by_record, not_an_archive, scan, unpack
@@ -21,7 +22,7 @@ from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 
 _BATCH = 1_000
-_KINDS = frozenset({"response", "revisit", "resource"})
+_KINDS = int(response) | int(revisit) | int(resource)
 
 
 class Capture(msgspec.Struct, frozen=True, array_like=True):
@@ -106,20 +107,19 @@ class Catalogue:
             if why := unpack(path, readable):
                 damaged(path.stat().st_size, why)
         records = 0
-        for record in scan(readable, damaged):
+        for record in scan(readable, damaged, _KINDS):
             records += 1
-            self._counted("archive/records", 1)
-            if record.get("warc-type") in _KINDS:
-                try:
-                    yield from self._note(readable, record)
-                except BadUrl as error:
-                    address = record.get("warc-target-uri")[:200]
-                    self._lose("left out", f"{path}: byte {record.offset:,}: left out: {error}: {address}")
-                except ValueError as error:
-                    damaged(record.offset, str(error))
+            try:
+                yield from self._note(readable, record)
+            except BadUrl as error:
+                address = record.get("warc-target-uri")[:200]
+                self._lose("left out", f"{path}: byte {record.offset:,}: left out: {error}: {address}")
+            except ValueError as error:
+                damaged(record.offset, str(error))
             if len(self._fresh) >= 10 * _BATCH:
                 self._write()
-        if not records:
+        self._counted("archive/captures", records)
+        if not records and not next(scan(readable, lambda *_: None), None):
             raise not_an_archive(path)
 
     def _lose(self, what: str, line: str) -> None:
@@ -130,13 +130,13 @@ class Catalogue:
     def _note(self, path: Path, record: Record) -> Iterator[int]:
         answer = Answer(record)
         url = self._parse(answer.url)
-        revisit = answer.kind == "revisit"
+        again = answer.kind == "revisit"
         moved = 300 <= answer.status < 400
-        only_checked = revisit and (answer.status == 304 or "not-modified" in record.get("warc-profile"))
+        only_checked = again and (answer.status == 304 or "not-modified" in record.get("warc-profile"))
         rank = (0 if only_checked else 1 if moved else 2, answer.date)
-        payload = answer.digest if revisit else ""
+        payload = answer.digest if again else ""
         there = Capture(str(path), record.offset, url.access, rank, payload)
-        if answer.digest and not revisit and answer.body:
+        if answer.digest and not again and answer.body:
             key = _payload_key(answer.digest)
             if self._get(key) is None:
                 self._fresh[key] = there

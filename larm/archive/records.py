@@ -26,6 +26,7 @@ SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload
 FIELDS_TYPE: Final = "application/warc-fields"
 _HTTP2 = re.compile(rb"HTTP/2(?:\.0)?\b")
 _TRANSFER = re.compile(rb"^transfer-encoding(?=\s*:)", re.IGNORECASE | re.MULTILINE)
+_BREAKS = re.compile(r"[\r\n]+")
 _OPENSSL = re.compile(r"(?:(ECDHE|DHE)-(RSA|ECDSA)-)?(AES128|AES256|CHACHA20)-(GCM-SHA\d+|POLY1305)")
 
 Fields = Iterable[tuple[str, str]]
@@ -89,10 +90,10 @@ class Records:
         block = _HTTP2.sub(b"HTTP/1.1", exchange.request, count=1)
         return self._made("request", date_of(exchange.began), _http("request"), block, fields)
 
-    def metadata(self, exchange: Exchange, answer: str, about: Fields) -> Made:
-        """What larm knows of a page."""
-        fields = [("WARC-Target-URI", exchange.url), ("WARC-Concurrent-To", answer)]
-        return self._made("metadata", date_of(exchange.began), FIELDS_TYPE, fields_block(about), fields)
+    def about(self, url: str, date: str, answer: str, about: Fields) -> Made:
+        """What larm knows of a page, as metadata of the record ``answer``."""
+        fields = [("WARC-Target-URI", url), ("WARC-Concurrent-To", answer)]
+        return self._made("metadata", date, FIELDS_TYPE, fields_block(about), fields)
 
     def resource(self, url: str, date: str, mime: str, body: bytes) -> Made:
         """A page of which only the bytes are known."""
@@ -145,7 +146,7 @@ def payload_digest(payload: bytes) -> str:
 
 def fields_block(fields: Fields) -> bytes:
     """``name: value`` on a line each, as in application/warc-fields."""
-    return "".join(f"{name}: {' '.join(value.split())}\r\n" for name, value in fields).encode("utf-8", "replace")
+    return "".join([f"{name}: {_BREAKS.sub(' ', value)}\r\n" for name, value in fields]).encode("utf-8", "replace")
 
 
 def answer_head(head: bytes) -> bytes:

@@ -15,13 +15,14 @@ from hashlib import sha1
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from fastwarc.warc import ArchiveIterator, WarcRecord
+from fastwarc.warc import ArchiveIterator, WarcRecord, any_type
 
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 
 _GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 _FIRST_LINE = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+\r?\n")
+_ALL = int(any_type)
 _BLOCK = 4_000_000  # bytes that are searched at a time
 _OVERLAP = 64
 _LEAST_OF_GZIP = 18
@@ -43,22 +44,22 @@ class Record(NamedTuple):
         return self.headers.get(name, "")
 
 
-def scan(path: Path, damaged: Damaged) -> Iterator[Record]:
-    """All records that are whole. Raises StorageError where the file can't be read at all."""
+def scan(path: Path, damaged: Damaged, kinds: int = _ALL) -> Iterator[Record]:
+    """All records that are whole, of these kinds. Raises StorageError where the file can't be read at all."""
     try:
         with path.open("rb") as file:
-            yield from _scan(file, damaged)
+            yield from _scan(file, damaged, kinds)
     except OSError as error:
         raise disk_failure(path, error) from error
 
 
 def read_at(file: BinaryIO, offset: int) -> Record:
-    """The record that begins there. Raises ValueError where there is none, or it is not whole."""
+    """The record that begins there, which `scan` has found whole. Raises ValueError where it is not, or not any more."""
     file.seek(offset)
     try:
         for found in ArchiveIterator(file, parse_http=False):
             record = _record(found)
-            if why := _flaw(record):
+            if why := _flaw(record, digest=False):
                 raise ValueError(why)
             return record
     except OSError as error:
@@ -96,17 +97,17 @@ def unpack(path: Path, target: Path) -> str:
     return ""
 
 
-def _scan(file: BinaryIO, damaged: Damaged) -> Iterator[Record]:
+def _scan(file: BinaryIO, damaged: Damaged, kinds: int) -> Iterator[Record]:
     """The last record is held back till it is seen that another one, or the end, follows it."""
     at: int | None = 0
     counted = False  # the damage before ``at``
-    packed = file.read(4).startswith((_GZIP, _ZSTD))
+    packed = is_packed(file)
     while at is not None:
         held: Record | None = None
         try:
             file.seek(at)
             for found in ArchiveIterator(file, parse_http=False):
-                record = _record(found)
+                record = _record(found) if int(found.record_type) & kinds else None
                 if held is not None:
                     yield from _whole(held, damaged)
                 held, counted = record, False
@@ -127,6 +128,12 @@ def _scan(file: BinaryIO, damaged: Damaged) -> Iterator[Record]:
             at = _next_start(file, (at if held is None else held.offset) + 1)
 
 
+def is_packed(file: BinaryIO) -> bool:
+    """Whether it is compressed."""
+    file.seek(0)
+    return file.read(4).startswith((_GZIP, _ZSTD))
+
+
 def _record(found: WarcRecord) -> Record:
     headers = {name.lower(): value for name, value in found.headers.items()}
     return Record(found.stream_pos, headers, found.reader.read())
@@ -140,17 +147,17 @@ def _whole(record: Record, damaged: Damaged) -> Iterator[Record]:
         yield record
 
 
-def _flaw(record: Record) -> str:
-    """What is wrong with it by its own headers; empty: nothing."""
+def _flaw(record: Record, *, digest: bool = True) -> str:
+    """What is wrong with it by its own headers; empty: nothing. ``digest``: whether to look at that, too."""
     length = record.get("content-length")
     if not (length.isascii() and length.isdigit()):
         return "it does not say how long it is"
     if len(record.block) != int(length):
         return "it ends too early"
-    kind, _, digest = record.get("warc-block-digest").partition(":")
-    if kind.lower() == "sha1" and len(digest) == 32:
+    kind, _, said = record.get("warc-block-digest").partition(":")
+    if digest and kind.lower() == "sha1" and len(said) == 32:
         found = b32encode(sha1(record.block, usedforsecurity=False).digest()).decode()
-        if found != digest.upper():
+        if found != said.upper():
             return "it has another digest than it says"
     return ""
 

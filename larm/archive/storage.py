@@ -138,8 +138,9 @@ class WarcStorage:
         entries = [Entry(answer.member, capture), Entry(self._records.request(exchange, answer.id).member)]
         if self._settings.metadata and visit.document is not None:
             about = [("via", visit.referrer), ("hopsFromSeed", "L" * min(visit.depth, _HOPS))]
-            about += [("outlink", link.url.access) for link in visit.links]
-            entries.append(Entry(self._records.metadata(exchange, answer.id, about).member))
+            lines = visit.links.lines.decode("utf-8", "replace").splitlines()
+            about += [("outlink", line.partition("\t")[0]) for line in lines]
+            entries.append(Entry(self._records.about(exchange.url, date_of(exchange.began), answer.id, about).member))
         return entries
 
     def _answer(self, exchange: Exchange, status: str, mime: str) -> tuple[Made, str]:

@@ -29,13 +29,13 @@ _SESSIONS_IN_QUERIES = tuple(
 
 
 def surt(url: str) -> str:
-    """The key of an http, https or file URL; any other text, and what can't be parsed, is its own key."""
+    """The key of a URL with a host, or of a file; any other text, and what can't be parsed, is its own key."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return url
-    if parts.scheme not in ("http", "https", "file"):
+    if not parts.scheme or (not host and parts.scheme != "file"):
         return url
     query = _query(parts.query)
     if not host:

@@ -58,6 +58,7 @@ _MODULES = {
     "serve": "serve",
     "stats": "stats",
     "version": "check",
+    "warc": "warc",
     "why": "lookup",
 }
 """Of each command the module in ``larm.cli``."""

@@ -125,7 +125,7 @@ def test_samples_of_other_tools(tmp_path: Path, name: str) -> None:
     shutil.copy(SAMPLES / name, file)
     run = run_crawl(tmp_path / "crawl", file.as_uri())
     assert run.reason == "finished", run.ending
-    assert run.counters["archive/records"] > 0
+    assert "archive/captures" in run.last.totals or "archive/damaged" in run.counters
     broken = {"example-bad-non-chunked", "example-trunc", "example-wrong-chunks"}
     assert bool(run.counters.get("archive/damaged")) is (file.name.partition(".warc")[0] in broken)
     if "original" in name or name.startswith("warcio/example.") or "resource" in name:

@@ -1,0 +1,73 @@
+"""An archive of a crawl that kept none: the page files as ``resource`` records, with what is known of each page. Main thread.
+
+What went over the wire is gone: of a page there are its bytes, without content encoding, its type, its status and the page with
+the first link to it. The date is that of the page file: no page in it was fetched later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from larm.archive.cdxj import Capture
+from larm.archive.compression import COMPRESSIONS
+from larm.archive.records import Records, date_of
+from larm.archive.warc_files import Entry, Place, WarcFiles
+from larm.errors import UsageError
+from larm.kit.disk.disk_failure import disk_failure
+from larm.seams import Clock
+from larm.storage.page_file import page_file
+from larm.storage.reader import StoreLog
+
+
+def export_pages(
+    directory: Path,
+    target: Path,
+    size: int,
+    about: Sequence[tuple[str, str]],
+    clock: Clock,
+) -> int:
+    """Write the archive into the folder ``target``, which must be empty or not there; how many pages it has.
+
+    Raises UsageError, StorageError.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target}: expected a folder that is empty, or not there yet")
+    log = StoreLog(directory)
+    end, compress = COMPRESSIONS["gzip"]
+    records = Records(compress)
+    dates: dict[int, str] = {}
+
+    def date(number: int) -> str:
+        if number not in dates:
+            path = page_file(directory / "logs", number)
+            try:
+                dates[number] = date_of(path.stat().st_mtime)
+            except OSError as error:
+                raise disk_failure(path, error) from error
+        return dates[number]
+
+    def begin(file: str) -> list[Entry]:
+        return [Entry(records.warcinfo(file, clock.wall(), about).member)]
+
+    files = WarcFiles(target, end, size, Place(), clock.wall, begin)
+    pages = 0
+    try:
+        for entry in log:
+            if not entry.file:  # it asks not to be kept, or is empty
+                continue
+            files.prepare()
+            when = date(entry.file)
+            made = records.resource(entry.url, when, entry.mime, log.body(entry))
+            told = [("via", entry.from_page), ("status", str(entry.status)), ("title", entry.title)]
+            files.append(
+                [
+                    Entry(made.member, Capture(entry.url, when, entry.mime, "", made.digest, 0, 0, "")),
+                    Entry(records.about(entry.url, when, made.id, told).member),
+                ]
+            )
+            pages += 1
+        files.commit()
+    finally:
+        files.close()
+    return pages

@@ -1,0 +1,122 @@
+"""The CDXJ index of any WARC file, and a check of its digests: what ``larm warc index`` and ``verify`` say. Main thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from larm.archive.answers import parted
+from larm.archive.cdxj import Capture, cdxj_line
+from larm.archive.records import FIELDS_TYPE, payload_digest
+from larm.archive.scanning import Damaged, Record, is_by_record, is_packed, not_an_archive, scan
+from larm.errors import StorageError
+from larm.fetching.headers import parse_headers
+
+_BETWEEN = 4  # bytes: two line ends follow a record, and are no part of it
+_INDEXED = frozenset({"response", "revisit", "resource", "metadata"})
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What is in a file."""
+
+    records: dict[str, int]
+    """By their types."""
+    digests: int
+    """That were there and are right, of blocks and payloads."""
+    damaged: int
+
+
+def index_lines(path: Path, damaged: Damaged) -> list[str]:
+    """All lines, sorted. Raises StorageError, also for a file that can't be read by record."""
+    if not is_by_record(path):
+        raise StorageError(f"{path}: it was compressed as a whole: no index can lead into it; 'warcio recompress' mends that")
+    lines = [cdxj_line(capture) for record, end in _with_ends(path, damaged) if (capture := _capture(path, record, end))]
+    return sorted(lines)
+
+
+def check(path: Path, damaged: Damaged) -> Checked:
+    """Read all of it. Raises StorageError where there is no record."""
+    kinds: Counter[str] = Counter()
+    digests = lost = 0
+
+    def lose(offset: int, why: str) -> None:
+        nonlocal lost
+        lost += 1
+        damaged(offset, why)
+
+    for record in scan(path, lose):
+        kinds[record.get("warc-type") or "unknown"] += 1
+        digests += record.get("warc-block-digest").startswith("sha1:")
+        payload = _payload_is_right(record)
+        digests += payload is True
+        if payload is False:
+            lose(record.offset, "its payload has another digest than it says")
+    if not kinds and not lost:
+        raise not_an_archive(path)
+    return Checked(dict(kinds), digests, lost)
+
+
+def _payload_is_right(record: Record) -> bool | None:
+    """None: it says nothing of it, or nothing that can be checked here."""
+    said = record.get("warc-payload-digest")
+    if not said.startswith("sha1:") or record.get("warc-type") not in ("response", "resource"):
+        return None
+    if record.get("warc-type") == "resource" or not record.block.startswith(b"HTTP/"):
+        return payload_digest(record.block) == said
+    head, body = parted(record.block)
+    raw = record.block[len(head) :]
+    return said in (payload_digest(raw), payload_digest(body))  # with transfer coding or without: the field does both
+
+
+def _with_ends(path: Path, damaged: Damaged) -> Iterator[tuple[Record, int]]:
+    """Each record, and where the next one begins."""
+    starts: list[int] = []
+    held: Record | None = None
+    with path.open("rb") as file:
+        packed = is_packed(file)
+
+    def lose(offset: int, why: str) -> None:
+        starts.append(offset)
+        damaged(offset, why)
+
+    for record in scan(path, lose):
+        if held is not None:
+            after = [start for start in starts if start > held.offset + 1]
+            yield held, min([*after, record.offset]) - (0 if packed else _BETWEEN)
+        held = record
+        starts.clear()
+    if held is not None:
+        yield held, path.stat().st_size - (0 if packed else _BETWEEN)
+
+
+def _capture(path: Path, record: Record, end: int) -> Capture | None:
+    kind, mime = record.get("warc-type"), record.get("content-type")
+    if kind not in _INDEXED or (kind in ("resource", "metadata") and mime == FIELDS_TYPE):
+        return None
+    status = ""
+    digest = record.get("warc-payload-digest")
+    if kind in ("response", "revisit"):
+        head, body = parted(record.block)
+        headers, _ = parse_headers(head.splitlines(keepends=True))
+        mime = headers.get("content-type", "") if head else ""
+        status = head.split(None, 2)[1].decode("latin-1") if head else ""
+        digest = digest or payload_digest(body if head else record.block)
+    url = record.get("warc-target-uri").strip("<>").replace(" ", "%20")
+    return Capture(
+        url=url,
+        date=record.get("warc-date"),
+        mime="warc/revisit" if kind == "revisit" else mime,
+        status=status,
+        digest=digest or payload_digest(record.block),
+        length=end - record.offset,
+        offset=record.offset,
+        file=path.name,
+    )
+
+
+def say_damage(path: Path, tell: Callable[[str], object]) -> Damaged:
+    """Tells of damage, a line each."""
+    return lambda offset, why: tell(f"{path}: byte {offset:,}: {why}")

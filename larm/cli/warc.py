@@ -1,0 +1,82 @@
+"""``larm warc``: archives of crawls, and of others: export, index, verify."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from larm.cli.options import LarmCommand, LarmGroup, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.terminal import complain, say
+from larm.errors import UsageError
+
+_PATH = click.Path(path_type=Path)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.group("warc", cls=LarmGroup)
+def warc() -> None:
+    """Archives: make one of a crawl, index and check any.
+
+    `larm crawl --warc` writes one while it crawls; `larm crawl FILE.warc.gz` crawls one.
+    """
+    if find_spec("fastwarc") is None:
+        raise UsageError("larm warc needs FastWARC: pip install 'larm[warc]'")
+
+
+@warc.command(cls=LarmCommand)
+@click.option("--output", type=_PATH, required=True, metavar="PATH", help="An empty folder, or a file NAME.wacz.")
+@config_options
+@directory_option
+@verbose_option
+def export(
+    *,
+    output: Path,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Make WARC files of the page files of a crawl that kept none, or a WACZ file, for readers in a browser, of any crawl.
+
+    Pages become resource records: what went over the wire was not kept, and of dates only that of the page file.
+    """
+    from larm.enquiries.archiving import export_archive
+
+    config = effective(existing(directory), file, overrides)
+    pages = export_archive(config, directory, output, complain)
+    say(f"{output}: {pages:,} page{'s' * (pages != 1)}")
+
+
+@warc.command(cls=LarmCommand)
+@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.option("--output", type=_PATH, metavar="FILE", help="Default: stdout.")
+@verbose_option
+def index(*, files: tuple[Path, ...], output: Path | None, verbose: bool) -> None:  # noqa: ARG001
+    """Write the CDXJ index of WARC files: a sorted line for each capture."""
+    from larm.archive.indexing import index_lines, say_damage
+    from larm.kit.disk.atomic import write_atomically
+
+    lines = sorted(line for path in files for line in index_lines(path, say_damage(path, complain)))
+    if output is None:
+        click.echo("".join(lines), nl=False)
+    else:
+        write_atomically(output, "".join(lines).encode())
+
+
+@warc.command(cls=LarmCommand)
+@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@verbose_option
+def verify(*, files: tuple[Path, ...], verbose: bool) -> int:  # noqa: ARG001
+    """Read all records of WARC files, and check their lengths and digests. Exit status 1 if anything is damaged."""
+    from larm.archive.indexing import check, say_damage
+
+    damaged = 0
+    for path in files:
+        found = check(path, say_damage(path, complain))
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.records.items()))
+        total = sum(found.records.values())
+        click.echo(f"{path}: {total:,} records ({kinds}), {found.digests:,} digests right, {found.damaged:,} damaged")
+        damaged += found.damaged
+    return 1 if damaged else 0

@@ -1,0 +1,44 @@
+"""What ``larm warc export`` does: an archive, or a WACZ file, of a crawl's directory. Main thread; the crawl must not run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from larm.archive.exporting import export_pages
+from larm.archive.indexing import say_damage
+from larm.archive.names import FOLDER
+from larm.archive.wacz import write_wacz
+from larm.building.named_parts import about_crawl
+from larm.config import Config
+from larm.errors import UsageError
+from larm.kit.clock import SystemClock
+from larm.kit.disk.files import is_there
+from larm.storage.log import STORE_LOG
+from larm.storage.reader import StoreLog
+from larm.version import VERSION
+
+WACZ = ".wacz"
+
+
+def export_archive(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
+    """Into a folder, or a WACZ file; how many pages it has. Raises UsageError, StorageError."""
+    if target.suffix.lower() != WACZ:
+        return export_pages(directory, target, int(settings.storage.warc.size), about_crawl(settings), SystemClock())
+    kept = sorted((directory / FOLDER).glob("*.warc.gz"))
+    if kept:
+        return _pack(directory, target, kept, tell)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".larm-") as folder:
+        export_pages(directory, Path(folder), int(settings.storage.warc.size), about_crawl(settings), SystemClock())
+        return _pack(directory, target, sorted(Path(folder).glob("*.warc.gz")), tell)
+
+
+def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object]) -> int:
+    if not files:
+        raise UsageError(f"{directory}: no page of it was stored, so there is nothing to export")
+    titles: dict[str, str] = {}
+    if is_there(directory / "logs" / STORE_LOG):
+        titles = {entry.url: entry.title for entry in StoreLog(directory)}
+    software = f"larm/{VERSION}"
+    return write_wacz(target, files, lambda url: titles.get(url, ""), software, SystemClock().wall(), say_damage(target, tell))
