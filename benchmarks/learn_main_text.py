@@ -18,13 +18,14 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import larm.processing.boxes as naming
 import larm.processing.html as parser
 from benchmarks.sites import TESTDATA
-from larm.processing import box_words, main_text, parts, walk
+from larm.processing import box_words, collector, elements, lexbor_tree, main_text, parts
 from larm.processing.boxes import NAVIGATION, Box
+from larm.processing.page import Block, Reading
 from larm.processing.readable import names
 from larm.testing.fakes import page as answer
 
@@ -48,9 +49,9 @@ _SHOWY = names(  # words of appearance: they hold for the sites that were learne
 
 
 class Example(NamedTuple):
-    """One page: its blocks with the names of their boxes, and which of them are main text."""
+    """One page: its blocks, of which the weight is the names of their boxes, and which of them are main text."""
 
-    blocks: list[main_text.Block]
+    blocks: list[Block]
     truth: list[bool]
     weight: float
 
@@ -73,8 +74,8 @@ def main() -> None:
         for number in range(fold, len(examples), chosen.folds):
             for block, row, true in zip(examples[number].blocks, rows[number], examples[number].truth, strict=True):
                 score = sum(weights.get(name, 0.0) * value for name, value in row.items())
-                right += block[3] * ((score > 0) == true)
-                total += block[3]
+                right += len(block.text) * ((score > 0) == true)
+                total += len(block.text)
     print(
         f"{len(examples)} pages, {len(known)} features; characters told right, of pages not learned from: {right / total:.3f}"
     )
@@ -85,10 +86,11 @@ def main() -> None:
 def _features(page: Example, at: int) -> dict[str, float]:
     """What `larm.processing.main_text.scores` adds up for a block, by the name of its weight."""
     blocks = page.blocks
-    _, mark, names, size, linked, commas, ends, _ = blocks[at]
+    text, mark, names, _, linked = blocks[at]
+    size = len(text)
     length = main_text.LENGTHS[min(size, len(main_text.LENGTHS) - 1)]
     share = min(1.0, linked / size)
-    total = sum(block[3] for block in blocks)
+    total = sum(len(block.text) for block in blocks)
     row = {
         "bias": 1.0,
         "length": length,
@@ -97,18 +99,19 @@ def _features(page: Example, at: int) -> dict[str, float]:
         {" ": "paragraph", "\t": "item", "\r": "heading"}.get(mark, "block"): 1.0,
         "links": share,
         "links*length": share * length,
-        "commas": min(5, commas) / 5,
-        "ends": float(ends),
-        "place": sum(block[3] for block in blocks[:at]) / total,
+        "commas": min(5, main_text.commas_of(text)) / 5,
+        "ends": float(text[-1] in main_text.ENDS),
+        "place": sum(len(block.text) for block in blocks[:at]) / total,
     }
     for distance, step in (("near", 1), ("far", 2)):
         for other in (at - step, at + step):
             if 0 <= other < len(blocks):
-                _, _, _, size, linked, commas, _, _ = blocks[other]
+                text, _, _, _, linked = blocks[other]
+                size = len(text)
                 for name, value in (
                     ("length", main_text.LENGTHS[min(size, len(main_text.LENGTHS) - 1)]),
                     ("links", min(1.0, linked / size)),
-                    ("commas", min(5, commas) / 5),
+                    ("commas", min(5, main_text.commas_of(text)) / 5),
                 ):
                     row[f"{name} {distance}"] = row.get(f"{name} {distance}", 0.0) + value
     return row | dict(names)
@@ -133,39 +136,41 @@ def _learn(
         setattr(matrix, part, getattr(matrix, part).astype("int32"))
     weights = []
     for page in examples:
-        sizes = [min(1_010, 10 + block[3]) for block in page.blocks]
+        sizes = [min(1_010, 10 + len(block.text)) for block in page.blocks]
         weights += [page.weight * 100 * size / sum(sizes) for size in sizes]
     model = LogisticRegression(C=_STRENGTH, max_iter=3_000, solver="liblinear", fit_intercept=False)
     model.fit(matrix, [true for page in examples for true in page.truth], sample_weight=weights)
     return {name: round(float(weight), 2) for name, weight in zip(known, model.coef_[0], strict=True)}
 
 
-def _blocks(body: bytes) -> tuple[list[str], list[main_text.Block]]:
-    """The pieces and blocks of a page; for the weights of their boxes, the names that have them."""
-    taken: dict[str, Any] = {}
+def _blocks(body: bytes) -> list[Block]:
+    """Those of a page; for the weights of their boxes, the names that have them."""
+    taken: list[Reading] = []
 
-    def keep(marked: str, boxes: Sequence[Box], anchors: Sequence[int], _: object) -> parts.Parts:
-        pieces = f"\n{marked}".split(parts.EDGE)
-        taken["page"] = pieces, main_text.blocks(pieces, iter(boxes), iter(anchors), Counter())
+    def keep(found: Reading) -> parts.Parts:
+        taken.append(found)
         return parts.Parts()
 
-    known, weigh, split = walk.BLOCKS, walk.weigh, parser.split
-    walk.BLOCKS = {number: (*block, boxes and _Named(boxes.tag)) for number, (*block, boxes) in known.items()}
-    walk.weigh, parser.split = _names, keep
+    known, weigh, split, walk = dict(elements.ELEMENTS), collector.weigh, parser.split, lexbor_tree.walk
+    elements.ELEMENTS |= {name: each._replace(boxes=_Named(name)) for name, each in known.items() if each.boxes is not None}
+    collector.weigh, parser.split, lexbor_tree.walk = _names, keep, lexbor_tree.plain_walk
+    collector.Collector.NO_WEIGHT = Counter()
     try:
-        parser.read(answer(body, content_type="text/html"), "text/html")
+        parser.read(answer(body, content_type="text/html"), "text/html", lexbor_tree.read_tree)
     finally:
-        walk.BLOCKS, walk.weigh, parser.split = known, weigh, split
-    return taken["page"]
+        elements.ELEMENTS |= known
+        collector.weigh, parser.split, lexbor_tree.walk = weigh, split, walk
+        collector.Collector.NO_WEIGHT = 0.0
+    return list(taken[0].blocks)
 
 
 class _Named(dict[str | None, Box]):
     def __init__(self, tag: str) -> None:
         super().__init__()
-        self._tag = tag
+        self.tag = tag
 
     def __missing__(self, class_: str | None) -> Box:
-        return _names(self._tag, {"class": class_})
+        return _names(self.tag, {"class": class_})
 
 
 def _names(tag: str, attributes: Mapping[str, str | None]) -> Box:
@@ -184,8 +189,8 @@ def _articles() -> Iterator[Example]:
     folder = TESTDATA / "html-article-benchmark" / "given"
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     for name, body in _bodies(folder / "html.tar.xz"):
-        pieces, blocks = _blocks(body)
-        yield Example(blocks, _judge(pieces, blocks, truth[name.removesuffix(".html")]["articleBody"]), 1.0)
+        blocks = _blocks(body)
+        yield Example(blocks, _judge(blocks, truth[name.removesuffix(".html")]["articleBody"]), 1.0)
 
 
 def _snippets() -> Iterator[Example]:
@@ -195,15 +200,15 @@ def _snippets() -> Iterator[Example]:
     cases = {each["file"]: each for each in json.loads((folder / "evaldata.json").read_text(encoding="utf-8")).values()}
     for name, body in _bodies(folder / "html.tar.xz"):
         if name in cases:
-            pieces, blocks = _blocks(body)
+            blocks = _blocks(body)
             opinion = trafilatura.extract(body, include_comments=False) or ""
-            yield Example(blocks, _judge(pieces, blocks, opinion, cases[name]["with"], cases[name]["without"]), 1.0)
+            yield Example(blocks, _judge(blocks, opinion, cases[name]["with"], cases[name]["without"]), 1.0)
 
 
 def _manual(folder: Path) -> Iterator[Example]:
     for file in sorted(folder.rglob("*.html"))[:: max(1, len(list(folder.rglob("*.html"))) // 40)]:
-        _, blocks = _blocks(file.read_bytes())
-        yield Example(blocks, [not block[-1] & NAVIGATION for block in blocks], _MANUAL)
+        blocks = _blocks(file.read_bytes())
+        yield Example(blocks, [not block.kinds & NAVIGATION for block in blocks], _MANUAL)
 
 
 def _bodies(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -213,15 +218,13 @@ def _bodies(file: Path) -> Iterator[tuple[str, bytes]]:
                 yield Path(member.name).name, data.read()
 
 
-def _judge(
-    pieces: Sequence[str], blocks: Sequence[main_text.Block], text: str, inside: Sequence[str] = (), outside: Sequence[str] = ()
-) -> list[bool]:
+def _judge(blocks: Sequence[Block], text: str, inside: Sequence[str] = (), outside: Sequence[str] = ()) -> list[bool]:
     """Which blocks are in the text: by runs of four words; short ones must be there as a whole."""
     words = _WORD.findall(text)
     runs, line = set(zip(words, words[1:], words[2:], words[3:], strict=False)), f" {' '.join(words)} "
     verdicts = []
-    for number, *_ in blocks:
-        piece = " ".join(pieces[number].replace(parts.ANCHOR, "").split())
+    for block in blocks:
+        piece = " ".join(block.text.split())
         own = _WORD.findall(piece)
         own_runs = list(zip(own, own[1:], own[2:], own[3:], strict=False))
         true = sum(run in runs for run in own_runs) > len(own_runs) / 2 if own_runs else f" {' '.join(own)} " in line

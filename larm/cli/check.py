@@ -50,12 +50,12 @@ def version(*, verbose: bool) -> None:
         return
     import platform
 
-    from larm.processing.regular import COMPILED
+    from larm.processing.lexbor_tree import COMPILED
 
     click.echo(f"python {platform.python_version()} on {platform.platform()}")
     for part, found in _parts():
         click.echo(f"{part} {found}")
-    click.echo(f"pages in one pass: {'yes' if COMPILED else 'no, there was no C compiler when larm was installed'}")
+    click.echo(f"compiled reader: {'yes' if COMPILED else 'no, there was no C compiler when larm was installed'}")
 
 
 def _parts() -> Iterator[tuple[str, str]]:

@@ -24,15 +24,8 @@ Found = Url | str | None
 """What an href comes to; None: nowhere, a text: why it is malformed."""
 
 
-class Hrefs(dict[str, Found]):
-    """What the hrefs in one directory of a site come to."""
-
-    __slots__ = ("quick",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.quick: object = None
-        """The same in another form, for the compiled search for links."""
+Hrefs = dict[str, Found]
+"""What the hrefs in one directory of a site come to."""
 
 
 class LinkMemo:
@@ -41,7 +34,7 @@ class LinkMemo:
     def __init__(self, normalizer: URLNormalizer, size: int = 50_000) -> None:
         """``size`` bounds each table; a full one starts anew.
 
-        A Url takes about 400 bytes, an href 150, and 250 more where `Hrefs.quick` has it.
+        A Url takes about 400 bytes, an href 150.
         """
         # constant after construction
         self.normalizer = normalizer
@@ -70,12 +63,12 @@ class LinkMemo:
     def hrefs(self, directory: str) -> Hrefs:
         """What the hrefs of its pages come to."""
         if len(directory) > _LONG:
-            return Hrefs()
+            return {}
         if len(self._hrefs) >= self._size:
             self._hrefs, self._held = {}, 0
-        return self._hrefs.get(directory) or self._hrefs.setdefault(directory, Hrefs())
+        return self._hrefs.setdefault(directory, {})
 
-    def note(self, hrefs: dict[str, Found], href: str, found: Found) -> None:
+    def note(self, hrefs: Hrefs, href: str, found: Found) -> None:
         """Remember an href in one of `hrefs`."""
         if len(href) <= _LONG:
             self._held += 1

@@ -67,10 +67,14 @@ class BoxesOf(dict[str | None, Box | None]):
 
 def weigh(tag: str, attributes: Mapping[str, str | None]) -> Box | None:
     """None for a box that says nothing."""
-    style = attributes.get("style")
-    hidden = "hidden" in attributes or (style is not None and "display:none" in style.replace(" ", ""))
+    hidden = "hidden" in attributes or hides(attributes.get("style"))
     ident = attributes.get("id") if tag in WITH_ID else None
     return weigh_names((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
+
+
+def hides(style: str | None) -> bool:
+    """Whether that is the style of a box that nobody sees."""
+    return style is not None and "none" in style and "display:none" in style.replace(" ", "")
 
 
 @lru_cache(maxsize=_KEPT)

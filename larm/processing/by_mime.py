@@ -25,7 +25,7 @@ from larm.processing.embedded import CssProcessor, WithEmbedded
 from larm.processing.folder import FolderProcessor, name_of
 from larm.processing.gzipped import GZIP, MAX_SIZE, GzipProcessor
 from larm.processing.headers import HeaderReader
-from larm.processing.html import HtmlProcessor
+from larm.processing.html import HtmlProcessor, ReadTree
 from larm.processing.mime import mime_of
 from larm.processing.readable import names
 from larm.processing.text import TextProcessor
@@ -137,13 +137,7 @@ def processors(
     ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger.
     """
     assembler = Assembler(links, settings, agent.lower())
-    html: Processor
-    if settings.parser == "lexbor":
-        html = HtmlProcessor(assembler, text=text)
-    else:
-        from larm.processing.html5lib_parser import Html5libProcessor  # a tenth of the start-up, for who wants it
-
-        html = Html5libProcessor(assembler)
+    html: Processor = HtmlProcessor(assembler, _tree_reader(settings.parser), text=text)
     if settings.follow_embedded or settings.srcset:
         html = WithEmbedded(html, assembler, settings)
     headers = HeaderReader(assembler, settings, agent.lower())
@@ -165,3 +159,11 @@ def processors(
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)
     return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size)) | ours, count, headers, wall)
+
+
+def _tree_reader(parser: str) -> ReadTree:
+    if parser == "lexbor":
+        from larm.processing.lexbor_tree import read_tree
+    else:
+        from larm.processing.html5lib_tree import read_tree  # a tenth of the start-up, for who wants it
+    return read_tree

@@ -1,9 +1,13 @@
 """HtmlProcessor: HTML to Document. Called on the fetcher threads, which share one processor; it keeps no state.
 
-Most pages are regular and are read in one pass; all others get a tree. Both say the same.
+Whatever is asked of a page is asked here once, for whichever parser makes its tree.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from larm.model.crawl_hash import page_hash
 from larm.model.cuts import READER
@@ -12,50 +16,107 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
-from larm.processing.page import Page, as_html
+from larm.processing.collector import More
+from larm.processing.hostile import cut
+from larm.processing.page import MAX_LINKS, Element, Page, Reading, as_html
 from larm.processing.parts import Parts, split, title_of
-from larm.processing.regular import read_regular
-from larm.processing.tree import read_tree
+
+ReadTree = Callable[[bytes, More | None], Reading]
+"""Reads UTF-8; `larm.processing.lexbor_tree.read_tree` and `larm.processing.html5lib_tree.read_tree` are two."""
+
+FEW: Final = 12  # elements that lead somewhere or say something: pages with frames have little else
+_NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
+_NOTHING: Final = Reading("", (), False, (), (), (), "", ())
+_FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 
 
 class HtmlProcessor:
     """For text/html and application/xhtml+xml."""
 
-    def __init__(self, assembler: Assembler, *, text: bool = True) -> None:
-        """``text``: False where no storage wants it, which saves a quarter of the time."""
+    def __init__(self, assembler: Assembler, read_tree: ReadTree, *, text: bool = True) -> None:
+        """``text``: False where no storage wants it, which saves a third of the time."""
         # constant after construction
         self._assembler = assembler
+        self._read_tree = read_tree
         self._text = text
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
-        return self._assembler.document(message, fetched, mime, read(fetched, mime, text=self._text))
+        return self._assembler.document(message, fetched, mime, read(fetched, mime, self._read_tree, text=self._text))
 
 
-def read(fetched: Fetched, mime: str, *, text: bool = True) -> Page:
+def read(fetched: Fetched, mime: str, read_tree: ReadTree, *, text: bool = True) -> Page:
     """What there is in a page."""
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
-    body = as_html(body, mime)
-    reading = read_regular(body, text=text)
-    warnings: list[str] = []
-    if reading is None:
-        reading, warnings = read_tree(body, text=text)
-    title, marked, boxes, elements, about, anchors, spoken, language, linked_data, letters, plain = reading
-    main, other, headings = split(marked, boxes, anchors, spoken, plain) if text else Parts()
-    title = title_of(title, headings)
-    words = page_hash(title, marked, letters) if text else 0
+    found, warnings = reading_of(as_html(body, mime), read_tree)
+    main, other, headings = split(found) if text else Parts()
+    title = title_of(found.title, headings)
     return Page(
         title,
         main,
         other,
         headings,
-        elements,
-        about,
+        found.elements,
+        found.about,
         encoding.name,
-        language,
-        words,
-        linked_data,
+        found.language,
+        page_hash(title, "".join([block[0] for block in found.blocks])) if text else 0,
+        found.linked_data if text else (),
         warnings,
         declared=encoding.declared,
         cuts=(READER,) if warnings else (),  # all of them say that
     )
+
+
+def reading_of(body: bytes, read_tree: ReadTree) -> tuple[Reading, list[str]]:
+    """(what is in a page of UTF-8, warnings): within the limits for its markup and its links."""
+    body, warnings = cut(body)
+    others = _Others(body, read_tree)
+    found = read_tree(body, others.read)
+    if others.open:
+        body = _without_noscript(body, others.open)
+        others = _Others(body, read_tree)
+        found = read_tree(body, others.read)
+    elements = found.elements
+    if len(elements) + len(found.about) < FEW and (frames := _hidden_frames(body, elements)):
+        elements = [*elements, *others.read("noframes", f"<frameset>{frames}").elements]
+    if len(elements) > MAX_LINKS:
+        warnings.append(f"{len(elements)} links and the like; those after the first {MAX_LINKS} are ignored")
+        elements = elements[:MAX_LINKS]
+    return (found if elements is found.elements else found._replace(elements=elements)), warnings
+
+
+class _Others:
+    """What a page says to browsers without frames or scripts leads somewhere, too; for ours it is one text."""
+
+    def __init__(self, body: bytes, read_tree: ReadTree) -> None:
+        self._body = body
+        self._read_tree = read_tree
+        self.open = 0
+        """Bytes in a ``<noscript>`` that does not end: nearly all of such a page."""
+
+    def read(self, name: str, html: str) -> Reading:
+        """What is in it. The words of ``<noscript>`` are for nobody."""
+        written = html.encode("utf-8", "replace")
+        if name == "noscript" and written and self._body.endswith(written):
+            end = len(self._body) - len(written)
+            if _NOSCRIPT.fullmatch(self._body, self._body.rfind(b"<", 0, end), end):
+                self.open = len(written)
+                return _NOTHING
+        if "<" not in html:
+            return _NOTHING
+        found = self._read_tree(cut(written)[0], None)
+        return (
+            found if name == "noframes" else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
+        )
+
+
+def _without_noscript(body: bytes, size: int) -> bytes:
+    """The page without the tag of one that does not end, nor of those in it: its last bytes are text of the page."""
+    return body[: body.rfind(b"<", 0, len(body) - size)] + _NOSCRIPT.sub(b"", body[-size:])
+
+
+def _hidden_frames(body: bytes, elements: Sequence[Element]) -> str:
+    """Frames in a place where the standard ignores them, behind text that is meant for browsers without frames."""
+    frames = _FRAME.findall(body)
+    return b"".join(frames).decode("utf-8", "replace") if frames and not any(tag == "frame" for tag, *_ in elements) else ""

@@ -1,7 +1,6 @@
 """LinkFinder: where the elements of a page lead (LARM-89 to LARM-103). Called by the `Assembler` on the fetcher threads.
 
-This is the hottest loop of a crawl: a hundred links a page. It is there twice, compiled (``regular/links.pxi``) and, for who
-has no compiler, here; what is asked for rarely (`PageFinder`) is there once.
+This is the hottest loop of a crawl: a hundred links a page. What is asked for rarely is in `PageFinder`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from larm.processing.page import Attributes, Element
 from larm.processing.pointers import Related
 from larm.processing.query_charset import in_charset
 from larm.processing.readable import MAX_ANCHOR, anchor, names
-from larm.processing.regular import find_links
 
 _SOURCES = {"object": "data"}  # the attribute with the address; else src
 _HINTS = names("dns-prefetch preconnect")  # these name hosts, not documents
@@ -57,8 +55,7 @@ class LinkFinder:
     def find(self, elements: Sequence[Element], resolver: PageLinks, *, follow: bool, charset: str = "") -> Found:
         """``follow``: whether the page wants that; ``charset``: that of its addresses, empty for UTF-8."""
         page = PageFinder(self, resolver, follow, charset)
-        quick = find_links(elements, page) if find_links is not None else None
-        links, related = quick or find(elements, page)
+        links, related = find(elements, page)
         return Found(links, related, tuple(page.malformed.values()), (READER,) if "" in page.malformed else ())
 
     def squeeze(self, text: str) -> str:

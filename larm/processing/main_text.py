@@ -7,23 +7,21 @@ from pages whose main text is known (``benchmarks/learn_main_text.py``); its num
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 from math import log1p
-from typing import Any, Final
+from typing import Final
 
 from larm.processing.box_words import BLOCKS
-from larm.processing.boxes import Box
+from larm.processing.page import Block
 
-Block = tuple[int, str, Any, int, int, int, bool, int]
-"""A piece of a page with text in it: (number of the piece, character of its mark, sum of the weights of its boxes, characters,
-characters in links, commas, whether it ends as sentences do, kinds of its boxes added up). A page has hundreds of them."""
-
-_ENDS: Final = '.!?:"”’。…»)'
+ENDS: Final = '.!?:"”’。…»)'
 _LONGEST: Final = 5_000
 """Characters; from more no more is concluded."""
 _MOST_COMMAS: Final = 5
+_WORDS: Final = 20
+"""Characters; what is shorter is no sentence of several words."""
 _OTHER_COMMAS: Final = ("、", "。", "，", "। ", "؛", "، ")
+_COMMAS_OF_ALL: Final = (", ", ". ", *_OTHER_COMMAS)
 
 LENGTHS = [log1p(size) / 5 for size in range(_LONGEST)]
 _OWN = [
@@ -36,32 +34,6 @@ _COMMAS = [commas / _MOST_COMMAS for commas in range(_MOST_COMMAS + 1)]
 _KINDS = {" ": BLOCKS["paragraph"], "\t": BLOCKS["item"], "\r": BLOCKS["heading"]}
 
 
-def blocks(pieces: Sequence[str], boxes: Iterator[Box], anchors: Iterator[int], nothing: Any = 0.0) -> list[Block]:
-    """The pieces with text. ``boxes`` and ``anchors`` (lengths of the links) in the order in which they begin."""
-    found: list[Block] = []
-    around: list[tuple[Any, int]] = []
-    weight, kinds = nothing, 0
-    for number, piece in enumerate(pieces):
-        mark = piece[0]
-        if mark in "\f\x1c":
-            around.append((weight, kinds))
-            box = next(boxes, None)
-            if box is not None:
-                weight, kinds = weight + box.weight, kinds | box.kind
-        elif mark in "\v\x1d" and around:
-            weight, kinds = around.pop()
-        text = piece.strip()
-        if not text:
-            continue
-        size = len(text)
-        linked = sum([next(anchors, 0) for _ in range(text.count("\1"))]) if "\1" in text else 0
-        commas = text.count(", ") + text.count(". ") if size > 20 else 0
-        if not text.isascii():
-            commas += sum(map(text.count, _OTHER_COMMAS))
-        found.append((number, mark, weight, size, linked, commas, text[-1] in _ENDS, kinds))
-    return found
-
-
 def scores(page: Sequence[Block]) -> list[float]:
     """Of each block; above zero it is main text."""
     links, links_length, links_near, links_far = (BLOCKS[name] for name in ("links", "links*length", "links near", "links far"))
@@ -69,25 +41,38 @@ def scores(page: Sequence[Block]) -> list[float]:
     block, kinds, last = BLOCKS["block"], _KINDS, _LONGEST - 1
     own: list[float] = []
     near, far = [0.0], [0.0, 0.0]
-    for _, mark, weight, size, linked, commas, ends, _ in page:
-        at = min(last, size)
+    before, total = [], 0
+    for text, mark, weight, _, linked in page:
+        size = len(text)
+        at = size if size < last else last  # noqa: FURB136  a call takes ten times as long
         share = linked / size if linked < size else 1.0
-        comma = _COMMAS[commas] if commas < _MOST_COMMAS else 1.0
-        own.append(
-            weight
-            + kinds.get(mark, block)
-            + _OWN[at]
-            + share * (links + links_length * LENGTHS[at])
-            + comma * commas_own
-            + ends * ends_own
-        )
-        near.append(_NEAR[at] + share * links_near + comma * commas_near)
-        far.append(_FAR[at] + share * links_far + comma * commas_far)
+        mine = weight + kinds.get(mark, block) + _OWN[at]
+        close, distant = _NEAR[at], _FAR[at]
+        if share:
+            mine += share * (links + links_length * LENGTHS[at])
+            close += share * links_near
+            distant += share * links_far
+        if commas := commas_of(text):
+            comma = _COMMAS[commas] if commas < _MOST_COMMAS else 1.0
+            mine += comma * commas_own
+            close += comma * commas_near
+            distant += comma * commas_far
+        own.append(mine + ends_own if text[-1] in ENDS else mine)
+        near.append(close)
+        far.append(distant)
+        before.append(total)
+        total += size
     near.append(0.0)
     far += (0.0, 0.0)
-    before = list(accumulate([each[3] for each in page], initial=0))
-    place = BLOCKS["place"] / max(1, before[-1])
+    place = BLOCKS["place"] / max(1, total)
     return [
         mine + close + closer + distant + far_off + place * position
         for mine, close, closer, distant, far_off, position in zip(own, near, near[2:], far, far[4:], before, strict=False)
     ]
+
+
+def commas_of(text: str) -> int:
+    """And other signs of sentences, in some alphabets."""
+    if text.isascii():
+        return (text.count(", ") + text.count(". ")) if len(text) > _WORDS else 0
+    return sum(map(text.count, _COMMAS_OF_ALL if len(text) > _WORDS else _OTHER_COMMAS))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from larm.processing.boxes import Box
 from larm.processing.readable import names
 
 Attributes = Mapping[str, str | None]
@@ -19,6 +18,9 @@ LINKING = names("a area audio embed frame iframe img input link object script so
 SPEAKING = names("base meta")
 """Elements that say something about the page."""
 
+ASKED = names("alt as content data href hreflang http-equiv itemprop lang media name property rel src type xlink:href xml:lang")
+"""Attributes that somebody asks an element of these two kinds for; the others are left out."""
+
 LINKED_DATA = "application/ld+json"
 """Type of the scripts that say something about the page."""
 
@@ -27,29 +29,39 @@ MAX_LINKS = 50_000
 """Elements of a page that may lead somewhere; a page with more of them is a trap or a mistake."""
 
 
+class Block(NamedTuple):
+    """A piece of text between two places where a block begins or ends."""
+
+    text: str
+    """Without the white space around it; never empty."""
+    mark: str
+    """What it is: one of those in `larm.processing.elements`."""
+    weight: float
+    """Of the boxes that it is in (`larm.processing.boxes`), added up."""
+    kinds: int
+    """The same of their kinds."""
+    linked: int
+    """Characters of it that are the text of links."""
+
+
 class Reading(NamedTuple):
     """What is in a page of HTML, before its text is taken apart."""
 
     title: str
-    marked: str
-    """The text with marks (`larm.processing.parts`); empty where ``plain`` is known."""
-    boxes: Sequence[Box]
+    blocks: Sequence[Block]
+    """All text that a reader sees."""
+    furnished: bool
+    """There is a box of the kind that surrounds articles, outside of menus."""
+    headings: Sequence[str]
+    """Of a heading in another one nothing."""
     elements: Sequence[Element]
-    """Those of LINKING, in document order."""
+    """Those of LINKING that lead somewhere or may, in document order."""
     about: Sequence[Element]
     """Those of SPEAKING."""
-    anchors: Sequence[int]
-    """Characters of the text of each link."""
-    headings: Sequence[str] | None
-    """What is between their marks; None where that isn't so simple."""
     language: str
     """As ``<html lang>`` has it."""
     linked_data: Sequence[str]
     """Texts of the JSON-LD scripts."""
-    letters: bytes | None = None
-    """Of the text, see `larm.model.crawl_hash.page_hash`; None: not known."""
-    plain: tuple[str, str] | None = None
-    """Main text and other text of a plain page that was taken apart while it was read; None: not known."""
 
 
 class Page(NamedTuple):

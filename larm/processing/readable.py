@@ -22,9 +22,6 @@ BLOCK: Final = names(
 )
 """Elements with a line of their own: words before, in and behind them are different words."""
 
-INNER: Final = names("br caption col colgroup dd dt hr li optgroup option tbody td tfoot th thead tr")
-"""Of those the ones behind which only another one can stand, or nothing can be within: their end needs no look."""
-
 HIDDEN: Final = names("script style title noframes noembed iframe textarea")
 """Elements whose content the parser reads as one text, which no reader sees."""
 

@@ -10,6 +10,8 @@ import sys
 from collections import Counter
 from typing import Final
 
+import msgspec
+
 from larm.kit.garbage import collect_rarely, give_back
 from larm.kit.processes.frames import KEPT
 from larm.kit.processes.helper_serve import serve
@@ -39,16 +41,18 @@ class Child:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self._terms: Terms | None = None
         self._process: ByMime | None = None
         self._reply = bytearray()  # memory that is used again
 
     def answer(self, request: Request) -> bytearray:
         """The frame of the reply."""
         if request.terms is not None:
-            self._process = self._build(request.terms)
-        if self._process is None:
+            self._terms, self._process = request.terms, self._build(request.terms)
+        if self._process is None or self._terms is None:
             raise ValueError("a new process must be told how to read")
-        read = [self._process.process(message, fetched) for message, fetched in request.pages]
+        process = self._build(_carefully(self._terms)) if request.careful else self._process
+        read = [process.process(message, fetched) for message, fetched in request.pages]
         if self._counts[NO_MEMORY]:
             raise MemoryError
         documents = [None if document.mime == _NOT_HERE or document.mime in KINDS else document for document in read]
@@ -76,6 +80,11 @@ class Child:
 
     def _count(self, name: str, n: int) -> None:
         self._counts[name] += n
+
+
+def _carefully(terms: Terms) -> Terms:
+    """The same, but by the parser that is all Python."""
+    return msgspec.structs.replace(terms, processing={**terms.processing, "parser": "html5lib"})
 
 
 def seconds(request: Request) -> float:

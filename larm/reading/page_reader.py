@@ -1,6 +1,7 @@
 """PageReader: pages to a process beside the crawl, documents back. Owned by one thread at a time, such as ``larm-relief-<n>``.
 
-A page that ends the process twice, once among others and once alone, is known by that: it costs itself and nothing else.
+A page that ends the process twice, once among others and once alone, is known by that: it costs itself and nothing else. And
+if the process crashed, html5lib reads it, in a process like the others; only who ends that, too, is set aside.
 """
 
 from __future__ import annotations
@@ -135,27 +136,41 @@ class PageReader:
             return Lost.UNREAD
         except Died as death:
             self._count("relief/died", 1)
+            verdict = self._verdict(death)
+        return self._carefully(page) if verdict is Lost.DEADLY else verdict
+
+    def _carefully(self, page: Page) -> Document | Lost:
+        """By the parser that can't crash: no page is lost to a fault in a C library."""
+        try:
+            found = self._ask([page], careful=True)[0]
+        except NotStarted:
+            return Lost.UNREAD
+        except Died as death:
+            self._count("relief/died", 1)
             return self._verdict(death)
+        self._count("relief/careful", 1)
+        return found
 
     def _verdict(self, death: Died) -> Lost:
-        """On a page that has ended its process a second time."""
+        """On a page that has ended its process again."""
         if self._hurried:  # a stop has cut its time short
             return Lost.UNREAD
         if isinstance(death, TookTooMuch | Killed):
             return Lost.TOO_LARGE
         return Lost.TOO_SLOW if isinstance(death, TookTooLong) else Lost.DEADLY
 
-    def _ask(self, pages: Sequence[Page]) -> list[Document | Lost]:
+    def _ask(self, pages: Sequence[Page], *, careful: bool = False) -> list[Document | Lost]:
         try:
-            self._send(pages)
+            self._send(pages, careful=careful)
         except UnicodeError:  # a header that can't be told
             return [Lost.UNREAD] * len(pages)
         return self._receive(pages)
 
-    def _send(self, pages: Sequence[Page]) -> None:
+    def _send(self, pages: Sequence[Page], *, careful: bool = False) -> None:
         self._prepare()
         pairs = [(lease.message, _to_be_read(fetched)) for lease, fetched in pages]
-        self._tell(Request(pairs, seconds=self._seconds(pages) - 2 * GRACE), self._allowance(pages))
+        request = Request(pairs, seconds=self._seconds(pages) - 2 * GRACE, careful=careful)
+        self._tell(request, self._allowance(pages))
 
     def _tell(self, request: Request, seconds: float) -> None:
         if len(self._frame) > KEPT:  # of a large page

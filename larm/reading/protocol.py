@@ -54,6 +54,8 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
     """None: as before. A new process must be told."""
     seconds: float = 0.0
     """That it may take."""
+    careful: bool = False
+    """By html5lib, which is Python and does not crash: for a page that has ended processes."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):

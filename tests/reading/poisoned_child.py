@@ -10,6 +10,7 @@ from larm.reading.child import Child, seconds
 from larm.reading.protocol import Request, decode_request
 
 POISON = b"<!-- poison -->"
+CRASH = b"<!-- crashes lexbor -->"
 ONCE = b"<!-- once:"
 HANG = b"<!-- hang:"
 LONG = 3.0
@@ -18,7 +19,7 @@ LONG = 3.0
 
 def poisoned(child: Child, request: Request) -> bytes:
     for _, fetched in request.pages:
-        if POISON in fetched.body:
+        if POISON in fetched.body or (CRASH in fetched.body and not request.careful):
             os.abort()
         if ONCE in fetched.body:  # it ends the first process that sees it
             flag = fetched.body.partition(ONCE)[2].partition(b"-->")[0].strip()

@@ -26,7 +26,7 @@ from larm.reading import page_reader
 from larm.reading.ahead import CHILD, MEMORY
 from larm.reading.page_reader import Lost, Page, PageReader
 from larm.reading.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
-from tests.reading.poisoned_child import HANG, ONCE, POISON
+from tests.reading.poisoned_child import CRASH, HANG, ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
 SETTINGS = Processing(srcset=True)
@@ -105,8 +105,16 @@ def test_a_page_that_ends_the_process_costs_itself(poisoned: PageReader, counts:
     first, deadly, last = read(poisoned, pages)
     assert deadly is Lost.DEADLY
     assert [first, last] == here([PAGES[0], PAGES[1]])
-    assert counts["relief/died"] == 2
+    assert counts["relief/died"] == 3, "among others, alone, and by html5lib"
     assert read(poisoned, PAGES) == here(PAGES), "a new process goes on"
+
+
+def test_a_page_on_which_lexbor_crashes_is_read_by_html5lib(poisoned: PageReader, counts: Counter[str]) -> None:
+    pages = [PAGES[0], page("c", CRASH + b"<title>t</title><p>text<a href=x>link</a>"), PAGES[1]]
+    assert read(poisoned, pages) == here(pages)
+    assert counts == {"relief/died": 2, "relief/careful": 1}
+    assert read(poisoned, PAGES) == here(PAGES)
+    assert poisoned._process.starts == 3, "the last process goes on, with lexbor"
 
 
 def test_who_was_there_once_when_it_died_is_read(poisoned: PageReader, counts: Counter[str], tmp_path: Path) -> None:
@@ -157,7 +165,7 @@ def test_batches_behind_a_deadly_one_are_read(poisoned: PageReader, counts: Coun
     assert second == [Lost.DEADLY]
     assert third == [*here(PAGES[3:4]), Lost.DEADLY]
     assert fourth == here(PAGES[4:])
-    assert counts["relief/died"] == 4, "each batch, and then the page alone"
+    assert counts["relief/died"] == 6, "each batch, and then the page alone, by either parser"
 
 
 def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +364,7 @@ def test_one_that_got_further_may_be_tried_again(counts: Counter[str], tmp_path:
     try:
         for times in range(1, 4):
             assert read(there, [poison]) == [Lost.DEADLY]
-            assert there._process.starts == 2 * times
+            assert there._process.starts == 3 * times
         assert isinstance(read(there, [PAGES[0]])[0], Document)
     finally:
         there.close()

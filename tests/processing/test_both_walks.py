@@ -1,7 +1,8 @@
-"""Pages read in one pass: as by the tree, or not at all."""
+"""The compiled walk and the plain one say the same of any page."""
 
 from __future__ import annotations
 
+import random
 import shutil
 import sysconfig
 from pathlib import Path
@@ -10,10 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from larm.processing import regular
+from larm import processing
+from larm.processing import hostile, lexbor_tree
+from larm.processing.lexbor_tree import COMPILED
 from larm.processing.readable import names
-from larm.processing.regular import COMPILED, read_regular
-from tests.processing.both_readers import differences, differences_without_text
+from tests.processing.both_walks import differences, reading, without_a_compiler
 from tests.processing.pages import document
 from tests.processing.test_hostile import PAGES as HOSTILE
 
@@ -22,7 +24,7 @@ def _page(body: str, head: str = "<title>T</title>") -> bytes:
     return f"<!DOCTYPE html>\n<html lang=en><head>{head}</head>\n<body>{body}</body></html>\n".encode()
 
 
-REGULAR = {
+PAGES = {
     "words": _page("one<br>two <b>three</b>four<p>five"),
     "no head": b"<html><body>x</body></html>",
     "XHTML": b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "x">'
@@ -98,12 +100,11 @@ for _name, _doctype in {
     "twice": "<!DOCTYPE x><!DOCTYPE html>",
 }.items():
     _body = "<html><head></head><body>%s</body></html>"
-    REGULAR[f"a DOCTYPE {_name}"] = (_doctype + _body % "<p>a").encode()
-    REGULAR[f"a DOCTYPE {_name}, and a table in a paragraph"] = (
+    PAGES[f"a DOCTYPE {_name}"] = (_doctype + _body % "<p>a").encode()
+    PAGES[f"a DOCTYPE {_name}, and a table in a paragraph"] = (
         _doctype + _body % "<p class=comment>a<table><tr><td>b</td></tr></table></p>c"
     ).encode()
-"""Pages that are read in one pass, or (some of the last ones) would be read wrongly."""
-IRREGULAR = {
+PAGES |= {
     "nothing": b"",
     "text": b"x",
     "no body": b"<html><head><title>x</title></head></html>",
@@ -146,81 +147,110 @@ def test_compiled_where_that_is_possible() -> None:
 
 
 needs_it = pytest.mark.skipif(not COMPILED, reason="installed without a C compiler")
+_IN_PLACE = Path(__file__).parents[2] / "larm" / "processing"
 
 
 @needs_it
-@pytest.mark.parametrize("name", REGULAR)
-def test_as_by_the_tree(name: str) -> None:
-    assert not differences(REGULAR[name])
-
-
-@needs_it
-def test_most_of_them_are_regular() -> None:
-    left = [name for name, body in REGULAR.items() if read_regular(body, text=True) is None]
-    assert all("DOCTYPE" in name for name in left), left
-    assert len(left) == 9
-
-
-@needs_it
-def test_a_name_that_is_nearly_known() -> None:
-    """One of more than eight characters has a key, which another may have as well."""
-    for name in ("figcaptiq0", "blockquota", "blockquote0", "FIGCAPTION"):
-        assert differences(_page(f"a<{name}>b</{name}>c")) == []
-
-
-_IN_PLACE = Path(__file__).parents[2] / "larm" / "processing" / "regular"
-
-
-@needs_it
-@pytest.mark.skipif(Path(regular.__file__).parent != _IN_PLACE, reason="installed, so it was made of these sources")
+@pytest.mark.skipif(Path(processing.__file__).parent != _IN_PLACE, reason="installed, so it was made of these sources")
 def test_it_is_what_its_sources_say() -> None:
     """Where it is built in place, that has to be done again after a change: ``pip install -e .``."""
-    built = min(each.stat().st_mtime for each in _IN_PLACE.glob("page.*.so"))
-    changed = max(source.stat().st_mtime for source in _IN_PLACE.iterdir() if source.suffix in (".pyx", ".pxi"))
-    assert built >= changed, "pip install -e ."
+    (built,) = _IN_PLACE.glob("compiled.*.so")
+    assert built.stat().st_mtime >= (_IN_PLACE / "compiled.pyx").stat().st_mtime, "pip install -e ."
 
 
 @needs_it
-@pytest.mark.parametrize("name", IRREGULAR)
-def test_left_to_the_tree(name: str) -> None:
-    assert read_regular(IRREGULAR[name], text=True) is None
+@pytest.mark.parametrize("name", PAGES)
+def test_any_page(name: str) -> None:
+    assert not differences(PAGES[name])
 
 
 @needs_it
-@pytest.mark.parametrize("name", REGULAR)
-@pytest.mark.parametrize("text", [True, False])
-def test_any_piece_of_a_page(name: str, text: bool) -> None:
-    """Each beginning of a page, and a page without each of its bytes: no crash, and nothing else than the tree says."""
-    body = REGULAR[name]
-    for at in range(len(body)):
+@pytest.mark.parametrize("name", PAGES)
+def test_any_piece_of_a_page(name: str) -> None:
+    """Each beginning of a page, and a page without one of its bytes: no crash, and the same."""
+    body = PAGES[name]
+    places = range(len(body)) if len(body) < 1_000 else random.Random(name).sample(range(len(body)), 2)
+    for at in places:
         for piece in (body[:at], body[:at] + body[at + 1 :]):
-            assert not (differences(piece) if text else differences_without_text(piece)), piece
+            assert not differences(piece), piece
 
 
 @needs_it
-def test_without_the_text() -> None:
-    body = REGULAR["links"]
-    with_text, without = read_regular(body, text=True), read_regular(body, text=False)
-    assert with_text is not None
-    assert without is not None
-    assert (without.marked, without.boxes, without.headings) == ("", [], [])
-    assert (list(without.elements), without.about) == (list(with_text.elements), with_text.about)
+@pytest.mark.parametrize("name", PAGES)
+def test_any_bytes_in_a_page(name: str) -> None:
+    """Halves of characters, NUL, control characters, markup."""
+    body, chance = PAGES[name][:3_000], random.Random(name)
+    odd = [*(bytes([each]) for each in b"\xc3\xa9\xff\0\x01\x1c<>&'"), b"\xe6\x97", b"<a href=x>", b"</p>", b"<!--"]
+    for _ in range(60):
+        piece = bytearray(body)
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randint(0, len(piece))
+            piece[at : at + chance.randint(0, 2)] = chance.choice(odd)
+        assert not differences(bytes(piece)), bytes(piece)
 
 
-@pytest.mark.timeout(10)
+@needs_it
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xc3<b>\xa9</b>",
+        b"\xe6<a href=x>\x97</a>\xa5",
+        b"<a href=x>\xc3<b>\xa9",
+        b"\xc3<nav>\xa9",
+        b"a\xc3",
+        b"\xf0\x9f<i>\x98\x80",
+    ],
+)
+def test_halves_of_characters_never_meet(body: bytes) -> None:
+    found = reading(body)
+    assert not differences(body)
+    text = "".join([block[0] for block in found.blocks])
+    assert "\xe9" not in text
+    assert "\ufffd" in text
+
+
+@needs_it
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_page(name: str) -> None:
-    """In a frame that gets it past the first tag."""
-    found = document(b"<html><head></head><body>" + HOSTILE[name] + b"</body></html>", content_type="text/html")
-    assert not any("Error" in line for line in found.warnings), found.warnings
+    assert not differences(HOSTILE[name][:200_000])
 
 
-def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_of_a_link() -> None:
+    """Its first thousand characters, and how many there are."""
+    found = reading(("<a href=x>" + "\u65e5" * 400 + "<br>" + "a" * 5_000 + "</a>b").encode())
+    assert found.elements == [("a", {"href": "x"}, "\u65e5" * 400 + " " + "a" * 599)]
+    assert [block[-1] for block in found.blocks] == [400 + 5_000]
+
+
+def test_links_in_links() -> None:
+    """Only drawings have such; each has all text in it."""
+    found = reading(b"<svg><a href=x>a<a href=y>b</a>c</a></svg>")
+    assert [(attributes["href"], text) for _, attributes, text in found.elements] == [("x", "abc"), ("y", "b")]
+    assert [block[-1] for block in found.blocks] == [3]
+
+
+def test_without_a_compiler() -> None:
     """The same document."""
-    body = REGULAR["links"]
-    one = document(body, content_type="text/html")
-    monkeypatch.setattr("larm.processing.html.read_regular", lambda body, *, text: None)
-    assert document(body, content_type="text/html") == one
+    found = document(PAGES["links"], content_type="text/html")
+    with without_a_compiler():
+        assert document(PAGES["links"], content_type="text/html") == found
+
+
+@needs_it
+def test_a_library_that_lacks_something_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(lexbor_tree.lexbor, "__file__", "/nonexistent")
+        assert lexbor_tree._compiled() is None
+    plain = lexbor_tree.plain_walk
+    monkeypatch.setattr(lexbor_tree, "plain_walk", lambda root, more: plain(root, more)._replace(title="another"))
+    assert lexbor_tree._compiled() is None, "it says something else of the sample"
+
+
+@needs_it
+@given(st.binary(max_size=60) | st.text("<b/ >iDiv!strongSTRONG'\n\x0b\x00k", max_size=60).map(str.encode))
+def test_tags_are_counted_alike(page: bytes) -> None:
+    assert hostile._quick.tags(page) == hostile._Plain.tags(page)
+    assert hostile._quick.styled(page, hostile._NAMES) == hostile._Plain.styled(page, hostile._NAMES)
 
 
 _NAMES = (  # noqa: SIM905

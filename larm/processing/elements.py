@@ -1,0 +1,59 @@
+"""What an element means to who reads a page, by its name: the table that all readers of HTML go by. Constant; any thread."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from larm.processing.boxes import BOXES, BoxesOf
+from larm.processing.page import LINKING, SPEAKING
+from larm.processing.readable import BLOCK, HIDDEN, names
+
+_MORE: Final = names("noframes noscript")
+_SPECIAL: Final = names("br svg template")
+
+
+PLAIN: Final = "\n"
+PARAGRAPH: Final = " "
+ITEM: Final = "\t"
+HEADING: Final = "\r"
+"""Marks: what kind of block a text is in; behind a heading it has that mark, too."""
+
+_HEADINGS: Final = names("h1 h2 h3 h4 h5 h6")
+_MARKS = dict.fromkeys(names("p pre blockquote td th"), PARAGRAPH) | dict.fromkeys(names("li dt dd"), ITEM)
+_MARKS |= dict.fromkeys(_HEADINGS, HEADING)
+
+
+class Meaning(NamedTuple):
+    """Of one name."""
+
+    mark: str = ""
+    """Of the text in a block; empty: it is none."""
+    heading: bool = False
+    boxes: BoxesOf | None = None
+    """What its class says, if it is a box (`larm.processing.boxes`)."""
+    leads: bool = False
+    """It may lead somewhere."""
+    says: bool = False
+    """It says something about the page."""
+    hidden: bool = False
+    """No reader sees what is in it."""
+    more: bool = False
+    """What is in it is HTML for other browsers than ours, in which all is one text; it may lead somewhere, too."""
+
+
+def _meaning(name: str) -> Meaning:
+    return Meaning(
+        mark=_MARKS.get(name, PLAIN) if name in BLOCK and name != "br" else "",
+        heading=name in _HEADINGS,
+        boxes=BoxesOf(name) if name in BOXES else None,
+        leads=name in LINKING,
+        says=name in SPEAKING,
+        hidden=name in HIDDEN or name in _MORE or name == "template",
+        more=name in _MORE,
+    )
+
+
+ELEMENTS: Final = {name: _meaning(name) for name in sorted(BLOCK | HIDDEN | LINKING | SPEAKING | _MORE | _SPECIAL)}
+"""All that are more than a part of the text around them."""
+NOTHING: Final = Meaning()
+"""Of any other name."""
