@@ -41,10 +41,23 @@ class Agent(_Section, frozen=True):
     contact: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # URL or mail address; a warning where empty
 
 
+class Seed(_Section, frozen=True):
+    """A start URL with a scope of its own."""
+
+    url: str
+    scope: Literal["", "host", "below", "domain"] = ""  # empty: `Crawl.scope`
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
 class Crawl(_Section, frozen=True):
     """What to fetch, and when to stop."""
 
     start: tuple[str, ...] = ()
+    seeds: tuple[Seed, ...] = ()  # start URLs of which more is to be said
+    scope: Literal["", "host", "below", "domain"] = ""  # of each start URL; empty: its host, or as in earlier runs
+    include: tuple[str, ...] = ()  # only URLs that one of these patterns matches
+    exclude: tuple[str, ...] = ()  # no URL that one of these matches
     restrict_to: str = ""  # regular expression; empty: the hosts of the start URLs
     max_pages: Positive | None = None
     max_depth: Count | None = None
@@ -55,6 +68,8 @@ class Crawl(_Section, frozen=True):
     private_networks: tuple[str, ...] = ()  # those that it may go to: 10.1.0.0/16, or one address
 
     def __post_init__(self) -> None:
+        if self.restrict_to and (self.scope or any(seed.scope or seed.include or seed.exclude for seed in self.seeds)):
+            raise ValueError("restrict_to: it is the whole scope, so neither scope nor seeds may set another")
         for text in self.private_networks:
             try:
                 ip_network(text, strict=False)

@@ -269,7 +269,7 @@ def test_readme_has_every_operator() -> None:
 
 def test_configurations_of_the_readme_are_valid(examples: Path) -> None:
     shown = blocks("yaml")
-    assert len(shown) == 2
+    assert len(shown) == 3
     for number, block in enumerate(shown):
         file = examples / f"{number}.yaml"
         file.write_text(block, encoding="utf-8")

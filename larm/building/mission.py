@@ -10,7 +10,11 @@ from typing import Any
 
 import msgspec
 
+from larm.building.named_parts import robots_first
+from larm.building.scoping import Scope
 from larm.config import Config
+from larm.filters.scope import ScopeFilter
+from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
 from larm.model import cuts
 from larm.model.file_url import FILES
@@ -47,7 +51,24 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     return Mission(urls, starts, hosts, again=nothing_left and not half_made, half_made=nothing_left and half_made)
 
 
-def notes_of(settings: Config, header: Header | None, mission: Mission, *, scoped: bool) -> list[str]:
+def scope_sentence(settings: Config, scope: Scope) -> str:
+    """What belongs to the crawl, for a person."""
+    if ScopeFilter.name not in settings.filters.order:
+        return "scope: everything, as the filter scope is not in filters.order; better with --max-pages"
+    if isinstance(scope, ScopeFilter):
+        return f"scope: {scope}"
+    parts = sorted({str(region) for region in scope.regions.values() if not region.whole})
+    if parts:
+        return f"scope: {_some(parts, '; ')}"
+    hosts = sorted("the start folders" if host == FILES else host for host in scope.hosts)
+    return f"scope: the hosts of the start URLs ({_some(hosts)}); --below, --domain or -restrictto REGEX set another, '.*' none"
+
+
+def _some(names: Sequence[str], between: str = ", ") -> str:
+    return between.join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def notes_of(settings: Config, header: Header | None, mission: Mission, scope: Scope | None) -> list[str]:
     """What a person should know before it starts."""
     notes = []
     if header is not None:
@@ -56,15 +77,17 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, *, scope
         if mission.half_made:
             state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
-    if scoped:
-        hosts = sorted("the start folders" if host == FILES else host for host in mission.hosts)
-        some = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
-        notes.append(f"scope: the hosts of the start URLs ({some}); -restrictto REGEX sets another, '.*' none")
+    if scope is not None:
+        notes.append(scope_sentence(settings, scope))
     if not settings.agent.contact and mission.hosts != {FILES}:
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
     obeys = settings.robots.obey and "robots" in settings.filters.order
     if not obeys and mission.hosts != {FILES}:
         notes.append("robots.txt is not obeyed")
+    if VisitedFilter.name not in settings.filters.order:
+        notes.append("the filter visited is not in filters.order: pages are fetched as often as they are linked to")
+    if robots_first(settings.filters.order):
+        notes.append("the filter scope is asked before robots, or hosts outside of it would be asked for their robots.txt")
     return notes
 
 

@@ -84,15 +84,24 @@ _TEXTLESS = frozenset({"log", "graph", "warc"})
 
 
 def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
-    """The chain, in its order. Raises ConfigError."""
+    """The chain, in its order; but the scope is asked before a host is asked for its robots.txt. Raises ConfigError."""
     left_out = {"robots": not settings.robots.obey, "files": parts.files is None}
     order = [name for name in settings.filters.order if not left_out.get(name)]
+    if robots_first(order):
+        order.remove(ScopeFilter.name)
+        order.insert(order.index(RobotsFilter.name), ScopeFilter.name)
     return [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS
         else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in order
     ]
+
+
+def robots_first(order: Sequence[str]) -> bool:
+    """Whether hosts outside of the scope would be asked for their robots.txt."""
+    names = [name for name in order if name in (RobotsFilter.name, ScopeFilter.name)]
+    return names == [RobotsFilter.name, ScopeFilter.name]
 
 
 def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from larm.config import Crawl, Seed
 from larm.errors import UsageError
 from larm.model.credentials import without_credentials
 from larm.model.file_url import file_url
@@ -27,6 +28,8 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
 _PORT = re.compile(r"[\w.-]+:\d+(?:[/?#]|$)")
 _FILE = re.compile(r"@")
+_SPACE = re.compile(r"[ \t]+")
+_WORD = re.compile(r"host|below|domain|(?:include|exclude)=.+")
 _MOST_MISTAKES = 20
 """Malformed lines of a file that are shown one by one; a wrong file should not scroll the rest away."""
 
@@ -36,18 +39,30 @@ class Starts(msgspec.Struct):
 
     urls: list[str] = []
     """In order, as written; paths as file: URLs."""
+    seeds: list[Seed] = []
+    """Those of them with a scope of their own."""
     mistakes: list[str] = []
     """Malformed lines, each with its file and line number; they are skipped."""
     notes: list[str] = []
     """How many lines of each file were accepted, and what may be taken for something else."""
 
 
-def read_starts(values: Iterable[str], parse: Parse, base: Path = Path(), source: str = "-start") -> Starts:
+def read_starts(
+    values: Iterable[str], parse: Parse, base: Path = Path(), source: str = "-start", seeds: Iterable[Seed] = ()
+) -> Starts:
     """Each value is a URL or ``@FILE`` (``@-``: stdin), relative to ``base``. Raises UsageError for a bad URL or file.
 
-    ``source``: where the values stand, for messages.
+    ``source``: where the values stand, for messages. ``seeds``: start URLs of which config.yaml says more.
     """
     starts = Starts()
+    for seed in seeds:
+        try:
+            text = address(seed.url, base)
+            parse(text)
+        except BadUrl as error:
+            raise UsageError(f"crawl.seeds: {without_credentials(seed.url)}: {error}") from error
+        starts.urls.append(text)
+        starts.seeds.append(msgspec.structs.replace(seed, url=text))
     for value in values:
         if value.startswith("@"):
             _read_file(value[1:], parse, base, source, starts)
@@ -63,6 +78,11 @@ def read_starts(values: Iterable[str], parse: Parse, base: Path = Path(), source
                 starts.notes.append("user names and passwords in URLs are not used")
             starts.urls.append(text)
     return starts
+
+
+def with_starts(crawl: Crawl, starts: Starts) -> Crawl:
+    """The section ``crawl`` with what was read."""
+    return msgspec.structs.replace(crawl, start=tuple(starts.urls), seeds=tuple(starts.seeds))
 
 
 def address(text: str, base: Path = Path()) -> str:
@@ -99,6 +119,7 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
         if not text or text.startswith("#"):
             continue
         try:
+            text, seed = _seed(text)
             text = address(text, base)
             parse(text)
         except BadUrl as error:
@@ -108,9 +129,29 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
         else:
             accepted += 1
             starts.urls.append(text)
+            if seed is not None:
+                starts.seeds.append(msgspec.structs.replace(seed, url=text))
     if rejected > _MOST_MISTAKES:
         starts.mistakes.append(f"{name}: and {rejected - _MOST_MISTAKES} more malformed lines")
     starts.notes.append(f"{name}: {accepted} start URL{'s' * (accepted != 1)} accepted, {rejected} rejected")
+
+
+def _seed(line: str) -> tuple[str, Seed | None]:
+    """(URL, what is said behind it): ``https://a.org/docs/ below include=*/en/* exclude=*.zip``."""
+    text, *words = _SPACE.split(line)
+    if not words or not all(_WORD.fullmatch(word) for word in words):
+        return line, None  # a space in an address or a name
+    values: dict[str, list[str]] = {"include": [], "exclude": []}
+    scope = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals:
+            values[name].append(value)
+        elif scope:
+            raise BadUrl(f"{scope} and {word} exclude each other")
+        else:
+            scope = word
+    return text, Seed(text, scope, tuple(values["include"]), tuple(values["exclude"]))  # type: ignore[arg-type]
 
 
 def _lines(name: str, base: Path, source: str) -> list[str]:

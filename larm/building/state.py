@@ -14,6 +14,7 @@ from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.kit.disk.block_store import DATABASE, BlockStore
+from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.yaml_text import read_text
@@ -48,6 +49,18 @@ def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool
     file = CheckpointFile(store)
     header, fresh = file.read() or (None, b"")
     return State(store, seen, file, header, fresh)
+
+
+def last_header(directory: Path) -> Header | None:
+    """The last checkpoint of a directory, whoever uses it; None: there is none. Raises StorageError."""
+    if not is_there(directory / QUEUES / DATABASE):
+        return None
+    store = BlockStore(directory / QUEUES, read_only=True)
+    try:
+        found = CheckpointFile(store).read()
+    finally:
+        store.close()
+    return None if found is None else found[0]
 
 
 def logs_of(directory: Path) -> Sequence[str]:

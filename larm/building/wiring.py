@@ -27,6 +27,7 @@ from larm.building.named_parts import (
     wants_text,
 )
 from larm.building.readers import Processors, air_of, heavy_reader, memory_budget, normalizer_of, page_readers, terms_of
+from larm.building.scoping import scope_of
 from larm.building.start_folders import file_rules
 from larm.building.state import (
     GRAPH,
@@ -58,7 +59,7 @@ from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
-from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.scope import StartScope
 from larm.filters.traps import TrapsFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.handler import MessageHandler
@@ -206,7 +207,8 @@ def _assemble(  # noqa: PLR0915, PLR0917
         order=order,
     )
     watch = StartWatch(mission.urls, clock)
-    scope = StartHostsFilter(mission.hosts) if not settings.crawl.restrict_to and catalogue is None else None
+    within = scope_of(settings, normalizer, header) if catalogue is None else None
+    scope = within if isinstance(within, StartScope) else None
     traps = TrapDesk(
         book,
         trap_settings(settings),
@@ -228,7 +230,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         may_lease=steering.may_lease,
     )
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
-    parts = filters(settings, FilterParts(scope or _wide_scope(settings, catalogue), state.seen, desk, traps, folders))
+    parts = filters(settings, FilterParts(within or _archive_scope(), state.seen, desk, traps, folders))
     chain = FilterChain(
         parts,
         _open_filter_log(logs, clock),
@@ -271,7 +273,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
     undo.append(process.close)
     triage = Triage(settings.processing, settings.fetch.page_size)
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    notes += [*notes_of(settings, header, mission, scoped=scope is not None), *begins_anew, *apart.notes(again=mission.again)]
+    notes += [*notes_of(settings, header, mission, within), *begins_anew, *apart.notes(again=mission.again)]
     cycle = (header.cycle if header else 0) + mission.again
     recrawl = (
         Recrawl(
@@ -307,7 +309,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         cycle=cycle,
         clock=clock,
         begun=None if marker.saved else lambda: set_marker(directory, VERSION, saved=True),
-        parts=[steering],
+        parts=[steering, *([scope] if scope else ())],
         known=header.parts if header else None,
     )
     terms = terms_of(settings, directory, start_urls)
@@ -509,9 +511,7 @@ def _archive_pool(settings: Config, catalogue: Catalogue, clock: Clock, undo: Un
     return FetcherPool(fetchers)
 
 
-def _wide_scope(settings: Config, catalogue: Catalogue | None) -> Filter:
-    if catalogue is None:
-        return ScopeFilter(settings.crawl.restrict_to)
+def _archive_scope() -> Filter:
     from larm.archive.scope import ArchiveScope
 
     return ArchiveScope()

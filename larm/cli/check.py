@@ -27,6 +27,12 @@ def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> 
     config = effective(directory, file, overrides)
     check_parts(config, directory)
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
+    from larm.building.mission import scope_sentence
+    from larm.enquiries.afterwards import current_scope
+    from larm.monitor.printable import printable
+
+    if config.crawl.start or config.crawl.seeds:
+        click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
         click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=str)}")
 

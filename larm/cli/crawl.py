@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from larm.building.start_urls import may_be_start, read_starts
+from larm.building.start_urls import may_be_start, read_starts, with_starts
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
 from larm.cli.terminal import complain, say
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _KEYS = {
     "start": "crawl.start",
     "restrictto": "crawl.restrict_to",
+    "include": "crawl.include",
+    "exclude": "crawl.exclude",
     "threads": "fetch.threads",
     "hostresolver": "urls.host_resolver",
     "delay": "frontier.delay",
@@ -59,6 +61,10 @@ _NO_START = (
 @click.option(
     "-restrictto", "--restrictto", metavar="REGEX", help="Must match a whole URL. Default: the hosts of the start URLs."
 )
+@click.option("--below", is_flag=True, help="Stay in the folder of each start URL.")
+@click.option("--domain", is_flag=True, help="All hosts of the registered domain of each start URL.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only URLs such as '/docs/*'. May be repeated.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No URLs such as '*.pdf' or '/print/*'. May be repeated.")
 @click.option("--unrestricted", is_flag=True, help="Follow links anywhere: -restrictto '.*'.")
 @click.option("-threads", "--threads", type=int, metavar="N", help="Fetcher threads (each drives many transfers).")
 @click.option(
@@ -87,6 +93,8 @@ def crawl(
     overrides: tuple[str, ...],
     directory: Path,
     unrestricted: bool,
+    below: bool,
+    domain: bool,
     fresh: bool,
     no_index: bool,
     warc: bool,
@@ -104,7 +112,8 @@ def crawl(
         raise UsageError("-q and -v exclude each other")
     if gui and not quiet:
         say("-gui: there is no GUI; the progress is shown here, and 'larm stats' has the numbers")
-    command_line = _command_line(given, unrestricted=unrestricted)
+    scope = [name for name, wanted in (("below", below), ("domain", domain)) if wanted]
+    command_line = _command_line(given, unrestricted=unrestricted, scope=scope)
     config = effective(directory, file, overrides, command_line)
     if no_index or warc:
         chain = _chain(config.storage.chain, no_index=no_index, warc=warc)
@@ -130,14 +139,19 @@ def _starts(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _command_line(given: Mapping[str, Any], *, unrestricted: bool) -> dict[str, object]:
+def _command_line(given: Mapping[str, Any], *, unrestricted: bool, scope: Sequence[str]) -> dict[str, object]:
     """The options that were given, by their keys."""
-    if unrestricted and given["restrictto"] is not None:
-        raise UsageError("--unrestricted and -restrictto exclude each other")
+    scopes = ["--unrestricted"] * unrestricted + ["-restrictto"] * (given["restrictto"] is not None)
+    scopes += [f"--{name}" for name in scope]
+    if len(scopes) > 1:
+        raise UsageError(f"{' and '.join(scopes)} exclude each other")
     values: dict[str, object] = {_KEYS[name]: value for name, value in given.items() if value not in (None, ())}
+    if scope:
+        values |= {"crawl.scope": scope[0], "crawl.restrict_to": ""}
     if unrestricted:
-        values["crawl.restrict_to"] = ".*"
+        values |= {"crawl.restrict_to": ".*", "crawl.scope": ""}
     elif given["restrictto"] is not None:
+        values["crawl.scope"] = ""  # whatever config.yaml has
         try:
             re.compile(given["restrictto"])
         except re.error as error:
@@ -152,13 +166,13 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
     from larm.model.url import URLNormalizer
 
     base, source = (Path(), "-start") if from_command_line else (directory, "crawl.start:")
-    starts = read_starts(config.crawl.start, URLNormalizer(files=True).parse, base, source)
+    seeds = () if from_command_line else config.crawl.seeds
+    starts = read_starts(config.crawl.start, URLNormalizer(files=True).parse, base, source, seeds)
     for mistake in starts.mistakes:
         complain(mistake)
     if not starts.urls:
         raise UsageError("; ".join((*starts.notes, _NO_START)))
-    crawl_section = msgspec.structs.replace(config.crawl, start=tuple(starts.urls))
-    return msgspec.structs.replace(config, crawl=crawl_section), starts.notes
+    return msgspec.structs.replace(config, crawl=with_starts(config.crawl, starts)), starts.notes
 
 
 def _fewer_files(requests: int) -> list[str]:

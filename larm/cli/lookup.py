@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,20 +15,44 @@ from larm.errors import UsageError
 from larm.model.credentials import without_credentials
 from larm.model.url import BadUrl, URLNormalizer
 
+if TYPE_CHECKING:
+    from larm.enquiries.afterwards import Explained
+
 
 @click.command(cls=LarmCommand)
-@click.argument("url")
+@click.argument("urls", nargs=-1, required=True, metavar="URL...")
+@click.option("--scope", is_flag=True, help="Only say which of the URLs belong to the crawl; there need not be one yet.")
 @config_options
 @directory_option
 @verbose_option
-def why(*, url: str, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def why(
+    *,
+    urls: tuple[str, ...],
+    scope: bool,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    verbose: bool,  # noqa: ARG001
+) -> None:
     """What became of URL, and why: a sentence; then dates, who links to it, every filter's word, robots.txt, its host."""
-    from larm.enquiries.afterwards import explain_url
+    from larm.enquiries.afterwards import explain_url, judge_urls
     from larm.monitor.printable import printable
 
-    url = _check(url)
     config = effective(directory, file, overrides)
-    answer, rows = explain_url(config, existing(directory), url)
+    if scope:
+        for url, reason in judge_urls(config, directory, urls):
+            click.echo(printable(f"{reason or 'passes'}: {url}"))
+        return
+    for number, url in enumerate(urls):
+        if number:
+            click.echo()
+        _explain(explain_url(config, existing(directory), _check(url)))
+
+
+def _explain(explained: Explained) -> None:
+    from larm.monitor.printable import printable
+
+    answer, rows = explained
     click.echo(f"{printable(answer)}\n")
     width = max((len(topic) for topic, _ in rows), default=0)
     for topic, sentence in rows:

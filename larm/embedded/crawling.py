@@ -15,7 +15,7 @@ from types import FrameType
 
 import msgspec
 
-from larm.building.start_urls import read_starts
+from larm.building.start_urls import read_starts, with_starts
 from larm.building.state import stored_bytes
 from larm.building.wiring import build_crawl
 from larm.config import Config, Crawl, load
@@ -91,11 +91,10 @@ def _settings(
         given["crawl.start"] = list(start)
     found = load(file, (), given, _HERE)
     base, source = (Path(), _HERE) if start else (directory, "crawl.start:")
-    starts = read_starts(found.crawl.start, URLNormalizer(files=True).parse, base, source)
+    starts = read_starts(found.crawl.start, URLNormalizer(files=True).parse, base, source, found.crawl.seeds)
     if not starts.urls:
         raise UsageError("; ".join((*starts.mistakes, *starts.notes, f"{_HERE}: no start URL")))
-    section = msgspec.structs.replace(found.crawl, start=tuple(starts.urls))
-    return msgspec.structs.replace(found, crawl=section), [*starts.mistakes, *starts.notes]
+    return msgspec.structs.replace(found, crawl=with_starts(found.crawl, starts)), [*starts.mistakes, *starts.notes]
 
 
 def _dotted(settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -5,21 +5,28 @@ Called by the command line, on the main thread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
+from larm.building.scoping import Scope, as_before, scope_of
 from larm.building.start_folders import file_rules
-from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, open_state
+from larm.building.start_urls import read_starts, with_starts
+from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, last_header, open_state
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, waits_of
 from larm.enquiries.reindex import Reindexed, reindex
 from larm.enquiries.verdict import Facts, moment, verdict
 from larm.errors import StorageError, UsageError
-from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.known_paths import KnownPathsFilter
+from larm.filters.length import LengthFilter
+from larm.frontier.checkpoint import Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import RobotsDesk
@@ -39,7 +46,6 @@ from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row
 from larm.river.verdicts import refusals_of
-from larm.seams import Filter
 from larm.storage.reader import StoreLog
 
 _ALL_PAGES = "the next larm crawl gives it one with storage.index.duplicates.merge: false"
@@ -97,10 +103,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         book = HostBook(state.store, settings.frontier, clock)
         tally = Tally(lambda: None)
         desk = RobotsDesk(book, HostQueues(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
-        scope: Filter = StartHostsFilter(state.header.scope_hosts if state.header else ())
-        restrict_to = settings.crawl.restrict_to or (state.header.restrict_to if state.header else "")
-        if restrict_to:
-            scope = ScopeFilter(restrict_to)
+        scope = scope_of(as_before(settings, state.header), normalizer_of(settings, directory, [text]), state.header)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         traps = TrapDesk(book, settings.filters.traps, tally)
         parts = FilterParts(scope, state.seen, desk, traps, folders)
@@ -122,6 +125,40 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         return Explained(verdict(facts), rows)
     finally:
         close_all(undo)
+
+
+def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Each URL, and why a crawl would drop it, as far as that needs no crawl; empty: it would not.
+
+    That is what the filters known_paths, scope and length say. Where there is a crawl, its start URLs count, too.
+    Raises UsageError, ConfigError, StorageError.
+    """
+    header, scope = current_scope(settings, directory)
+    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ()), *texts])
+    pure = (KnownPathsFilter(settings.filters.known_paths), scope, LengthFilter(settings.filters.length.max))
+    chain = [part for part in pure if part.name in settings.filters.order]
+    judged = []
+    for text in texts:
+        try:
+            url = normalizer.parse(text)
+        except BadUrl as error:
+            judged.append((without_credentials(text), str(error)))
+            continue
+        refusals = [f"{name}: {reason}" for name, reason in refusals_of(url, chain) if reason is not None]
+        judged.append((url.access, refusals[0] if refusals else ""))
+    return judged
+
+
+def current_scope(settings: Config, directory: Path) -> tuple[Header | None, Scope]:
+    """The last checkpoint, and what belongs to the crawl by it and these settings.
+
+    Raises UsageError, ConfigError, StorageError.
+    """
+    header = last_header(directory)
+    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
+    starts = read_starts(settings.crawl.start, normalizer.parse, directory, "crawl.start:", settings.crawl.seeds)
+    resolved = msgspec.structs.replace(settings, crawl=with_starts(settings.crawl, starts))
+    return header, scope_of(as_before(resolved, header), normalizer, header)
 
 
 def _page_row(directory: Path, key: int) -> PageRow | None:

@@ -16,12 +16,14 @@ from pathlib import Path
 
 import msgspec
 
+from larm.building.scoping import as_before, scope_of
 from larm.building.state import PAGES, QUEUES
 from larm.config import Config
 from larm.enquiries.fragment_check import FragmentCheck
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
+from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
 from larm.recrawl.page_book import Answer
@@ -101,19 +103,16 @@ class LinkCheck:
         self._known = _Known(book)
         self._pages = StoredPages(settings, directory)
         self._kinds = kinds
-        self._inside = frozenset(self._pages.header.scope_hosts if self._pages.header else ())
+        self._scope = scope_of(as_before(settings, self._pages.header), self._pages.normalizer, self._pages.header)
         self._fragments = FragmentCheck(self._pages.normalizer) if places and Kind.BROKEN in kinds else None
         # only the calling thread
         self._found: dict[tuple[Kind, str], Finding] = {}
         self._verdicts: dict[int, tuple[Kind, int, str] | None] = {}
-        self._hosts = set(self._inside)
         self._links = self._unchecked = 0
 
     def run(self) -> Checked:
         """Look at all links."""
         with self._pages:
-            if not self._hosts:
-                self._hosts = {page.url.host for page in self._pages}
             for page in self._pages:
                 self._look_at(page)
             if self._fragments is not None:
@@ -125,7 +124,7 @@ class LinkCheck:
         document = self._pages.read(page)
         for link in document.links:
             self._links += 1
-            if link.url.fingerprint not in self._known and link.url.host in self._hosts:
+            if link.url.fingerprint not in self._known and not self._is_outside(link.url):
                 self._unchecked += 1
             judged = self._judge(link.url)
             if judged is not None:
@@ -147,13 +146,16 @@ class LinkCheck:
     def _verdict(self, url: Url) -> tuple[Kind, int, str] | None:
         first = self._known.troubles.get(url.fingerprint)
         if first is None:
-            outside = url.fingerprint not in self._known and url.host not in self._hosts
+            outside = url.fingerprint not in self._known and self._is_outside(url)
             return (Kind.EXTERNAL, 0, "not checked: outside of the crawl") if outside else None
         last, address = self._end_of(first)
         if last is not None and (last.status >= 400 or last.why):
             said = last.why or cause_of_status(last.status)
             return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
         return (Kind.REDIRECTED, first.status, address) if first.moved else None
+
+    def _is_outside(self, url: Url) -> bool:
+        return self._scope.explain(URLMessage(url)) is not None
 
     def _end_of(self, answer: Answer) -> tuple[Answer | None, str]:
         """Where redirects lead: what was answered there, None: a page, or nobody asked; and its address."""

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.building.readers import Processors, memory_budget, normalizer_of
-from larm.building.state import PAGES, QUEUES, Undo, close_all, open_state
+from larm.building.state import PAGES, QUEUES, last_header
 from larm.config import Config
-from larm.frontier.checkpoint import Header
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
-from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.files import is_there
 from larm.model.document import Document
 from larm.model.message import URLMessage
@@ -42,7 +40,7 @@ class StoredPages:
 
     def __init__(self, settings: Config, directory: Path) -> None:
         # constant after construction
-        self.header = header_of(settings, directory)
+        self.header = last_header(directory)
         """None: there is no checkpoint."""
         self._log = StoreLog(directory)
         self.normalizer = normalizer_of(settings, directory, self.header.start_urls if self.header else settings.crawl.start)
@@ -85,14 +83,3 @@ class StoredPages:
             return Document(entry.mime, entry.title, archive=False)
         headers = {"content-type": entry.mime}
         return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))
-
-
-def header_of(settings: Config, directory: Path) -> Header | None:
-    """The last checkpoint of a directory, whoever uses it; None: there is none. Raises StorageError."""
-    if not is_there(directory / QUEUES / DATABASE):
-        return None
-    undo: Undo = []
-    try:
-        return open_state(settings, directory, undo, read_only=True).header
-    finally:
-        close_all(undo)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from larm.errors import ConfigError
 from larm.model.message import REDIRECT, URLMessage
+from larm.model.region import Globs, Reach, Region, region_of
+from larm.model.url import Url
 from larm.seams import Drop
 
+_ANY = Globs()
 _KEPT = 50_000
 """URLs outside that are remembered: 5 MB."""
 
@@ -38,28 +42,31 @@ class Outside:
 
 
 class ScopeFilter:
-    """The regular expression must match the whole normalised URL, whatever its case."""
+    """The regular expression must match the whole normalised URL, whatever its case; patterns may want less."""
 
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, restrict_to: str) -> None:
+    def __init__(self, restrict_to: str, globs: Globs = _ANY) -> None:
         try:
             self._match = re.compile(restrict_to, re.IGNORECASE | re.DOTALL).fullmatch
         except (re.error, RecursionError, OverflowError) as error:
             raise ConfigError(f"restrictto: wrong expression {restrict_to!r}: {error}") from error
         self._pattern = restrict_to
+        self._globs = globs
         self._outside = Outside()
         self.recall = self._outside.recall
 
     def matches(self, normalised: str) -> bool:
         """Whether a URL is inside."""
-        return self._match(normalised) is not None
+        return self._match(normalised) is not None and (self._globs is _ANY or not self._globs.refuses(normalised))
+
+    def __str__(self) -> str:
+        return f"{self._pattern}{self._globs}"
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        match = self._match
-        verdicts = [match(message.url.normalised) is not None for message in batch]
+        verdicts = [self.matches(message.url.normalised) for message in batch]
         if all(verdicts):
             return list(batch)
         outside = [message for message, inside in zip(batch, verdicts, strict=True) if not inside]
@@ -70,41 +77,96 @@ class ScopeFilter:
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
         if self._match(message.url.normalised):
-            return None
+            return self._globs.refuses(message.url.normalised) or None
         return f"{message.url.normalised} does not match {self._pattern} as a whole"
 
 
-class StartHostsFilter:
-    """The scope where no expression is given: the hosts of the start URLs, and where these redirect to.
+class StartScope:
+    """The scope where no expression is given: the regions of the start URLs, and of what these redirect to.
 
-    ``http://example.org/`` that only redirects to ``https://www.example.org/`` would otherwise be a crawl of nothing.
+    ``http://example.org/`` that only redirects to ``https://www.example.org/`` would otherwise be a crawl of nothing. Start
+    URLs themselves are always inside: somebody has asked for them. Part of the checkpoint (`larm.seams.Stateful`).
     """
 
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, hosts: Collection[str]) -> None:
-        self.hosts = set(hosts)
-        """Keys of hosts; only the handler thread adds to it."""
+    def __init__(self, regions: Iterable[Region]) -> None:
+        # only the handler thread adds to these
+        self.regions: dict[str, Region] = {}
+        """By the address of which they are."""
+        self.hosts: set[str] = set()
+        """Keys of the hosts of start URLs."""
+        self._whole: set[str] = set()
+        self._parts: dict[str, list[Region]] = {}
+        """Those that are not whole hosts, by host or domain."""
         self._outside = Outside()
         self.recall = self._outside.recall
+        for region in regions:
+            self._add(region)
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        hosts = self.hosts
         for message in batch:
-            if message.link_type == REDIRECT and message.depth == 0 and message.url.host not in hosts:
-                hosts.add(message.url.host)
-                self._outside.forget()
-        outside = [message for message in batch if message.url.host not in hosts]
+            if message.link_type == REDIRECT and message.depth == 0 and message.url.access not in self.regions:
+                self._follow(message)
+        whole, parts, regions = self._whole, self._parts, self.regions
+        outside = [
+            message
+            for message in batch
+            if message.url.host not in whole
+            and message.url.access not in regions
+            and not (parts and self._in_part(message.url))
+        ]
         if not outside:
             return list(batch)
         self._outside.add(outside)
         drop(outside, "out of scope")
-        return [message for message in batch if message.url.host in hosts]
+        gone = set(map(id, outside))
+        return [message for message in batch if id(message) not in gone]
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.Filter`."""
-        if message.url.host in self.hosts:
+        """See `larm.seams.Filter`. An address whose depth nobody knows is no start URL, unless it is one of ours."""
+        url = message.url
+        if url.host in self._whole or url.access in self.regions:
             return None
-        return f"{message.url.host} is not the host of a start URL (use -restrictto for another scope)"
+        near = self._near(url)
+        if any(not region.holds(url) for region in near):
+            return None
+        if near:
+            return near[0].holds(url)
+        others = sorted({str(each) for each in self.regions.values() if not each.whole})
+        if others:
+            return f"not {others[0]}" + (f", nor in {len(others) - 1} other places" if len(others) > 1 else "")
+        return f"{url.host} is not the host of a start URL (use -restrictto for another scope)"
+
+    def cut(self, *, last: bool) -> dict[str, Any]:  # noqa: ARG002
+        """See `larm.seams.Stateful`."""
+        return {"regions": list(self.regions.values())}
+
+    def saved(self) -> None:
+        """See `larm.seams.Stateful`."""
+
+    def _follow(self, message: URLMessage) -> None:
+        """A start URL redirects: as far as it reaches, so far reaches what it leads to."""
+        before = self.regions.get(message.referrer)
+        start = before.start if before else message.referrer
+        reach, globs = (before.reach, before.globs) if before else (Reach.HOST, _ANY)
+        self._add(region_of(start, message.url, reach, globs))
+        self._outside.forget()
+
+    def _add(self, region: Region) -> None:
+        self.regions[region.address] = region
+        self.hosts.add(region.host)
+        if region.whole:
+            self._whole.add(region.place)
+        else:
+            self._parts.setdefault(region.place.partition("/")[0], []).append(region)
+
+    def _in_part(self, url: Url) -> bool:
+        return any(not region.holds(url) for region in self._near(url))
+
+    def _near(self, url: Url) -> list[Region]:
+        """The regions that it may be in."""
+        found = self._parts.get(url.host, [])
+        return [*found, *(self._parts.get(url.site, []) if url.site != url.host else ())]

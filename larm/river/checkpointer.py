@@ -41,7 +41,7 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class ScopeHosts(Protocol):
-    """The scope filter's hosts, where it has any."""
+    """The scope filter's hosts, where it has any; what else it knows is a part of its own."""
 
     hosts: set[str]
 

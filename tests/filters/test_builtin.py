@@ -14,11 +14,12 @@ from larm.errors import ConfigError, StorageError
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
-from larm.filters.scope import ScopeFilter, StartHostsFilter
+from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.visited import VisitedFilter
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver
 from larm.model.message import REDIRECT, Known, URLMessage
+from larm.model.region import host_region
 from larm.model.url import URLNormalizer
 from larm.seams import Drop, Filter
 from larm.testing.fakes import Drops, message
@@ -117,8 +118,12 @@ def test_scope_says_why() -> None:
 # -- scope of a crawl without an expression
 
 
+def hosts(*names: str) -> StartScope:
+    return StartScope(map(host_region, names))
+
+
 def test_start_hosts_are_the_scope() -> None:
-    part = StartHostsFilter({"a.org", "b.org:8080"})
+    part = hosts("a.org", "b.org:8080")
     assert sift(part, "http://a.org/", "https://a.org/x", "http://www.a.org/", "http://b.org/", "http://b.org:8080/") == [
         "http://a.org/",
         "https://a.org/x",
@@ -127,7 +132,7 @@ def test_start_hosts_are_the_scope() -> None:
 
 
 def test_where_a_start_url_redirects_to_is_inside() -> None:
-    part = StartHostsFilter({"a.org"})
+    part = hosts("a.org")
     moved = message("https://www.a.org/", "http://a.org/", REDIRECT)
     assert part.sift([message("https://www.a.org/early"), moved], Drops()) != []
     assert sift(part, "https://www.a.org/x") == ["https://www.a.org/x"]
@@ -135,15 +140,15 @@ def test_where_a_start_url_redirects_to_is_inside() -> None:
 
 
 def test_where_any_other_page_redirects_to_is_not() -> None:
-    part = StartHostsFilter({"a.org"})
+    part = hosts("a.org")
     drops = Drops()
     assert part.sift([message("http://ads.org/", "http://a.org/x", REDIRECT, depth=1)], drops) == []
     assert drops.reasons() == ["out of scope"]
     assert part.hosts == {"a.org"}
 
 
-@pytest.mark.parametrize("part", [ScopeFilter(r"http://a\.org/.*"), StartHostsFilter({"a.org"})])
-def test_what_was_outside_is_known_at_once(part: ScopeFilter | StartHostsFilter) -> None:
+@pytest.mark.parametrize("part", [ScopeFilter(r"http://a\.org/.*"), StartScope([host_region("a.org")])])
+def test_what_was_outside_is_known_at_once(part: ScopeFilter | StartScope) -> None:
     inside, outside, new = message("http://a.org/"), message("http://b.org/"), message("http://b.org/x")
     asked = [each.url.fingerprint for each in (inside, outside, new)]
     assert part.recall(asked) == set()
@@ -152,7 +157,7 @@ def test_what_was_outside_is_known_at_once(part: ScopeFilter | StartHostsFilter)
 
 
 def test_what_was_outside_may_come_inside() -> None:
-    part = StartHostsFilter({"a.org"})
+    part = hosts("a.org")
     early = message("https://www.a.org/early")
     part.sift([early], Drops())
     part.sift([message("https://www.a.org/", "http://a.org/", REDIRECT)], Drops())
@@ -161,7 +166,7 @@ def test_what_was_outside_may_come_inside() -> None:
 
 def test_what_is_known_to_be_outside_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("larm.filters.scope._KEPT", 10)
-    part = StartHostsFilter({"a.org"})
+    part = hosts("a.org")
     urls = [message(f"http://b.org/{number}") for number in range(25)]
     for each in urls:
         part.sift([each], Drops())
@@ -169,7 +174,7 @@ def test_what_is_known_to_be_outside_is_bounded(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_explain_adds_no_host() -> None:
-    part = StartHostsFilter({"a.org"})
+    part = hosts("a.org")
     assert "not the host of a start URL" in str(part.explain(message("http://b.org/", "http://a.org/", REDIRECT)))
     assert part.hosts == {"a.org"}
 
@@ -279,7 +284,7 @@ def test_robots_filter_asks_the_desk() -> None:
 
 def test_names_of_the_logs() -> None:
     """LARM-97."""
-    names = [LengthFilter, ScopeFilter, StartHostsFilter, KnownPathsFilter, VisitedFilter, RobotsFilter]
+    names = [LengthFilter, ScopeFilter, StartScope, KnownPathsFilter, VisitedFilter, RobotsFilter]
     assert [each.log_name for each in names] == [
         "URLLengthFilter",
         "URLScopeFilter",

@@ -1,0 +1,124 @@
+"""Scopes that people can type: below a folder, a whole domain, patterns; for each start URL its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm import cli
+from larm.building.start_urls import read_starts
+from larm.config import Seed
+from larm.errors import ConfigError
+from larm.model.url import URLNormalizer
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, once, run_crawl
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A folder with two pages, one above it, and another host of the domain."""
+    site = web.host("www.example.localhost")
+    site.page("/", links=["/docs/"])
+    site.page("/docs/", links=["/docs/a", "/docs/b.pdf", "/docs/old/c", "/", "http://blog.example.localhost:{port}/", "/away"])
+    for path in ("/docs/a", "/docs/old/c"):
+        site.page(path, links=["/docs/"])
+    site.page("/docs/b.pdf")
+    site.redirect("/docs", "/docs/")
+    web.host("blog.example.localhost").page("/", links=["http://www.example.localhost:{port}/docs/a"])
+    return web.url("www.example.localhost", "/docs/")
+
+
+def fetched(web: SyntheticWeb) -> set[str]:
+    return {key.partition("/")[2] for key in asked(web) if key.startswith("www.")}
+
+
+@pytest.mark.parametrize("slash", ["/", ""])
+def test_below(start: str, web: SyntheticWeb, tmp_path: Path, slash: str) -> None:
+    """Also where the folder is named without its slash, and the server redirects."""
+    run_crawl(tmp_path, start.removesuffix("/") + slash, {"crawl.scope": "below"})
+    assert fetched(web) - {"docs"} == {"docs/", "docs/a", "docs/b.pdf", "docs/old/c"}
+
+
+def test_domain_and_exclude(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    run_crawl(tmp_path, start, {"crawl.scope": "domain", "crawl.exclude": ["*.pdf", "/docs/old/*", "/away"]})
+    assert fetched(web) == {"docs/", "docs/a", ""}
+    assert asked(web)["blog.example.localhost/"] == 1
+
+
+def test_include(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    """The start URL itself is asked for, whatever the patterns say."""
+    run_crawl(tmp_path, start, {"crawl.include": ["/docs/?"]})
+    assert fetched(web) == {"docs/", "docs/a"}
+
+
+def test_what_was_said_once_holds_on(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    run_crawl(tmp_path, start, {"crawl.scope": "below"})
+    web.log.clear()
+    again = run_crawl(tmp_path, start)
+    assert any(note.startswith("scope: below www.example.localhost:") for note in again.notes)
+    assert "" not in fetched(web)
+    run_crawl(tmp_path, start, {"crawl.scope": "host"})
+    assert again.reason == "finished"
+
+
+def test_each_start_url_may_have_its_own(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    other = web.url("blog.example.localhost")
+    seeds = [{"url": start, "scope": "below", "exclude": ["*.pdf"]}]
+    run_crawl(tmp_path, [start, other], {"crawl.seeds": seeds})
+    assert fetched(web) == {"docs/", "docs/a", "docs/old/c"}
+    assert asked(web)["blog.example.localhost/"] == 1
+
+
+def test_a_line_of_a_file_may_say_more(tmp_path: Path) -> None:
+    lines = ["http://a.org/ below exclude=*.pdf include=/x/*", "http://b.org/", "http://c.org/ below domain", "./with space"]
+    (tmp_path / "starts").write_text("\n".join(lines))
+    (tmp_path / "with space").touch()
+    found = read_starts(["@starts"], URLNormalizer(files=True).parse, tmp_path)
+    assert found.seeds == [Seed("http://a.org/", "below", ("/x/*",), ("*.pdf",))]
+    assert [each.partition(":")[0] for each in found.urls] == ["http", "http", "file"]
+    assert "below and domain exclude each other" in found.mistakes[0]
+
+
+def test_one_scope_is_enough() -> None:
+    with pytest.raises(ConfigError, match="restrict_to: it is the whole scope"):
+        config_of("http://a.org/", {"crawl.restrict_to": ".*", "crawl.scope": "below"})
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = ["--dir", str(tmp_path)]
+    (tmp_path / "config.yaml").write_text("crawl: {start: [http://a.org/x/], scope: below, exclude: ['*.zip']}")
+    assert cli.run(["crawl", "http://a.org/", "--below", "--domain", *directory]) == 2
+    assert "--below and --domain exclude each other" in capsys.readouterr().err
+    assert cli.run(["check", *directory]) == 0
+    assert "scope: below a.org/x/, not *.zip\n" in capsys.readouterr().out
+    assert cli.run(["why", "--scope", "http://a.org/x/y", "http://a.org/", "http://a.org/x/y.zip", *directory]) == 0
+    assert capsys.readouterr().out == (
+        "passes: http://a.org/x/y\n"
+        "scope: not below a.org/x/, not *.zip: http://a.org/\n"
+        "scope: excluded by *.zip: http://a.org/x/y.zip\n"
+    )
+
+
+# -- the chain tells the truth
+
+
+def test_without_the_filter_there_is_no_scope_to_tell_of(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/", links=["/x"])
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"filters.order": ["robots", "visited"], "crawl.max_pages": 1})
+    assert not any("hosts of the start URLs" in note for note in run.notes)
+    assert any(note.startswith("scope: everything") for note in run.notes)
+
+
+def test_without_the_visited_filter_larm_warns(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/", links=["/"])
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"filters.order": ["scope", "robots"], "crawl.max_pages": 3})
+    assert any("visited is not in filters.order" in note for note in run.notes)
+
+
+def test_hosts_outside_are_not_asked_for_robots_txt_whatever_the_order(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/", links=["http://b.localhost:{port}/"])
+    web.host("b.localhost").page("/")
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"filters.order": ["robots", "scope", "visited"]})
+    assert asked(web, robots=True) == once("a.localhost/robots.txt", "a.localhost/")
+    assert any("scope is asked before robots" in note for note in run.notes)
