@@ -77,7 +77,8 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
         if mission.half_made:
             state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
-    if scope is not None:
+    typed = isinstance(scope, ScopeFilter) and ScopeFilter.name in settings.filters.order
+    if scope is not None and not typed:
         notes.append(scope_sentence(settings, scope))
     if not settings.agent.contact and mission.hosts != {FILES}:
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")

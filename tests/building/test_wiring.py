@@ -281,7 +281,7 @@ def test_fresh_removes_what_larm_wrote_and_nothing_else(build: Builder) -> None:
 
 def test_notes_of_a_new_crawl(build: Builder) -> None:
     assert build().notes == [
-        "scope: the hosts of the start URLs (a.localhost:1); -restrictto REGEX sets another, '.*' none",
+        "scope: the hosts of the start URLs (a.localhost:1); --below, --domain or -restrictto REGEX set another, '.*' none",
         "no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you",
     ]
 
