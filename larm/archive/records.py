@@ -74,14 +74,17 @@ class Records:
         return self._made("response", date_of(exchange.began), _http("response"), block, fields, digest)
 
     def revisit(self, exchange: Exchange, original: Original, profile: str) -> Made:
-        """An answer whose payload is that of an earlier one: no more than its header."""
+        """An answer whose payload is that of an earlier one: no more than its header.
+
+        Of "not modified" not even that: readers would show it in place of the original's, and no page.
+        """
         fields = [
             *self._wire(exchange),
             ("WARC-Profile", profile),
             ("WARC-Refers-To-Target-URI", original.url),
             ("WARC-Refers-To-Date", original.date),
         ]
-        head = answer_head(exchange.head)
+        head = answer_head(exchange.head) if profile == SAME_PAYLOAD else b""
         return self._made("revisit", date_of(exchange.began), _http("response"), head, fields, original.digest)
 
     def request(self, exchange: Exchange, answer: str) -> Made:

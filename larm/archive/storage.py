@@ -133,20 +133,26 @@ class WarcStorage:
         headers, _ = parse_headers(exchange.head.splitlines(keepends=True))
         status = exchange.head.split(None, 2)[1].decode("latin-1")
         answer, mime = self._answer(exchange, status, headers.get("content-type", ""))
+        unmodified = mime == _REVISIT and status == _NOT_MODIFIED
         self._counted("warc/" + ("revisits" if mime == _REVISIT else "responses"), 1)
-        capture = Capture(exchange.url, date_of(exchange.began), mime, status, answer.digest, 0, 0, "")
+        when = date_of(exchange.began)
+        capture = Capture(exchange.url, when, mime, "" if unmodified else status, answer.digest, 0, 0, "")
         entries = [Entry(answer.member, capture), Entry(self._records.request(exchange, answer.id).member)]
+        if unmodified:  # the revisit has no room for its header
+            lines = exchange.head.decode("latin-1").splitlines()[:-1]
+            about = [("status", status), *(("http-response-header", line) for line in lines[1:])]
+            entries.append(Entry(self._records.about(exchange.url, when, answer.id, about).member))
         if self._settings.metadata and visit.document is not None:
             about = [("via", visit.referrer), ("hopsFromSeed", "L" * min(visit.depth, _HOPS))]
             lines = visit.links.lines.decode("utf-8", "replace").splitlines()
             about += [("outlink", line.partition("\t")[0]) for line in lines]
-            entries.append(Entry(self._records.about(exchange.url, date_of(exchange.began), answer.id, about).member))
+            entries.append(Entry(self._records.about(exchange.url, when, answer.id, about).member))
         return entries
 
     def _answer(self, exchange: Exchange, status: str, mime: str) -> tuple[Made, str]:
         """The record of an answer, and the type that the index says."""
         _, book = self._opened()
-        if status == "304":
+        if status == _NOT_MODIFIED:
             original = book.of_address(exchange.url)
             if original is not None:
                 return self._records.revisit(exchange, original, NOT_MODIFIED), _REVISIT
@@ -161,4 +167,5 @@ class WarcStorage:
 
 
 _REVISIT = "warc/revisit"
+_NOT_MODIFIED = "304"
 _HOPS = 50  # of a path of letters, one for each link from a start URL

@@ -131,6 +131,9 @@ def test_payloads_that_are_there_are_revisits_also_after_a_checkpoint(tmp_path: 
     assert answers == ["response", "response", "response", "revisit", "revisit", "response"]
     digest = records[1].digest
     assert [record.digest for record in records if record.kind == "revisit"] == [digest, digest]
+    assert [record.status for record in records if record.kind == "revisit"] == ["200", ""]
+    (told,) = [record.body for record in records if record.kind == "metadata" and b"status: 304" in record.body]
+    assert b"http-response-header: Content-Type: text/html; charset=utf-8\r\n" in told
     (_, second) = sorted((tmp_path / "warc").glob("*.warc.gz"))
     revisits = [r.headers.asdict() for r in ArchiveIterator(str(second)) if r.headers["WARC-Type"] == "revisit"]
     assert [each["WARC-Profile"].rpartition("/")[2] for each in revisits] == ["identical-payload-digest", "server-not-modified"]

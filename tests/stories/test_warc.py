@@ -25,7 +25,9 @@ def archive(directory: Path) -> list[Seen]:
 
 
 def answers(records: list[Seen]) -> Counter[tuple[str, str]]:
-    return Counter((record.url, record.status) for record in records if record.kind in ("response", "revisit"))
+    """A revisit of what was not modified has no header of its own: the reader shows that of its original."""
+    found = [record for record in records if record.kind in ("response", "revisit")]
+    return Counter((record.url, record.status or "304") for record in found)
 
 
 def asked(web: SyntheticWeb) -> Counter[tuple[str, str]]:
