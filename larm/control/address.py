@@ -1,7 +1,9 @@
 """Where a running crawl listens: ``DIR/control.sock``, a socket that only its owner may use.
 
 A path of a socket has at most 107 bytes, and some file systems have none. Then the socket is in a folder of its own below the
-system's folder for temporary files, which only its owner may enter, and the crawl's lock file says where.
+system's folder for temporary files, which only its owner may enter, and the crawl's lock file says where. Beside it is a link
+to the directory: in a copy of that, the lock file says the same, and the socket is that of another crawl.
+
 Called by the main thread of a crawl (`listen`), and by whoever talks to one (`socket_of`).
 """
 
@@ -20,7 +22,7 @@ from larm.kit.disk.lock import DirectoryLock, note_in_lock
 SOCKET = "control.sock"
 _LONGEST = 107
 """Bytes of a path: 108 with the NUL behind it, on Linux."""
-_PREFIX = "larm-control-"
+_PREFIX, _CRAWL = "larm-control-", "crawl"
 
 
 def listen(lock: DirectoryLock) -> tuple[socket.socket, Path]:
@@ -28,7 +30,8 @@ def listen(lock: DirectoryLock) -> tuple[socket.socket, Path]:
 
     Raises StorageError.
     """
-    remove(lock.left_note)
+    if lock.left_note and _is_of(Path(lock.left_note), lock.directory):
+        remove(Path(lock.left_note))
     path = lock.directory.absolute() / SOCKET
     try:
         if len(os.fsencode(path)) <= _LONGEST:
@@ -39,6 +42,7 @@ def listen(lock: DirectoryLock) -> tuple[socket.socket, Path]:
             path.parent.rmdir()
             path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp")) / SOCKET
         listener = _bind(path)
+        (path.parent / _CRAWL).symlink_to(lock.directory.absolute())
         lock.note(str(path))
         return listener, path
     except OSError as error:
@@ -49,25 +53,28 @@ def socket_of(directory: Path) -> Path | None:
     """Where a crawl of this directory listens, if one does. Raises StorageError."""
     path = directory.absolute() / SOCKET
     try:
-        noted = note_in_lock(directory)
-        if noted:
-            return Path(noted)
-        return path if path.is_socket() else None
+        if path.is_socket():
+            return path
+        noted = Path(note_in_lock(directory) or "/")
+        return noted if _is_of(noted, directory) else None
     except OSError as error:
         raise disk_failure(path, error) from error
 
 
-def remove(path: str) -> None:
-    """The socket at this path, if it is one of ours, and the folder that was made for it."""
-    if not path:
-        return
+def remove(path: Path) -> None:
+    """The socket at this path, and the folder that was made for it."""
     with suppress(OSError):
-        if Path(path).is_socket():
-            os.unlink(path)
-    parent = Path(path).parent
-    if parent.name.startswith(_PREFIX):
+        path.unlink()
+    if path.parent.name.startswith(_PREFIX):
         with suppress(OSError):
-            parent.rmdir()
+            (path.parent / _CRAWL).unlink()
+            path.parent.rmdir()
+
+
+def _is_of(path: Path, directory: Path) -> bool:
+    """A folder that was made for this directory's socket."""
+    link = path.parent / _CRAWL
+    return path.parent.name.startswith(_PREFIX) and link.exists() and link.samefile(directory)
 
 
 def _bind(path: Path) -> socket.socket:

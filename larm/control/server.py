@@ -142,8 +142,8 @@ class ControlServer:
         for connection in list(self._connections.values()):
             self._drop(connection)
         listener, self._listener = self._listener, None
-        if listener is not None:
-            remove(str(self._path))
+        if listener is not None and self._path is not None:
+            remove(self._path)
             listener.close()
         self._selector.close()
         self._resting.close()

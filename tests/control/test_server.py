@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import threading
@@ -246,6 +247,20 @@ def test_a_path_that_is_too_long_for_a_socket(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert not (directory / SOCKET).exists()
     assert not path.parent.exists()
+
+
+def test_a_copy_of_a_directory_has_not_the_door_of_the_first(tmp_path: Path) -> None:
+    """Nor does a crawl of the copy take it away."""
+    directory, copy = tmp_path / ("long" * 30), tmp_path / ("copy" * 30)
+    with running(directory):
+        copy.mkdir()
+        shutil.copy(directory / "lock", copy / "lock")
+        with pytest.raises(NotRunning):
+            Control(copy)
+        with running(copy), Control(copy) as control:
+            assert control.ask(Status()).directory == str(copy)
+        with Control(directory) as control:
+            assert control.ask(Status()).directory == str(directory)
 
 
 def test_a_crawl_without_a_socket_goes_on(tmp_path: Path) -> None:

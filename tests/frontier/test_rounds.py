@@ -253,6 +253,24 @@ def test_all_that_is_held_back_can_be_asked_for(store: BlockStore) -> None:
     assert walk.fetched.total() < 10 * len(held)
 
 
+def test_what_is_held_back_can_be_asked_for_while_it_runs(store: BlockStore) -> None:
+    """At one host, by one pattern after the other; what it brings is held back again."""
+    walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
+    held = set(walk.held)
+    traps, (left,) = walk.rig.traps, walk.rig.traps.left()
+    patterns = [each.pattern for each in left.patterns if each.urls]
+    assert sum(traps.held_by(left.host, pattern) for pattern in patterns) == len(held)
+    assert traps.held_by(left.host, "/nothing") == traps.held_by("nobody", patterns[0]) == 0
+    assert traps.holders() == traps.holders(left.host) == [left.host]
+    for pattern in patterns:
+        walk.rig.queues.rouse(left.host, lambda host, pattern=pattern: traps.reopen_locked(host, pattern))
+    walk.run(20_000)
+    walk.check()
+    assert held <= set(walk.fetched)
+    assert walk.held
+    assert walk.fetched.total() < 10 * len(held)
+
+
 def test_a_start_url_pulls_its_own_out(store: BlockStore) -> None:
     walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
     held = set(walk.held)

@@ -108,7 +108,7 @@ def test_watching_until_the_end(tmp_path: Path) -> None:
         assert b"pages (" in said.out
 
 
-@pytest.mark.parametrize("how_far", ["at once", "after a checkpoint"])
+@pytest.mark.parametrize("how_far", ["at once", pytest.param("after a checkpoint", marks=pytest.mark.slow)])
 def test_what_was_answered_survives_a_kill(tmp_path: Path, how_far: str) -> None:
     """A URL that was added is fetched, once; a blocked host is not asked; what was set holds, and a pause, too."""
     with SyntheticWeb() as web:
@@ -157,14 +157,13 @@ def test_a_socket_that_a_kill_left_is_replaced(tmp_path: Path) -> None:
     with SyntheticWeb() as web:
         site(web)
         directory = tmp_path / ("long" * 30)
-        for _ in range(2):
-            with crawling(web, directory) as process:
-                until(directory, 3)
-                process.signal(signal.SIGKILL)
-                process.end()
+        with crawling(web, directory) as process:
+            process.signal(signal.SIGKILL)
+            process.end()
         left = Path((directory / "lock").read_text().splitlines()[1])
         assert left.parent.exists(), "nobody could clean up after a kill"
         with crawling(web, directory) as process:
+            assert not left.parent.exists()
             with Control(directory) as control:
                 control.ask(Stop())
             process.end()

@@ -9,9 +9,12 @@ import threading
 from pathlib import Path
 
 from larm.building.wiring import build_crawl
+from larm.control.address import SOCKET
 from larm.errors import LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
+from larm.river.crawl import Crawl
+from larm.river.orders import Block, Unblock
 from larm.testing.random_web import RandomWeb
 from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
 from tests.stories.leftovers import Leftovers, leftovers
@@ -58,7 +61,8 @@ class Bases:
     def copy(self, base: str) -> Path:
         """To be damaged, and thrown away."""
         self._copies += 1
-        return Path(shutil.copytree(self[base], self._folder / f"copy-{self._copies}"))
+        copy = self._folder / f"copy-{self._copies}"
+        return Path(shutil.copytree(self[base], copy, ignore=shutil.ignore_patterns(SOCKET)))
 
     def noted(self, base: str, file: Path) -> int:
         """Length of a log or page file at the last checkpoint: what is behind it was written afterwards."""
@@ -100,7 +104,7 @@ class Bases:
 
     def _stop(self) -> None:
         crawl = build_crawl(config_of(self.web.start_urls, ALL_HOSTS | SETTINGS), self["stopped"])
-        watch(self.web).at(self._middle, crawl.stop)
+        watch(self.web).at(self._middle, lambda: (_order(crawl), crawl.stop()))
         assert crawl.run().reason == "shutdown"
 
     def _kill(self) -> None:
@@ -108,6 +112,14 @@ class Bases:
         with Process(*crawl_arguments(self["killed"], self.web.start_urls, SETTINGS | ALL_HOSTS)) as process:
             log.at(self._middle, lambda: (_wait_for_checkpoint(self["killed"]), process.signal(signal.SIGKILL)))
             assert process.end().status == -signal.SIGKILL
+
+
+def _order(crawl: Crawl) -> None:
+    """Two that the checkpoint knows, and two that nobody has carried out."""
+    for carry_out in (crawl.steering.carry_out, list):
+        crawl.steering.order(Block("nobody"))
+        crawl.steering.order(Unblock("nobody"))
+        carry_out()
 
 
 def _wait_for_checkpoint(directory: Path) -> None:

@@ -26,6 +26,7 @@ FILES = [
     ("stopped", "cachingqueue/visited.db"),
     ("stopped", "cachingqueue/pages.db"),
     ("stopped", "cachingqueue/suspects.json"),
+    ("stopped", "cachingqueue/journal"),
     ("stopped", "index/*.*"),
     ("stopped", "graph/*"),
     ("stopped", "logs/*.*"),
