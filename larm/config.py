@@ -339,7 +339,7 @@ class Monitor(_Section, frozen=True):
 class Serve(_Section, frozen=True):
     """``larm serve``."""
 
-    searches: Positive = 4  # at a time: Python runs one thread at a time, so more of them only wait for each other
+    searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
 

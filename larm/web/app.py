@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from larm.config import Serve
 from larm.errors import LarmError
-from larm.web import api, copy_page, monitor_page, search_api, search_page, small, start_page
+from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, start_page
 from larm.web.access import Access, Kind
 from larm.web.accounting import Accounting, WriteLine
 from larm.web.directories import Directories
@@ -75,7 +75,7 @@ def application(
         if access.exists(kind)
     ]
     routes += [Route(path, handler, methods=[method]) for kind, method, path, handler in _FREE if access.exists(kind)]
-    endpoints = [each for each in search_api.ENDPOINTS if access.exists(each.kind)]
+    endpoints = [each for each in (*search_api.ENDPOINTS, *crawl_api.ENDPOINTS) if access.exists(each.kind)]
     routes += [Route(api.ROOT + each.path, api.handler_of(each), methods=[each.method]) for each in endpoints]
     routes += [
         Route(api.ROOT + "/openapi.json", api.describe(endpoints), methods=["GET"]),

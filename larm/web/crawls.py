@@ -7,7 +7,7 @@ on.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -30,24 +30,26 @@ _LAST = 10
 A = TypeVar("A")
 
 
-class Crawl(NamedTuple):
+class Crawl(msgspec.Struct, frozen=True, kw_only=True):
     """How the crawl of a directory stands."""
 
     name: str
     state: str
     """running, paused, idle, ending; or, where it does not run, why it ended."""
-    runs: bool
-    limited_by: str
-    figures: Snapshot
-    pages_per_second: float
-    bytes_per_second: float
-    written: float
+    runs: bool = False
+    limited_by: str = ""
+    figures: Snapshot = Snapshot()
+    pages_per_second: float = 0.0
+    bytes_per_second: float = 0.0
+    written: float = 0.0
     """When these figures were taken, in seconds since 1970; 0: there are none."""
-    changes: dict[str, str]
-    waits: tuple[str, ...]
-    can_start: bool
+    changes: dict[str, str] = {}
+    """Settings that were set while it runs."""
+    waits: tuple[str, ...] = ()
+    """What its end waits for, where it is ending."""
+    can_start: bool = False
     """It does not run, and there is something to run: a configuration, or a crawl to go on with."""
-    said: str
+    said: str = ""
     """What is wrong with the directory; empty: nothing."""
 
 
@@ -60,7 +62,7 @@ class _Saved(msgspec.Struct):
     figures: Snapshot = Snapshot()
 
 
-class Lately(NamedTuple):
+class Lately(msgspec.Struct, frozen=True):
     """What a running crawl did last, the newest first."""
 
     pages: tuple[Seen, ...]
@@ -80,7 +82,7 @@ def crawl_of(served: Served) -> Crawl:
     except NotRunning:
         return _of_saved(served)
     except LarmError as error:
-        return _of_saved(served)._replace(said=str(error))
+        return msgspec.structs.replace(_of_saved(served), said=str(error))
 
 
 def lately(served: Served) -> Lately:
@@ -106,8 +108,6 @@ def _of_report(served: Served, report: Report) -> Crawl:
         written=report.written,
         changes=report.changes,
         waits=report.waits,
-        can_start=False,
-        said="",
     )
 
 
@@ -119,7 +119,7 @@ def _of_saved(served: Served) -> Crawl:
         said = str(error)
     state = saved.finish_reason or ("ended without a word" if saved.state == "running" else "no crawl yet")
     can_start = is_there(served.path / CONFIG_FILE) or bool(saved.written)
-    return Crawl(served.name, state, False, "", saved.figures, 0.0, 0.0, saved.written, {}, (), can_start, said)
+    return Crawl(name=served.name, state=state, figures=saved.figures, written=saved.written, can_start=can_start, said=said)
 
 
 def _read(path: Path) -> _Saved:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
@@ -26,8 +27,14 @@ _NOTHING = Lately((), ())
 
 async def crawls(request: Request) -> Response:
     """All of them."""
+    found = await all_crawls(request)
+    return page(request, "crawls.html", crawls=found, can_add=request.app.state.directories.root is not None)
+
+
+async def all_crawls(request: Request) -> list[Crawl]:
+    """How each stands; all are asked at the same time, as far as there are threads."""
     served = request.app.state.directories.all()
-    found: list[Crawl | None] = [None] * len(served)
+    found: dict[int, Crawl] = {}
 
     async def look(place: int) -> None:
         found[place] = await request.app.state.desk.look(crawl_of, served[place])
@@ -35,7 +42,7 @@ async def crawls(request: Request) -> Response:
     async with anyio.create_task_group() as group:
         for place in range(len(served)):
             group.start_soon(look, place)
-    return page(request, "crawls.html", crawls=found, can_add=request.app.state.directories.root is not None)
+    return [found[place] for place in range(len(served))]
 
 
 async def crawl(request: Request) -> Response:
@@ -126,11 +133,11 @@ async def _figures(request: Request, served: Served) -> dict[str, Any]:
         except NotRunning:
             found = await desk.look(crawl_of, served)
         except LarmError as error:
-            found = found._replace(said=str(error))
+            found = msgspec.structs.replace(found, said=str(error))
     try:
         drawn = charts(await desk.look(past, served))
     except LarmError as error:
-        drawn, found = [], found._replace(said=str(error))
+        drawn, found = [], msgspec.structs.replace(found, said=str(error))
     return {"crawl": found, "rows": rows_of(found), "last": last, "charts": drawn}
 
 

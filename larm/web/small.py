@@ -7,7 +7,9 @@ from xml.sax.saxutils import escape
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from larm.web.crawl_metrics import crawl_metrics
 from larm.web.form import form_of
+from larm.web.monitor_page import all_crawls
 from larm.web.page import message, page
 from larm.web.token import COOKIE
 
@@ -37,7 +39,8 @@ async def healthz(_: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """For Prometheus."""
-    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = request.app.state.metrics.text() + crawl_metrics(await all_crawls(request))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def robots(_: Request) -> Response:

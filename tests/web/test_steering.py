@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from larm.control.client import Control
 from larm.control.requests import Report, Watch
@@ -129,3 +130,33 @@ def test_stop(steered: Steered) -> None:
     text = steered.owner.get(steered.page).text
     assert "<strong>shutdown</strong>" in text or "Start it" in text
     assert "<dt>Pages</dt><dd>3</dd>" in text
+
+
+def test_the_api_of_a_crawl(steered: Steered) -> None:
+    name, get, post = steered.crawl.directory.name, steered.served.get, steered.owner.post
+    (found,) = get("/api/v1/crawls").json()["crawls"]
+    assert (found["name"], found["state"], found["runs"], found["figures"]["pages"]) == (name, "idle", True, 3)
+    assert get("/api/v1/crawl", params={"name": name}).json()["state"] == "idle"
+    assert get("/api/v1/hosts", params={"name": name, "sort": "host"}).json()["found"] == 1
+    assert get("/api/v1/recent", params={"name": name}).json()["errors"][0]["url"].endswith("/missing")
+    assert get("/api/v1/why", params={"name": name, "url": "http://elsewhere.example/"}).json()["rows"]
+    assert "steps" in get("/api/v1/course", params={"name": name}).json()
+    pause = {"name": name, "order": {"order": "pause"}}
+    assert steered.served.client.post("/api/v1/order", json=pause).status_code == 401
+    assert post("/api/v1/order", json=pause).json()["says"]
+    assert get("/api/v1/crawl", params={"name": name}).json()["state"] == "paused"
+    assert post("/api/v1/checkpoint", json={"name": name}).json()["says"] == "saved"
+    refused = post("/api/v1/order", json={"name": name, "order": {"order": "set", "key": "storage.chain", "value": "x"}})
+    assert refused.status_code == 422
+    assert "can't be changed" in refused.json()["detail"]
+    assert post("/api/v1/order", json={"name": name, "order": {"order": "explode"}}).status_code == 400
+    assert post("/api/v1/order", content=b"{").status_code == 400
+    assert get("/api/v1/hosts", params={"name": name, "sort": "nothing"}).status_code == 422
+    for path in ("/api/v1/stop", "/api/v1/checkpoint", "/api/v1/start"):
+        assert post(path, json={"name": "nobody"}).status_code == 404
+
+
+def test_metrics_of_a_crawl(steered: Steered) -> None:
+    families = {each.name: each for each in text_string_to_metric_families(steered.served.get("/metrics").text)}
+    assert families["larm_crawl_pages"].samples[0].value == 3
+    assert families["larm_crawl_running"].samples[0].labels == {"crawl": "moving"}

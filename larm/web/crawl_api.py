@@ -1,0 +1,165 @@
+"""Questions of the API about crawls, and orders to them; it answers the Structs of `larm.control`. On the event loop."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+
+from larm.control.client import NotRunning
+from larm.control.requests import Checkpoint, Do, Explanation, Hosts, HostTable, Stop, Why
+from larm.control.requests import Request as Question
+from larm.errors import UsageError
+from larm.monitor.history import Step
+from larm.river.orders import AnyOrder, Done
+from larm.search.query import LONGEST
+from larm.web.access import Kind
+from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past
+from larm.web.directories import Served
+from larm.web.endpoint import Endpoint, ProblemError
+from larm.web.monitor_page import all_crawls
+
+A = TypeVar("A")
+Name = Annotated[str, Meta(max_length=255, description="of a crawl that is served")]
+
+
+class AllQuestion(msgspec.Struct, frozen=True):
+    """No parameters."""
+
+
+class CrawlQuestion(msgspec.Struct, frozen=True):
+    """Which crawl."""
+
+    name: Name
+
+
+class HostsQuestion(msgspec.Struct, frozen=True):
+    """Which hosts, in which order."""
+
+    name: Name
+    sort: Annotated[str, Meta(max_length=50, description="a field of HostLine")] = "queued"
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    size: Annotated[int, Meta(ge=1, le=1_000)] = 50
+    having: Annotated[str, Meta(max_length=255, description="part of the name")] = ""
+
+
+class WhyQuestion(msgspec.Struct, frozen=True):
+    """Which URL."""
+
+    name: Name
+    url: Annotated[str, Meta(max_length=LONGEST)]
+
+
+class OrderQuestion(msgspec.Struct, frozen=True):
+    """An order for a crawl that runs."""
+
+    name: Name
+    order: AnyOrder
+
+
+class AllCrawls(msgspec.Struct, frozen=True):
+    """Every crawl that is served."""
+
+    crawls: tuple[Crawl, ...]
+
+
+class Course(msgspec.Struct, frozen=True):
+    """How a crawl went, over all its runs."""
+
+    steps: tuple[Step, ...]
+
+
+async def crawls(request: Request, _: AllQuestion) -> AllCrawls:
+    """How all crawls stand, running or not."""
+    return AllCrawls(tuple(await all_crawls(request)))
+
+
+async def crawl(request: Request, asked: CrawlQuestion) -> Crawl:
+    """How a crawl stands, running or not."""
+    found: Crawl = await request.app.state.desk.look(crawl_of, _named(request, asked.name))
+    return found
+
+
+async def course(request: Request, asked: CrawlQuestion) -> Course:
+    """Some hundred points of the curves of a crawl."""
+    return Course(tuple(await request.app.state.desk.look(past, _named(request, asked.name))))
+
+
+async def recent(request: Request, asked: CrawlQuestion) -> Lately:
+    """The last pages and errors of a crawl that runs."""
+    try:
+        found: Lately = await request.app.state.desk.look(lately, _named(request, asked.name))
+    except UsageError as error:
+        raise _problem(error) from None
+    return found
+
+
+async def hosts(request: Request, asked: HostsQuestion) -> HostTable:
+    """The hosts of a crawl that runs."""
+    return await _ask(request, asked.name, Hosts(asked.sort, asked.page, asked.size, asked.having))
+
+
+async def why(request: Request, asked: WhyQuestion) -> Explanation:
+    """What a crawl that runs thinks of a URL."""
+    return await _ask(request, asked.name, Why(asked.url))
+
+
+async def order(request: Request, asked: OrderQuestion) -> Done:
+    """Pause, resume, add, set, block, unblock or reopen; what is answered holds, also after a kill."""
+    return await _ask(request, asked.name, Do(asked.order))
+
+
+async def checkpoint(request: Request, asked: CrawlQuestion) -> Done:
+    """Save all of a crawl now."""
+    return await _ask(request, asked.name, Checkpoint())
+
+
+async def stop(request: Request, asked: CrawlQuestion) -> Done:
+    """End a crawl in good order."""
+    return await _ask(request, asked.name, Stop())
+
+
+async def start(request: Request, asked: CrawlQuestion) -> Done:
+    """Start the crawl of a directory, as it is configured there."""
+    try:
+        await request.app.state.desk.look(request.app.state.starting.run, _named(request, asked.name).path)
+    except UsageError as error:
+        raise ProblemError(409, "it does not start", str(error)) from None
+    return Done("the crawl has begun")
+
+
+async def _ask(request: Request, name: str, question: Question[A]) -> A:
+    try:
+        answer: A = await request.app.state.desk.look(ask, _named(request, name), question)
+    except UsageError as error:
+        raise _problem(error) from None
+    return answer
+
+
+def _problem(error: UsageError) -> ProblemError:
+    if isinstance(error, NotRunning):
+        return ProblemError(409, "the crawl does not run", str(error))
+    return ProblemError(422, "the crawl refuses", str(error))
+
+
+def _named(request: Request, name: str) -> Served:
+    found: list[Served] = request.app.state.directories.named([name])
+    if not found:
+        raise ProblemError(404, "no such crawl", "none of that name is served here")
+    return found[0]
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/crawls", Kind.SHOW, AllQuestion, AllCrawls, crawls),
+    Endpoint("GET", "/crawl", Kind.SHOW, CrawlQuestion, Crawl, crawl),
+    Endpoint("GET", "/course", Kind.SHOW, CrawlQuestion, Course, course),
+    Endpoint("GET", "/recent", Kind.SHOW, CrawlQuestion, Lately, recent),
+    Endpoint("GET", "/hosts", Kind.SHOW, HostsQuestion, HostTable, hosts),
+    Endpoint("GET", "/why", Kind.SHOW, WhyQuestion, Explanation, why),
+    Endpoint("POST", "/order", Kind.CHANGE, OrderQuestion, Done, order),
+    Endpoint("POST", "/checkpoint", Kind.CHANGE, CrawlQuestion, Done, checkpoint),
+    Endpoint("POST", "/stop", Kind.CHANGE, CrawlQuestion, Done, stop),
+    Endpoint("POST", "/start", Kind.CHANGE, CrawlQuestion, Done, start),
+)

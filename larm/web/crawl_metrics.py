@@ -1,0 +1,45 @@
+"""The figures of running crawls for ``/metrics``: asked when Prometheus asks. On a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from larm.web.crawls import Crawl
+
+
+def crawl_metrics(crawls: Sequence[Crawl]) -> bytes:
+    """Of all of them, in Prometheus' format."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Crawls(crawls))
+    return generate_latest(registry)
+
+
+class _Crawls(Collector):
+    def __init__(self, crawls: Sequence[Crawl]) -> None:
+        self._crawls = crawls
+
+    def collect(self) -> Iterable[Metric]:
+        gauges = {
+            "larm_crawl_running": ("1: it runs.", lambda crawl: float(crawl.runs)),
+            "larm_crawl_urls_waiting": ("URLs that wait.", lambda crawl: crawl.figures.queued),
+            "larm_crawl_requests_in_flight": ("Requests in the air.", lambda crawl: crawl.figures.in_flight),
+            "larm_crawl_hosts": ("Hosts known.", lambda crawl: crawl.figures.hosts_known),
+            "larm_crawl_hosts_given_up": ("Hosts that do not answer any more.", lambda crawl: crawl.figures.hosts_given_up),
+            "larm_crawl_checkpoint_seconds": ("The last checkpoint took.", lambda crawl: crawl.figures.checkpoint_seconds),
+        }
+        counters = {
+            "larm_crawl_pages": ("Pages stored in all runs.", lambda crawl: crawl.figures.pages),
+            "larm_crawl_requests": ("Requests of this run.", lambda crawl: crawl.figures.requests),
+            "larm_crawl_received_bytes": ("Body bytes of this run.", lambda crawl: crawl.figures.received),
+            "larm_crawl_errors": ("Fetches of this run that failed.", lambda crawl: crawl.figures.errors),
+        }
+        for kind, table in ((GaugeMetricFamily, gauges), (CounterMetricFamily, counters)):
+            for name, (help_text, value) in table.items():
+                family = kind(name, help_text, labels=["crawl"])
+                for crawl in self._crawls:
+                    family.add_metric([crawl.name], value(crawl))  # type: ignore[no-untyped-call]
+                yield family
