@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.webs.table import SITES, TRAPS
@@ -103,7 +104,8 @@ def facets(folders: int) -> Web:
     return read
 
 
-SIZES = (1, 2, 30, 31, 63, 64, 200, 1_000, 5_000)
+SLOW = pytest.mark.slow
+SIZES = (1, 2, 30, 31, 63, 64, 200, 700, pytest.param(5_000, marks=SLOW))
 SHORT = 600
 """Pages of a chain of which none says anything new: of longer ones nobody can know whether they end."""
 
@@ -137,7 +139,12 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("web", ENDLESS)
+def rest_slow(names: Iterable[str], *quick: str) -> list[ParameterSet]:
+    """All but these take long."""
+    return [pytest.param(name, marks=() if name in quick else SLOW) for name in names]
+
+
+@pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))
 def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> None:
     found, most = ENDLESS[web]
     walk = Walk(store, found, [f"{HOST}/"]).run(20_000)
@@ -151,15 +158,19 @@ def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> N
 
 @pytest.mark.parametrize("name", SITES)
 def test_named_sites_are_fetched_whole(store: BlockStore, name: str) -> None:
-    named = SITES[name](150)
+    named = SITES[name](120)
     walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100).run(20_000)
     walk.check()
     assert named.found(walk.fetched) == named.real, walk.rig.said
 
 
-@pytest.mark.parametrize("name", [name for name in TRAPS if name not in {"tarpit", "redirects"}])
+KINDS = ("calendar-thin", "session-path", "session-query", "pagination", "sort-orders", "print-views", "logins", "repository")
+"""Of traps, the cheap ones."""
+
+
+@pytest.mark.parametrize("name", rest_slow([name for name in TRAPS if name not in {"tarpit", "redirects"}], *KINDS))
 def test_named_traps_come_to_an_end_with_their_articles(store: BlockStore, name: str) -> None:
-    named = TRAPS[name](40)
+    named = TRAPS[name](80 if name == "calendar-query" else 40)  # its first years cost as much for any number of events
     assert named.budget is not None
     walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100).run(3 * named.budget)
     walk.check()
@@ -169,7 +180,7 @@ def test_named_traps_come_to_an_end_with_their_articles(store: BlockStore, name:
     assert walk.fetched.total() <= 2 * named.budget
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 4))])
 @pytest.mark.parametrize("web", ["thin-5", "tree-3", "index"])
 def test_whoever_comes_first_it_ends_the_same(store: BlockStore, web: str, seed: int) -> None:
     """Fetchers and handler in any order, batches of any size, several requests at a time."""
@@ -209,7 +220,7 @@ def test_a_record_that_leaves_the_memory_comes_back_as_it_was(store: BlockStore,
         other_store.close()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 5))])
 @pytest.mark.parametrize("web", ["thin-5", "tree-3", "index", "catalogue"])
 def test_stopped_and_resumed_at_any_step(store: BlockStore, web: str, seed: int) -> None:
     """Nothing is lost, nothing is asked for twice, and it comes to an end."""
@@ -310,6 +321,19 @@ def test_parameters_that_meant_nothing_mean_something_without_repetition(store: 
     walk.restart(replaced(repetition=False)).run()
     walk.check()
     assert not walk.held
+
+
+def test_a_parameter_is_asked_for_where_one_page_in_sixteen_says_something_new(store: BlockStore) -> None:
+    """It does change the text, if only in one view of many."""
+    alike = sessions(20, 100)
+
+    def read(address: str) -> Read | None:
+        found = alike(address)
+        return found and found._replace(new=found.new or random.Random(address).random() < 1 / 16)
+
+    walk = Walk(store, read, [f"{HOST}/"]).run(700)
+    walk.check_soon()
+    assert any("open again: *?sid" in line for line in walk.rig.said), walk.rig.said
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ class Read(NamedTuple):
     new: bool = False
     """Something that no other page has said."""
     simhash: int = 0
+    spoken: frozenset[str] = frozenset()
+    """Parameters whose values it says."""
 
 
 Web = Callable[[str], Read | None]
@@ -53,7 +55,7 @@ def read_by_larm(named: NamedWeb) -> Web:
         other = "\n".join([*texts, answer.around])
         document = Document("text/html", answer.title, f"{answer.title}\n{answer.text}", other_text=other)
         [(_, novelty)] = judge.judge([Visit(page="", url=url(address), document=document)])
-        return Read(links, new=not novelty.stale, simhash=novelty.simhash)
+        return Read(links, not novelty.stale, novelty.simhash, novelty.spoken)
 
     hosts = frozenset(named.hosts)
 
@@ -144,7 +146,8 @@ class Walk:
         found = self.web(address)
         if found is not None:
             message = lease.message
-            self.rig.traps.learn([Novelty(message.url, message.referrer, not found.new, found.simhash)])
+            novelty = Novelty(message.url, message.referrer, not found.new, found.simhash, found.spoken)
+            self.rig.traps.learn([novelty])
             links = [URLMessage(url(link), address, depth=message.depth + 1, stale=not found.new) for link in found.links]
             self._put(links)
         self.rig.end(lease, ok())

@@ -27,7 +27,7 @@ from larm.model.url_shape import parts_of
 
 BATCH = 1000
 """Addresses that go on at a time."""
-_PART, _GLANCE = 128, 32
+_PART, _GLANCE = 96, 32
 """Addresses of a part; and of the first one, where the host has a trap already."""
 _NEW = 10
 """One page in so many that says something new makes a part worth while."""
@@ -91,10 +91,10 @@ def _choose(traps: HostTraps) -> int | None:
 
 def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
     """What was asked for has been answered, and what it brought is judged."""
-    worth = round_.fresh * _NEW >= round_.read > 0
     if record.breadth == PARAMETER:
-        _decide_parameter(traps, record, round_, lines, worth=worth)
+        _decide_parameter(traps, record, round_, lines)
         return
+    worth = round_.fresh * _NEW >= round_.read > 0
     round_.total += round_.brought
     round_.dull = 0 if round_.fresh else round_.dull + 1
     reproduces = round_.asked >= _GLANCE and round_.brought > _MANY * round_.asked
@@ -124,9 +124,10 @@ def _is_endless(traps: HostTraps, round_: Round) -> bool:
     return False
 
 
-def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str], *, worth: bool) -> None:
+def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
+    """Of what only says again what others say, hardly a page may say anything new."""
     _stop(traps)
-    if worth:
+    if round_.fresh * _HARDLY >= round_.read > 0:
         lines.append(f"open again: {record.text}: {round_.fresh} of {round_.read} pages said something new")
         traps.parameters.mean_something(record.text.removeprefix("*?").split("&"))
         record.open()
