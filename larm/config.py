@@ -291,40 +291,24 @@ class SearchFields(_Section, frozen=True):
     other: Factor = 0.3  # menus: on every page of a site
 
 
-class SearchBonuses(_Section, frozen=True):
-    """What the address and the title of a page are worth, whatever its text says (YIOOP-64)."""
-
-    host_root: Factor = 0.0  # the start page of a host; YIOOP: 0.5
-    domain: Factor = 0.0  # the start page of a registered domain; YIOOP: 2
-    host_words: Factor = 0.0  # times the share of the host's words that were asked for; YIOOP: 1
-    title_words: Factor = 0.0  # the same of the title
-    path_words: Factor = 0.0  # the same of the path
-
-
 class Search(_Section, frozen=True):
     """How pages are ranked. Takes effect at once: nothing is indexed again."""
 
     candidates: Positive = 200  # pages that tantivy proposes, to be weighed (YIOOP-54)
     fields: SearchFields = SearchFields()
     tie: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4  # what further fields and forms count beside the best one
-    other_forms: Factor = 0.8  # what a form counts that was not typed
+    other_forms: Factor = 0.9  # what a form counts that was not typed
     function_words: Factor = 0.1  # what "the" counts, next to its rarity
     rarity: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.2  # more weight to rare words than BM25 gives, as a power
+    field_rarity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.3  # of it: by how few pages have the word in that field
     coverage: Factor = 0.4  # having a word at all, beside having it often
-    all_words: Factor = 4.0  # having all words of a long question
-    all_words_first: Count = 2  # up to so many words, a page must have all of them if there is one that has
-    few: Count = 30  # of more words: if fewer pages have all, pages that have some of them are found too
+    all_words: Factor = 0.3  # having all words, beside what the most important one counts
     within_names: Factor = 0.4  # the words of names such as os.path, apart from each other
-    proximity: Factor = 0.4  # neighbours of the query that stand near each other
+    proximity: Factor = 0.3  # neighbours of the query that stand near each other
     proximity_slop: Count = 4  # words between them
     anchors: Factor = 2.0  # what others call the page, in their links to it
     link_rank: Factor = 0.5  # the importance of the page
-    link_rank_by: Literal["links", "pagerank", "place"] = "links"  # how many pages link to it; "place" is YIOOP-34
-    relevance: Literal["bm25", "dfr"] = "bm25"  # YIOOP-59 counts words in another way, and no better
-    spans: Factor = 0.0  # YIOOP-62, in place of or beside proximity
-    bonuses: SearchBonuses = SearchBonuses()
     grouped: bool = True  # of pages that say the same, or nearly, show the best one (YIOOP-58)
-    fusion: Literal["sum", "reciprocal"] = "sum"  # of words and links; "reciprocal" is YIOOP-65's other way
     own: dict[str, Weight] = {}  # scorers of your own by "package.module:Class", each with its weight (YIOOP-69)
 
 

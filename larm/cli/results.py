@@ -99,6 +99,8 @@ def _facts(hit: Hit) -> Iterator[str]:
         yield printable(MIME_NAMES.get(hit.mime, short))
     if hit.source:
         yield f"in {printable(hit.source)}"
+    if not hit.complete:
+        yield "not all of the words"
     if hit.cuts:
         yield "not all of it was read"
 

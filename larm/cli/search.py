@@ -80,11 +80,12 @@ def search(
     overrides: tuple[str, ...],
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    """Find the pages that have all the WORDS, best first.
+    """Find pages by the WORDS, best first.
 
     \b
     '"two words"'        next to each other (quotes within the shell's)
-    -word                without this word
+    -word                without this word; NOT word
+    vac* gath?r          any letters, one letter
     one OR other         one of them; '|' is the same
     site:example.org     on this host or its parts; site:example.org/docs
     intitle:word         in the title; inurl:word in the address
@@ -107,8 +108,6 @@ def search(
 
     style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
-        if style.width and rank > first and results.hits[rank - first - 1].complete > hit.complete:
-            click.echo(style.aside("   not with all of the words:\n"))
         for line in lines(rank, hit, style, explain):
             click.echo(line)
     for sentence in _about(results, page, first):

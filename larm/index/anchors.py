@@ -21,6 +21,7 @@ from larm.errors import StorageError
 from larm.index.analysis import WORDS, AnyScript, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.integrity import META, check_files
+from larm.index.link_texts import said
 from larm.index.readable import as_the_others, openable
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
@@ -106,7 +107,7 @@ def _fill(path: Path, pages: Pages, progress: Progress, total: int) -> None:
         words = AnyScript()
         progress.begin("texts of links", total, "pages")
         for number, (page, texts) in enumerate(pages(_last_page(index)), 1):
-            for text in texts:
+            for text in dict.fromkeys(filter(None, map(said, texts))):
                 document = tantivy.Document()
                 document.add_unsigned(PAGE, page)
                 words.add(document, TEXT, text)

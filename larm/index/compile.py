@@ -20,6 +20,8 @@ from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not,
 Words = Callable[[Literal["any", "title", "url"], Word | Phrase], tantivy.Query | None]
 """The query for a word or phrase in any field, in the title or in the address; None if no word of the index is in it."""
 
+_THIS = 1_000.0
+"""What the page counts whose address was typed: more than any words."""
 _NEVER = 2**63  # seconds since 1970; tantivy takes no open end that excludes
 
 
@@ -73,6 +75,9 @@ class Compiler:
 
     def _any(self, items: tuple[Node, ...]) -> tantivy.Query | None:
         queries = [query for item in items if (query := self.compile(item)) is not None]
+        # an address that was typed: this page, before those that speak of it
+        these = [self._pages(item.urls) for item in items if isinstance(item, Pages)]
+        queries += [tantivy.Query.const_score_query(each, _THIS) for each in these]
         if len(queries) < 2:
             return queries[0] if queries else None
         return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])

@@ -42,6 +42,8 @@ class Anchors:
         forms = self._forms_in(languages)
         called: dict[int, float] = {}
         for each in units:
+            if not each.unit.words:
+                continue
             with self._failure:
                 hits = self._searcher.search(self._called(each, forms, other_forms), limit=_MOST, count=False).hits
                 pages = self._searcher.fast_field_values(PAGE, [address for _, address in hits])
@@ -64,11 +66,11 @@ class Anchors:
             own = sum(self._rarity(word) for word in words)
             return query.boost_query(query.phrase_query(self._schema, TEXT, list(words)), sought.weight / own)
         found = []
-        for form in forms.of(words[0]):
-            if form.pages:
-                weight = sought.weight if form.word == words[0] else sought.weight * other_forms
-                term = query.term_query(self._schema, TEXT, form.word, index_option="freq")
-                found.append(query.boost_query(term, weight / self._rarity(form.word)))
+        for word in dict.fromkeys((*(form.word for form in forms.of(words[0]) if form.pages), *sought.unit.names)):
+            if self._searcher.doc_freq(TEXT, word):
+                weight = sought.weight if word == words[0] else sought.weight * other_forms
+                term = query.term_query(self._schema, TEXT, word, index_option="freq")
+                found.append(query.boost_query(term, weight / self._rarity(word)))
         return query.disjunction_max_query(found, 0.0) if found else query.empty_query()
 
     def _rarity(self, word: str) -> float:

@@ -114,6 +114,11 @@ class IndexReader:
         with self._failure:
             return self._retrieval.retrieve(tree, self._anchors, limit, offset)
 
+    def complete(self, found: Retrieved, candidates: Sequence[Candidate]) -> set[int]:
+        """The pages of those candidates that have all words."""
+        with self._failure:
+            return self._retrieval.complete(found, candidates)
+
     def read(self, candidate: Candidate, score: float, explanation: str = "") -> Match:
         """The stored parts of a candidate."""
         self._retrieval.words.context.deadline.check()

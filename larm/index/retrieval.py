@@ -1,12 +1,12 @@
 """retrieve: the candidates for an answer, best first. Called by the reader, on its thread.
 
-A page must have all words. If two words are on no page together, or of more words there are few such pages, those are added
-that have some: the more, the rarer and the closer together, the better. Having all is then worth a little and does not decide,
-as questions in plain language have words that the best page has not.
+Pages need not have all words: the more of them, the rarer and the closer together, the better. Questions in plain language have
+words that the best page has not, and of a few words all may stand by accident on a page that is about none of them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,13 +15,15 @@ import tantivy
 from larm.config import Search
 from larm.index import fields
 from larm.index.compile import Compiler
+from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
 from larm.index.schema import total
 from larm.index.tree import Node, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
-_FIRST = 10_000.0
-"""Added to the score of pages that have all of a few words; f32 leaves a thousandth for the rest."""
+_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_HOME = 10.0
+"""What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
 
 
@@ -31,8 +33,6 @@ class Candidate(NamedTuple):
     address: tantivy.DocAddress
     score: float
     """The sum for its words, their neighbourhood and what others call it."""
-    complete: bool
-    """It has all words: it comes before those that have not."""
     page: int
     """Fingerprint of its normalised URL."""
     digest: int
@@ -54,6 +54,10 @@ class Retrieved(NamedTuple):
     """What links say: fingerprint of a page, and its share of the score."""
     parts: Mapping[str, tantivy.Query]
     """The queries that the score is a sum of, by name; for explanations."""
+    every: tantivy.Query | None = None
+    """Finds the pages that have all words; None where these are all that are found."""
+    unknown: Sequence[str] = ()
+    """Symbols that were asked for and are on no page."""
 
 
 NOTHING = Retrieved(0, 0, [], (), {}, {})
@@ -74,9 +78,10 @@ class Retrieval:
         """``limit`` candidates after the first ``offset``."""
         typed, conditions = split(tree)
         units = self.words.seek(typed)
+        unknown = self.words.unknown_symbols(typed)
         condition = self._compiler.compile(conditions)
         if not units and condition is None:
-            return NOTHING
+            return NOTHING._replace(unknown=unknown)
         called: Mapping[int, float] = {}
         if anchors is not None and self._settings.anchors:
             called = anchors.find(units, self.words.statistics.languages, self._settings.other_forms)
@@ -85,22 +90,22 @@ class Retrieval:
         if condition is not None:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
-        query = self._query(units, parts, condition, asked=asked)
         every = self._all(units, condition, asked=asked)
-        first = len(units) <= self._settings.all_words_first
-        complete = -1
-        if every is not None:
-            self.words.context.deadline.check()
-            complete = total(self._searcher.search(every, limit=1))
-            enough = complete >= (1 if first else self._settings.few)
-            bonus = tantivy.Query.const_score_query(every, _FIRST if first else self._settings.all_words)
-            if not first:
-                parts["all words"] = bonus
-            query = tantivy.Query.boolean_query([(_MUST, query), (_MUST if enough else _SHOULD, bonus)])
+        complete = -1 if every is None else total(self._searcher.search(every, limit=1))
+        query = self._query(units, parts, condition, enough=asked and not complete)
         self.words.context.deadline.check()
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-        complete = total(result) if complete < 0 else complete
-        return Retrieved(complete, total(result), self._candidates(result.hits, first), units, called, parts)
+        complete = total(result) if every is None else complete
+        return Retrieved(complete, total(result), self._candidates(result.hits), units, called, parts, every, unknown)
+
+    def complete(self, found: Retrieved, candidates: Sequence[Candidate]) -> set[int]:
+        """The pages of those that have all words."""
+        if found.every is None or not candidates:
+            return {each.page for each in candidates}
+        pages = tantivy.Query.term_set_query(self._schema, fields.PAGE, [each.page for each in candidates])
+        both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, pages)])
+        hits = self._searcher.search(both, limit=len(candidates), count=False).hits
+        return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, [address for _, address in hits])}
 
     def look_up(self, tree: Node | None) -> None:
         """The pages of all words and phrases, for the context: as `retrieve` would, and again where that loosens the tree."""
@@ -127,13 +132,15 @@ class Retrieval:
     def _parts(self, units: Sequence[Sought], called: Mapping[int, float]) -> dict[str, tantivy.Query]:
         """Each is found or not, and adds to the score if it is."""
         query, settings = tantivy.Query, self._settings
-        parts = {"word " + " ".join(each.unit.words): each.query for each in units}
+        parts = {"word " + each.unit.name: each.query for each in units}
         if settings.coverage:
             for each in units:
-                name = "has " + " ".join(each.unit.words)
+                name = "has " + each.unit.name
                 parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
         parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
         parts |= {f"near {number}": near for number, near in enumerate(self.words.near(units), 1)}
+        if home := self._home_page(units):
+            parts["home page"] = home
         if called:
             pages = [
                 (_SHOULD, query.const_score_query(query.term_query(self._schema, fields.PAGE, page), score))
@@ -142,31 +149,38 @@ class Retrieval:
             parts["links"] = query.boolean_query(pages)
         return parts
 
+    def _home_page(self, units: Sequence[Sought]) -> tantivy.Query | None:
+        """Where all that was typed is the name of a host: its start page, which seldom says its own name."""
+        if len(units) != 1 or not _HOST.fullmatch(units[0].unit.typed):
+            return None
+        words = [meta_word("site", units[0].unit.typed), meta_word("host", "all")]
+        terms = [tantivy.Query.term_query(self._schema, fields.META, word, index_option="basic") for word in words]
+        found = tantivy.Query.boolean_query([(_MUST, each) for each in terms])
+        return tantivy.Query.const_score_query(found, _HOME * units[0].weight)
+
     def _query(
-        self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], condition: tantivy.Query | None, *, asked: bool
+        self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], condition: tantivy.Query | None, *, enough: bool
     ) -> tantivy.Query:
-        """Any of the parts, if the conditions hold; ``asked``: these are what was asked for, too, and can be enough."""
+        """Any of the parts, if the conditions hold; ``enough``: also where nothing else holds."""
         if not units and condition is not None:
             return condition
         query = tantivy.Query.boolean_query([(_SHOULD, part) for name, part in parts.items() if name != "conditions"])
         if condition is None:
             return query
-        return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if asked else _MUST, query)])
+        return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if enough else _MUST, query)])
 
     def _all(self, units: Sequence[Sought], condition: tantivy.Query | None, *, asked: bool) -> tantivy.Query | None:
         """Pages that have all units, function words apart; None where that is what `_query` finds."""
         needed = [each for each in units if not each.common] or list(units)
-        if not units or (len(units) == 1 and len(units[0].unit.words) == 1 and not asked):
+        if not units or (len(units) == 1 and len(units[0].unit.words) <= 1 and not asked):
             return None
         every = [(_MUST, each.query) for each in needed]
         return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])
 
-    def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]], first: bool) -> list[Candidate]:
+    def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]]) -> list[Candidate]:
         addresses = [address for _, address in hits]
         columns = [self._searcher.fast_field_values(name, addresses) for name in (fields.PAGE, fields.DIGEST, fields.LENGTH)]
-        candidates = []
-        for (score, address), page, digest, length in zip(hits, *columns, strict=True):
-            complete = first and score >= _FIRST
-            own = score - _FIRST if complete else score
-            candidates.append(Candidate(address, own, complete, int(page or 0), int(digest or 0), int(length or 0)))
-        return candidates
+        return [
+            Candidate(address, score, int(page or 0), int(digest or 0), int(length or 0))
+            for (score, address), page, digest, length in zip(hits, *columns, strict=True)
+        ]

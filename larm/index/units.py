@@ -1,13 +1,15 @@
 """Units: what is looked for as one thing. Pure; from analysed text to words and phrases.
 
 A unit is a word, or words that must stand next to each other: ``pg_dump`` and ``node.js`` are written as one, and so are two
-neighbours in a script without spaces.
+neighbours in a script without spaces. It may also be a symbol (`larm.index.symbols`), or a pattern such as ``vac*``.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from larm.index.scripts import is_unspaced
@@ -21,25 +23,85 @@ _WITHIN = frozenset({"Mn", "Mc", "Cf"})
 joins two consonants in the scripts of India, an accent for which there is no letter, a soft hyphen."""
 
 
+_PATTERN = re.compile(r"(?<!\S)[^\W_]{2,}[*?](?:[^\W_*?]+[*?])*(?:[^\W_*?]*[^\W_*?])?(?!\S)")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LONGEST_NAME = 4
+"""Words of a name that is written as one."""
+_LEAST_NAME = 6
+"""Letters of such a name: shorter ones are other words by chance."""
+
+
 class Unit(NamedTuple):
     """One thing that is looked for."""
 
     words: Clause
+    """Empty for symbols without letters, and for patterns."""
     typed: str
     """As it stands in the query, in lower case."""
     times: int = 1
     """How often it stands there: who repeats a word means it."""
+    symbol: str = ""
+    """It is this, or was meant as this."""
+    pattern: str = ""
+    """``*`` stands for any letters, ``?`` for one."""
+    parts: Clause = ()
+    """Of a word that was typed as ``HashMap``: its words."""
+    names: tuple[str, ...] = ()
+    """What the words around it make together with it: ``hashmap`` for ``hash`` in ``hash map``."""
+
+    @property
+    def name(self) -> str:
+        """For explanations."""
+        return self.symbol or self.pattern or " ".join(self.words)
 
 
-def units_of(text: str, spans: Sequence[Span]) -> list[Unit]:
-    """The units of a text, each once, in their order; ``spans`` are its words."""
-    found: dict[Clause, Unit] = {}
-    for first, last in _runs(text, spans):
-        words = tuple(span.word for span in spans[first:last])
-        unit = found.get(words)
-        typed = text[spans[first].start : spans[last - 1].end].lower()
-        found[words] = Unit(words, typed) if unit is None else unit._replace(times=unit.times + 1)
+def units_of(text: str, spans: Sequence[Span], symbols: Sequence[Span] = ()) -> list[Unit]:
+    """The units of a text, each once, in their order; ``spans`` are its words, ``symbols`` what takes the place of some."""
+    found: dict[tuple[Clause, str, str], Unit] = {}
+    patterns = [Span("", match.start(), match.end()) for match in _PATTERN.finditer(text) if _is_pattern(match[0])]
+    places = [(span.start, span.end, span.word) for span in sorted([*patterns, *symbols], key=lambda span: span.start)]
+    rest = [span for span in spans if not any(start <= span.start < end for start, end, _ in places)]
+    units = [(rest[first].start, _of_words(text, rest[first:last])) for first, last in _runs(text, rest)]
+    for start, end, symbol in places:
+        typed = text[start:end].lower()
+        if symbol:
+            words = tuple(span.word for span in spans if start <= span.start < end)
+            units.append((start, Unit(words, typed, symbol=symbol)))
+        else:
+            units.append((start, Unit((), typed, pattern=typed)))
+    for _, unit in sorted(units, key=lambda pair: pair[0]):
+        key = unit.words, unit.symbol, unit.pattern
+        before = found.get(key)
+        found[key] = unit if before is None else before._replace(times=before.times + 1)
     return list(found.values())
+
+
+def with_names(units: Sequence[Unit]) -> list[Unit]:
+    """The units with what they make together with their neighbours: many names are written as one word."""
+    names: list[list[str]] = [[] for _ in units]
+    for at in range(len(units)):
+        plain = list(takewhile(_can_be_joined, units[at : at + _LONGEST_NAME]))
+        for count in range(2, len(plain) + 1):
+            name = "".join(unit.words[0] for unit in plain[:count])
+            if len(name) >= _LEAST_NAME:
+                for inside in range(at, at + count):
+                    names[inside].append(name)
+    return [unit._replace(names=tuple(own)) if own else unit for unit, own in zip(units, names, strict=True)]
+
+
+def _can_be_joined(unit: Unit) -> bool:
+    return len(unit.words) == 1 and not unit.symbol and not is_unspaced(unit.words[0])
+
+
+def _is_pattern(text: str) -> bool:
+    """Not the end of a question."""
+    return "*" in text or "?" in text[:-1]
+
+
+def _of_words(text: str, spans: Sequence[Span]) -> Unit:
+    typed = text[spans[0].start : spans[-1].end]
+    parts = tuple(part.lower() for part in _CAMEL.findall(typed)) if len(spans) == 1 and typed.isascii() else ()
+    return Unit(tuple(span.word for span in spans), typed.lower(), parts=parts if len(parts) > 1 else ())
 
 
 def _runs(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:

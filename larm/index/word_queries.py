@@ -1,13 +1,16 @@
 """WordQueries: from words to queries of tantivy, with the weights of fields, forms and rarity. On the reader's thread.
 
-BM25, with two changes. A word counts once, however many of its forms and fields have it: as in the best of them, and a part of
-the others. And it is as rare as all its forms together, wherever it is found: a word that few titles have is not rare for that.
+BM25, with two changes. The forms of a word are one word: they add up, those that were typed count more, and it is as rare as
+all of them together. And it counts once, however many fields have it: as in the best of them, and a part of the others. How
+rare it is goes by pages, and for a part by the field: in a manual of git all pages have "commit", but few titles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import Literal, NamedTuple
 
 import tantivy
@@ -15,16 +18,30 @@ import tantivy
 from larm.config import Search
 from larm.index import fields
 from larm.index.analysis import Analyzer
-from larm.index.forms import Forms
+from larm.index.forms import Form, Forms
 from larm.index.query_context import QueryContext
 from larm.index.schema import total
 from larm.index.scripts import is_unspaced
 from larm.index.statistics import Statistics
+from larm.index.symbols import symbols as symbols_in
+from larm.index.terms import Clause, Span
 from larm.index.tree import Phrase, Word
-from larm.index.units import Unit, units_of
+from larm.index.units import Unit, units_of, with_names
 
 _TITLE, _URL = {fields.TITLE: 1.0}, {fields.URL_WORDS: 1.0}
 _NEAR_IN = (fields.TITLE, fields.HEADINGS, fields.MAIN)
+_MOST_LIKE = 50
+"""Words that a pattern stands for."""
+_SCANNED = 3_000
+"""Words with its beginning that are looked at, the most frequent ones; half a millisecond."""
+_WITHOUT_SIGNS = 0.5
+"""What ``init`` counts for ``__init__``."""
+_LONG_ENOUGH = 3
+"""Letters; ``c`` says nothing of ``c++``."""
+_OF_A_NAME = 0.5
+"""What a name such as ``hashmap`` counts at least for each of the words that it was typed as."""
+_LEAST = 0.01
+"""Rarity of a word that all pages have."""
 _USUAL = 5.0
 """Rarity of a word that one in 150 pages has; of two words, `rarity` of the settings moves weight to the rarer one."""
 
@@ -65,22 +82,43 @@ class WordQueries:
         """Of the search under way."""
 
     def __call__(self, field: Literal["any", "title", "url"], item: Word | Phrase) -> tantivy.Query | None:
-        """What stands in an operator, in quotes or beside ``OR``; None if there is no word in it."""
+        """What stands in an operator, in quotes or beside ``OR``; None if there is nothing in it to look for."""
         weights = {"any": self._weights, "title": _TITLE, "url": _URL}[field]
+        symbols = self._symbols(item.text)[0] if field == "any" else []
         spans = self._analyzer.spans(item.text)
-        if not spans:
-            return None
         if isinstance(item, Phrase):
-            words = tuple(span.word for span in spans)
-            units = [Unit(words, item.text.lower())]
+            units = [Unit(tuple(span.word for span in spans), item.text.lower())] if spans else []
+            units += [Unit((), each.word, symbol=each.word) for each in symbols]
         else:
-            units = units_of(item.text, spans)
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, self._sought(unit, weights).query) for unit in units])
+            units = units_of(item.text, spans, symbols)
+        queries = [(tantivy.Occur.Must, self._sought(unit, weights).query) for unit in units]
+        return tantivy.Query.boolean_query(queries) if queries else None
 
     def seek(self, words: Iterable[Word]) -> list[Sought]:
         """What is looked for, if these words are; in their order."""
         text = " ".join(word.text for word in words)
-        return [self._sought(unit, self._weights) for unit in units_of(text, self._analyzer.spans(text))]
+        units = with_names(units_of(text, self._analyzer.spans(text), self._symbols(text)[0]))
+        return [self._sought(unit, self._weights) for unit in units]
+
+    def unknown_symbols(self, words: Iterable[Word]) -> list[str]:
+        """Those of them that are on no page, as typed."""
+        text = " ".join(word.text for word in words)
+        return [text[span.start : span.end] for span in self._symbols(text)[1]]
+
+    def like(self, pattern: str) -> tuple[Form, ...]:
+        """The words of main texts that a pattern stands for, the most frequent ones."""
+        beginning = re.split(r"[*?]", pattern, maxsplit=1)[0]
+        spelling = re.compile(re.escape(pattern).replace(r"\*", r"\w*").replace(r"\?", r"\w"))
+        near = self.statistics.searcher.terms_with_prefix(fields.MAIN, beginning, limit=_SCANNED)
+        return tuple(Form(word, pages) for word, pages in near if spelling.fullmatch(word))[:_MOST_LIKE]
+
+    def _symbols(self, text: str) -> tuple[list[Span], list[Span]]:
+        """The symbols of a query that some page has, and those that none has."""
+        known: list[Span] = []
+        unknown: list[Span] = []
+        for each in symbols_in(text):
+            (known if self.statistics.frequency(fields.SYMBOLS, each.word) else unknown).append(each)
+        return known, unknown
 
     def within(self, units: Sequence[Sought]) -> list[tantivy.Query]:
         """The words of names such as ``os.path``, wherever they stand: a page may have said of what it speaks."""
@@ -112,51 +150,93 @@ class WordQueries:
         self.context.deadline.check()
         settings = self._settings
         common = len(unit.words) == 1 and any(map(self.forms.is_function_word, {unit.typed, unit.words[0]}))
-        rarity = self._rarity(unit)
+        rarity = max(_LEAST, self._rarity(unit))
         weight = rarity * unit.times * (rarity / _USUAL) ** settings.rarity * (settings.function_words if common else 1.0)
-        query = self._word(unit, weights, weight) if len(unit.words) == 1 else self._phrase(unit, weights, weight)
-        return Sought(unit, weight, query, common)
+        return Sought(unit, weight, self._any_of(self._ways(unit, weights, weight, rarity)), common)
 
-    def _word(self, unit: Unit, weights: Mapping[str, float], weight: float) -> tantivy.Query:
-        """In any of its forms."""
-        queries = []
-        for form in self.forms.of(unit.words[0]):
-            share = weight if form.word == unit.words[0] else weight * self._settings.other_forms
-            for field, of_field in weights.items():
-                pages = self.statistics.frequency(field, form.word)
-                if pages and of_field:
-                    query = tantivy.Query.term_query(self._schema, field, form.word, index_option="freq")
-                    queries.append(tantivy.Query.boost_query(query, of_field * share / self.statistics.rarity(pages)))
-        return self._best(queries)
+    def _ways(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
+        """In which a page can have it; the best one counts, and a part of the others."""
+        if unit.symbol:
+            own = self.statistics.rarity(self.statistics.frequency(fields.SYMBOLS, unit.symbol))
+            term = tantivy.Query.term_query(self._schema, fields.SYMBOLS, unit.symbol, index_option="freq")
+            yield tantivy.Query.boost_query(term, self._settings.fields.main * weight / own)
+            weight *= _WITHOUT_SIGNS
+            if sum(map(len, unit.words)) < _LONG_ENOUGH:
+                return
+        if len(unit.words) > 1:
+            yield from self._phrase(unit.words, weights, weight)
+        else:
+            yield from self._word(unit, weights, weight, rarity)
+        if unit.parts:
+            yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
 
-    def _phrase(self, unit: Unit, weights: Mapping[str, float], weight: float) -> tantivy.Query:
-        """As it stands."""
-        queries = []
+    def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
+        """In all of its forms, which add up, in each field."""
+        query, settings = tantivy.Query, self._settings
+        forms = self.like(unit.pattern) if unit.pattern else self.forms.of(unit.words[0])
+        shares = {form.word: _likeness(unit, form.word) * settings.other_forms for form in forms}
+        shares |= dict.fromkeys(unit.names, settings.other_forms)
+        shares |= dict.fromkeys(unit.words, 1.0)
         for field, of_field in weights.items():
-            pages = [self.statistics.frequency(field, word) for word in unit.words]
-            if all(pages) and of_field:
-                query = tantivy.Query.phrase_query(self._schema, field, list(unit.words))
-                own = sum(map(self.statistics.rarity, pages))
-                queries.append(tantivy.Query.boost_query(query, of_field * weight / own))
-        return self._best(queries)
+            found = []
+            for word, share in shares.items():
+                if of_field and (pages := self.statistics.frequency(field, word)):
+                    term = query.term_query(self._schema, field, word, index_option="freq")
+                    own = self.statistics.rarity(pages)
+                    counts = weight * ((1 - settings.field_rarity) / own + settings.field_rarity / rarity)
+                    if word in unit.names:
+                        counts = max(counts, _OF_A_NAME)
+                    found.append(query.boost_query(term, of_field * share * counts))
+            if found:
+                yield found[0] if len(found) == 1 else query.boolean_query([(tantivy.Occur.Should, each) for each in found])
 
-    def _best(self, queries: list[tantivy.Query]) -> tantivy.Query:
+    def _phrase(self, words: Clause, weights: Mapping[str, float], weight: float) -> Iterator[tantivy.Query]:
+        """As it stands, in each field."""
+        for field, of_field in weights.items():
+            pages = [self.statistics.frequency(field, word) for word in words]
+            if all(pages) and of_field:
+                query = tantivy.Query.phrase_query(self._schema, field, list(words))
+                own = sum(map(self.statistics.rarity, pages))
+                yield tantivy.Query.boost_query(query, of_field * weight / own)
+
+    def _any_of(self, ways: Iterable[tantivy.Query]) -> tantivy.Query:
+        queries = list(ways)
         if not queries:
             return tantivy.Query.empty_query()
         return tantivy.Query.disjunction_max_query(queries, float(self._settings.tie))
 
     def _rarity(self, unit: Unit) -> float:
         """BM25's, over all forms and fields; of a phrase, over main texts alone. What no page has may be in links."""
-        statistics, word = self.statistics, unit.words[0]
+        statistics = self.statistics
+        if unit.symbol or unit.pattern:
+            pages = statistics.frequency(fields.SYMBOLS, unit.symbol) if unit.symbol else self._pages_like(unit.pattern)
+            return self._rare((unit.typed,), pages)
+        word = unit.words[0]
         if len(unit.words) == 1:
-            pages = sum(form.pages for form in self.forms.of(word))
-            pages = max(pages, *(statistics.frequency(field, word) for field in self._weights))
-            return self._rare(unit, pages)
+            pages = self._any_form(form.pages for form in self.forms.of(word))
+            return self._rare(unit.words, max(pages, *(statistics.frequency(field, word) for field in self._weights)))
         field = fields.SIGNS if is_unspaced(word) else fields.MAIN
         query = tantivy.Query.phrase_query(self._schema, field, list(unit.words))
-        return self._rare(unit, total(statistics.searcher.search(query, limit=1)))
+        return self._rare(unit.words, total(statistics.searcher.search(query, limit=1)))
 
-    def _rare(self, unit: Unit, pages: int) -> float:
+    def _pages_like(self, pattern: str) -> int:
+        return self._any_form(form.pages for form in self.like(pattern))
+
+    def _any_form(self, pages: Iterable[int]) -> int:
+        """Pages with any of several words of which so many pages have each, if these had nothing to do with each other."""
+        of = max(1, self.statistics.pages)
+        return round(of * (1 - math.prod(1 - min(each, of) / of for each in pages)))
+
+    def _rare(self, words: Clause, pages: int) -> float:
         everywhere = self.context.everywhere
-        found = max(1, self.context.pages_with(unit.words, pages))
+        found = max(1, self.context.pages_with(words, pages))
         return self.statistics.rarity(found, everywhere.pages if everywhere else None)
+
+
+def _likeness(unit: Unit, form: str) -> float:
+    """Of a form to the word: the less they have in common, the likelier it is another word with the same stem."""
+    if not unit.words:
+        return 1.0
+    word = unit.words[0]
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, form, strict=False)))
+    return math.sqrt(common / max(len(word), len(form)))

@@ -28,6 +28,7 @@ from larm.index.kept import go_back, keep
 from larm.index.page import Page
 from larm.index.readable import as_the_others
 from larm.index.scripts import composed_and_parted
+from larm.index.symbols import symbols
 from larm.index.terms import composed
 from larm.kit.disk.disk_failure import disk_failure
 
@@ -167,6 +168,7 @@ def _document(page: Page, key: str, words: AnyScript) -> tantivy.Document:
         (fields.SIGNS, signs),
         (fields.SIGNS, other_signs),  # after the main text: what is read back is the first one
         (fields.OTHER, other),
+        (fields.SYMBOLS, " ".join(span.word for span in symbols(f"{page.title}\n{page.text}"))),
         (fields.META, page.meta),
         (fields.LANGUAGE, page.language),
         (fields.MIME, page.mime),

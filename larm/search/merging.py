@@ -38,7 +38,7 @@ class Merging:
         """Of what has come by now, ``took`` seconds after the question."""
         asked = self._asked
         hits = [self._weighed(part, hit) for part in self._parts for hit in part.hits]
-        hits.sort(key=lambda hit: (hit.complete, hit.score), reverse=True)
+        hits.sort(key=lambda hit: hit.score, reverse=True)
         kept = _distinct(hits)
         first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
         finding = [part for part in self._parts if part.total]

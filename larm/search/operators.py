@@ -1,7 +1,8 @@
 """Operators of the query language: ``site:``, ``intitle:``, ``before:`` and the others. Pure; never raises.
 
-Each one turns its value into the form that the index has, or says in a note why it can't and leaves the operator out. Every
-meta word (`larm.index.meta_words`) is an operator; ``name:all`` finds the pages of which the thing is known.
+Each one turns its value into the form that the index has. Where that can't be, it is no operator but a word, as in error
+messages and code that are pasted (``could not connect to server: Connection refused``), and a note says so. Every meta word
+(`larm.index.meta_words`) is an operator; ``name:all`` finds the pages of which the thing is known.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from larm.kit.units import ByteSize
 from larm.model.url import BadUrl, URLNormalizer
 from larm.search.spelling import distance
 
-FIELDS: dict[str, Literal["title", "url"]] = {"intitle": "title", "inurl": "url"}
+FIELDS: dict[str, Literal["title", "url"]] = {"intitle": "title", "inurl": "url", "title": "title", "url": "url"}
 """Operators that may stand before a word, a phrase or a group."""
 
 _EXPECTED = {
-    "intitle": "a word",
-    "inurl": "a word",
+    **dict.fromkeys(FIELDS, "a word"),
     "site": "a host",
     "host": "a host",
     "cld": "a domain",
@@ -52,14 +52,13 @@ def word(text: str, notes: list[str]) -> Node | None:
     """What a typed word is: ``name:value`` where ``name`` is an operator, else a word."""
     name, colon, value = text.partition(":")
     if colon and name.lower() in _OPERATORS:
-        return _operator(name.lower(), value, notes)
+        return _operator(name.lower(), value, notes, text)
     if value.startswith("//") and name.lower() in _SCHEMES:
         return _address(text, value.lstrip("/"))
     if value and len(name) > _SHORT and name.isalpha():
         near = [known for known in _OPERATORS if distance(name.lower(), known, 1) == 1]
         if near:
-            notes.append(f"{name[:20]}: was taken for {near[0]}:")
-            return _operator(near[0], value, notes)
+            notes.append(f"{name[:20]}: is no operator; there is {near[0]}:")
     return Word(text)
 
 
@@ -79,7 +78,8 @@ def phrase(name: str, text: str, notes: list[str]) -> Node | None:
     if name.lower() in FIELDS and text.strip():
         return In(FIELDS[name.lower()], Phrase(text))
     if name:
-        return _operator(name.lower(), text, notes)
+        found = _operator(name.lower(), text, notes, f"{name}:{text}")
+        return All((Word(name), Phrase(text))) if isinstance(found, Word) and text.strip() else found
     return Phrase(text) if text.strip() else None
 
 
@@ -99,18 +99,18 @@ def within(name: str, group: Node | None) -> Node | None:
             return group
 
 
-def _operator(name: str, value: str, notes: list[str]) -> Node | None:
+def _operator(name: str, value: str, notes: list[str], typed: str = "") -> Node | None:
+    """``typed``: what to look for where it is no operator."""
     value = value.strip()
-    expected = _EXPECTED.get(name, "a word")
-    if not value:
-        notes.append(f"{name}: without {expected} was ignored")
-        return None
     if name in NAMES and value.lower() == "all":
         return Meta(name, "all")
-    node = _OPERATORS[name](name, value)
+    node = _OPERATORS[name](name, value) if value else None
     if node is None:
+        expected = _EXPECTED.get(name, "a word")
         form = " (2024, 2024-05 or 2024-05-17)" if expected == "a date" else ""
-        notes.append(f"{name}:{value[:50]} was ignored: not {expected}{form}")
+        what = "was ignored" if not typed else "was taken for a word" if not value else "was taken for words"
+        notes.append(f"{name}:{value[:50]} {what}: not followed by {expected}{form}")
+        return Word(typed) if typed else None
     return node
 
 
@@ -132,6 +132,8 @@ def _info(_: str, value: str) -> Node:
 
 def _site(name: str, value: str) -> Node | None:
     """A host, every name under it, or a folder of them; ``host:`` is the host alone."""
+    if not value[:1].isalnum() and value[:1] not in "*.[/":
+        return None
     rest = value.partition("://")[2] or value
     host, slash, path = rest.lstrip("*./").partition("/")
     key = _host(host)

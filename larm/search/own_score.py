@@ -1,4 +1,4 @@
-"""OwnScore: a scorer of the user's own, with its weight (YIOOP-69). Used by `Rescoring`, on the thread that searches."""
+"""OwnScore: a scorer of the user's own, with its weight (YIOOP-69). Used by the ranker, on the thread that searches."""
 
 from __future__ import annotations
 

@@ -1,17 +1,19 @@
 """From what a user types to the tree of a query. Pure; never raises, whatever is typed.
 
-All words must be found. On top of that::
+The more of the words a page has, the better. On top of that::
 
-    "two words"   next to each other             intitle:word    in the title
-    -word         not this                       inurl:word      in the address
+    "two words"   next to each other             intitle:word    in the title; title:word, too
+    -word         not this; NOT word, too        inurl:word      in the address; url:word, too
+    vac* gath?r   any letters, one letter
     a OR b, a|b   one of them; binds closer      before:2024-05  changed before May 2024
                   than what stands side by side  after:2024      changed in 2024 or later
     ( )           as in arithmetic               link:URL        pages that link to it
     site:a.org/x  a host, its parts, a folder    info:URL        this page
                                                  name:value      other meta words (`larm.index.meta_words`)
 
-There is no syntax error: what can't be meant as it stands is left out, and a note says so. Everything else but letters and
-digits only parts words, and ``name:`` is an operator only for names that are one: ``std::vector`` and ``10:30`` are words.
+There is no syntax error: what can't be meant as it stands is a word, or is left out, and a note says so. ``name:`` is an
+operator only for names that are one, with a value that it can have: ``std::vector``, ``10:30`` and ``server: gone`` are words.
+So is ``-i``, an option of a command, as nobody excludes a single letter; and ``->`` (`larm.index.symbols`).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from larm.index.symbols import symbols
 from larm.index.terms import composed
 from larm.index.tree import All, Any, Node, Not, Question, Word
 from larm.search import operators
@@ -38,15 +41,18 @@ _TOKEN = re.compile(
     | (?P<or>\|+)
     | (?P<open>\()                                           # only where no word has begun
     | (?P<close>\))
-    | (?P<minus>(?:(?<=[\s(|])|\A)-(?=[^\s\-)|]))         # - before a word; --option and e-mail have none
+    | (?P<minus>(?:(?<=[\s(|])|\A)-(?![A-Za-z0-9](?:[\s)|]|\Z))(?=[^\s\-)|>=]))  # - before a word, not in -i, --option, e-mail
+    | (?P<not>(?:(?<=[\s(|])|\A)(?-i:NOT)(?=\s+[^\s)|]))
     | (?:(?P<name>[^\W\d_]+):)?"(?P<phrase>[^"]*)"
-    | (?P<field>intitle|inurl):(?=\()
+    | (?P<field>(?:in)?title|(?:in)?url):(?=\()
     | (?P<word>[^\s|"()]+(?:\([^\s|"()]*\)?[^\s|"()]*)*)  # f(x), too
     | (?P<stray>.)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _EMPTY = re.compile(r"[!-/:-@\[-`{-\x7f\x00-\x1f]*")  # punctuation and nothing else
+
+_CODE = re.compile(r"[#$%&*+/<=>@\\^~`]")  # what else there is has no meaning of its own: - ... ?!
 
 
 class _Token(NamedTuple):
@@ -73,8 +79,12 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
         kind = match.lastgroup or ""
         if kind == "stray":
             notes.append("a quote without its partner was ignored")
-        if kind in {"space", "stray"} or match[0] == "AND" or (kind == "word" and _EMPTY.fullmatch(match[0])):
+        if kind in {"space", "stray"} or match[0] == "AND":
             continue  # AND is what words side by side mean
+        if kind == "word" and _EMPTY.fullmatch(match[0]) and not symbols(match[0]):
+            if _CODE.search(match[0]):
+                notes.append(f"{match[0][:20]} was ignored: there is nothing in it to look for")
+            continue
         if kind == "close" and inner:  # f(x y): it belongs to a word
             inner -= 1
             continue
@@ -86,6 +96,8 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
         if kind == "word":
             inner += max(0, match[0].count("(") - match[0].count(")"))
             kind = "or" if match[0] == "OR" else kind
+        if kind == "not":
+            kind = "minus"
         found.append(
             _Token(kind, match["phrase"] or "" if kind == "phrase" else match[0], match["name"] or match["field"] or "")
         )

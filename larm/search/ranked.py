@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import log10
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,13 +20,12 @@ from larm.graph.reader import GraphReader, open_graph
 from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import Candidate, Retrieved
 from larm.index.tree import Node, loosened, split
-from larm.search import formulas
 from larm.search.own_score import OwnScore
-from larm.search.rescoring import Rescoring
-from larm.search.rescoring import wanted as rescoring_wanted
 
 _GRAPH = "graph"
+_FEW_WORDS = 2
 _BY_LINKS = "rank by links"
+_ALL_WORDS = "all words"
 
 
 class Ranked(NamedTuple):
@@ -48,13 +48,17 @@ class Ranking(NamedTuple):
     """Pages that say the same as one of the results, or nearly, and that were left out for it."""
     forms: Mapping[str, Sequence[str]]
     """For each word of the query the words of the index that it stands for."""
+    unknown: Sequence[str] = ()
+    """Symbols of the query that are on no page."""
 
 
 class _Weighed(NamedTuple):
     candidate: Candidate
     score: float
     parts: Mapping[str, float]
-    """What was added to the score of the candidate, or takes its place."""
+    """What was added to the score of the candidate."""
+    complete: bool
+    """It has all words."""
     alike: int = 0
     """Candidates of the same group that come after it."""
 
@@ -78,7 +82,7 @@ class Ranker:
         results = [self._result(found, each, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
         forms = {word: self._reader.forms(word) for word in words}
-        return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms)
+        return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown)
 
     def urls(self, tree: Node | None, number: int) -> list[str]:
         """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
@@ -87,7 +91,7 @@ class Ranker:
     def _chosen(self, tree: Node | None, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
-        if not found.total and len(split(tree)[0]) > self._settings.all_words_first:
+        if not found.total and len(split(tree)[0]) > _FEW_WORDS:
             # a name in quotes is no reason to answer a long question with nothing, when some of its words may be missing anyway
             tree = loosened(tree)
             found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
@@ -96,7 +100,7 @@ class Ranker:
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
-            chosen += [_Weighed(each, each.score, {}) for each in more]
+            chosen += [_Weighed(each, each.score, {}, found.every is None) for each in more]
         return found, chosen
 
     def reload(self) -> None:
@@ -115,64 +119,33 @@ class Ranker:
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
         """The candidates in their final order, one of each group."""
         scale = max((each.weight for each in found.units), default=1.0)
-        rank_of = self._rank_of()
-        weight = self._settings.link_rank * scale if rank_of else 0.0
-        needed = bool(self._own) or rescoring_wanted(self._settings)
-        rescoring = Rescoring(self._reader, self._settings, found, self._own) if needed else None
+        weight, graph = self._settings.link_rank * scale, self._graph
+        complete = self._reader.complete(found, found.candidates)
         weighed = []
         for each in found.candidates:
-            parts = {_BY_LINKS: weight * rank_of(each.page)} if rank_of else {}
-            if rescoring is not None:
-                parts |= rescoring.parts(each)
-            own = 0.0 if self._settings.relevance == "dfr" else each.score
-            weighed.append(_Weighed(each, own + sum(parts.values()), parts))
-        if self._settings.fusion == "reciprocal":
-            weighed = _fused(weighed)
-        weighed.sort(key=lambda each: (each.candidate.complete, each.score), reverse=True)
+            has_all = each.page in complete
+            parts = {_BY_LINKS: weight * log10(1 + graph.in_degree(each.page))} if graph and weight else {}
+            if has_all and found.every is not None:
+                parts[_ALL_WORDS] = self._settings.all_words * scale
+            if self._own:
+                page = self._reader.read(each, 0.0)
+                parts |= {own.name: own.of(page) for own in self._own}
+            weighed.append(_Weighed(each, each.score + sum(parts.values()), parts, has_all))
+        weighed.sort(key=lambda each: each.score, reverse=True)
         return _grouped(weighed) if self._settings.grouped else weighed
-
-    def _rank_of(self) -> Callable[[int], float] | None:
-        """What the link graph knows of the importance of a page; None where it is not asked."""
-        graph = self._graph
-        if graph is None or not self._settings.link_rank:
-            return None
-        match self._settings.link_rank_by:
-            case "links":
-                return lambda page: formulas.fame(graph.in_degree(page))
-            case "pagerank":
-                return lambda page: formulas.fame(graph.rank(page))
-            case "place":
-                return lambda page: _by_place(graph.place(page), graph.nodes)
 
     def _result(self, found: Retrieved, weighed: _Weighed, explain: bool) -> Ranked:
         explanation = ""
         if explain:
-            replaced = self._settings.relevance == "dfr" or self._settings.fusion == "reciprocal"
-            own = {} if replaced else self._reader.parts_of_score(found, weighed.candidate)
+            own = self._reader.parts_of_score(found, weighed.candidate)
             explanation = _explanation(weighed.score, {**own, **weighed.parts})
-        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.candidate.complete)
+        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.complete)
 
 
 def _explanation(score: float, parts: Mapping[str, float]) -> str:
     """As JSON, in the form of tantivy's: ``value``, ``description``, ``details``."""
     details = [{"value": value, "description": name} for name, value in parts.items() if value]
     return json.dumps({"value": score, "description": "the sum of", "details": details}, ensure_ascii=False)
-
-
-def _by_place(place: int | None, nodes: int) -> float:
-    return 0.0 if place is None else formulas.doc_rank(nodes - 1 - place)
-
-
-def _fused(weighed: Sequence[_Weighed]) -> list[_Weighed]:
-    """The places by words and by links in place of the scores (YIOOP-65); each part is what its order adds."""
-    by_words = sorted(range(len(weighed)), key=lambda n: weighed[n].parts.get(_BY_LINKS, 0.0) - weighed[n].score)
-    by_links = sorted(range(len(weighed)), key=lambda n: -weighed[n].parts.get(_BY_LINKS, 0.0))
-    orders = {"place by words": by_words, "place by links": by_links}
-    parts: list[dict[str, float]] = [{} for _ in weighed]
-    for name, order in orders.items():
-        for place, number in enumerate(order):
-            parts[number][name] = formulas.fused([place]) / len(orders)
-    return [each._replace(score=sum(own.values()), parts=own) for each, own in zip(weighed, parts, strict=True)]
 
 
 def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:

@@ -90,6 +90,7 @@ class IndexSearcher:
         tree = self._links.resolve(question.tree, notes)
         n = min(max(1, asked.number), MOST_HITS)
         found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), explain=asked.explain)
+        notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
         if found.alike:
             notes.append(_left_out(found.alike))
         marks = Marks(
@@ -98,7 +99,7 @@ class IndexSearcher:
         hits = []
         for each in found.results:
             context.deadline.check()
-            hits.append(_hit(each.match, (each.complete and found.complete > 0) or found.complete == found.total, marks))
+            hits.append(_hit(each.match, each.complete, marks))
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW else ""

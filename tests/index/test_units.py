@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.index.analysis import Analyzer
-from larm.index.units import Unit, units_of
+from larm.index.symbols import symbols
+from larm.index.units import Unit, units_of, with_names
 
 analyzer = Analyzer()
 
@@ -30,6 +31,34 @@ def units(text: str) -> list[Unit]:
 )
 def test_what_is_looked_for_as_one_thing(text: str, expected: list[tuple[str, ...]]) -> None:
     assert [unit.words for unit in units(text)] == expected
+
+
+def test_names_that_are_written_as_one_word() -> None:
+    """Both ways: typed as one, its words are known; typed as words, so is the whole."""
+    (unit,) = units("NullPointerException")
+    assert (unit.words, unit.parts) == (("nullpointerexception",), ("null", "pointer", "exception"))
+    assert [unit.parts for unit in units("Hash HASH hash")] == [()]
+    null, pointer, exception = with_names(units("null pointer exception"))
+    assert null.names == ("nullpointer", "nullpointerexception")
+    assert pointer.names == ("nullpointer", "nullpointerexception", "pointerexception")
+    assert exception.names == ("nullpointerexception", "pointerexception")
+    assert [unit.names for unit in with_names(units("a.b to do"))] == [(), (), ()]
+
+
+@pytest.mark.parametrize(("text", "patterns"), [("vac* x", ["vac*"]), ("gath?r", ["gath?r"]), ("what? *args a* b", [])])
+def test_patterns(text: str, patterns: list[str]) -> None:
+    assert [unit.pattern for unit in units(text) if unit.pattern] == patterns
+
+
+def test_symbols_take_the_place_of_their_letters() -> None:
+    text = "C++ vs __init__ ->"
+    found = units_of(text, analyzer.spans(text), symbols(text))
+    assert [(unit.words, unit.symbol) for unit in found] == [
+        (("c",), "c++"),
+        (("vs",), ""),
+        (("init",), "__init__"),
+        ((), "->"),
+    ]
 
 
 def test_repeated_words_are_counted() -> None:

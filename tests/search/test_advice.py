@@ -6,7 +6,7 @@ from larm.index.tree import All, Node, Not, Word
 from larm.search.advice import advice
 from larm.search.query import parse_question
 
-PAGES = {"a": {1, 2}, "b": {3}}
+PAGES = {"a": {1, 2}, "b": {3}, "bb": {3}}
 
 
 def count(node: Node) -> int:
@@ -36,7 +36,7 @@ def count(node: Node) -> int:
         ('a "x y"', ['no page has "x y"']),
         ("a b", ["each of the words is found, but on no page all of them; OR between two asks for either"]),
         ("a site:b.org", ["without the conditions, 2 pages are found"]),
-        ("b -b", ["without what must not be there, 1 page is found"]),
+        ("bb -bb", ["without what must not be there, 1 page is found"]),
         ("site:b.org", []),
     ],
 )

@@ -9,6 +9,7 @@ from larm.search.operators import _OPERATORS, period
 from larm.search.query import LONGEST, MOST_WORDS, parse_question
 
 A, B, C, D = (Word(letter) for letter in "abcd")
+BB, CC = Word("bb"), Word("cc")
 SOME_DAY = 1_714_521_600  # 1 May 2024
 
 
@@ -23,9 +24,12 @@ SOME_DAY = 1_714_521_600  # 1 May 2024
         ('"a b" c', All((Phrase("a b"), C))),
         ("„a b“ «c d»", All((Phrase("a b"), Phrase("c d")))),
         ("「a」", Phrase("a")),
-        ("-a", Not(A)),
+        ("-bb", Not(BB)),
+        ("a NOT bb", All((A, Not(BB)))),
+        ("NOT (a b)", Not(All((A, B)))),
+        ("NOT", Word("NOT")),
         ('a -"b c"', All((A, Not(Phrase("b c"))))),
-        ("a -b OR c", All((A, Any((Not(B), C))))),
+        ("a -bb OR c", All((A, Any((Not(BB), C))))),
         ("a OR b", Any((A, B))),
         ("a|b|c", Any((A, B, C))),
         ("a b OR c d", All((A, Any((B, C)), D))),
@@ -53,7 +57,10 @@ def test_words(text: str, tree: Node | None) -> None:
         ("intitle:a", In("title", A)),
         ("INTITLE:a", In("title", A)),
         ('inurl:"a b"', In("url", Phrase("a b"))),
-        ("intitle:(a OR b -c)", All((Any((In("title", A), In("title", B))), Not(In("title", C))))),
+        ("intitle:(a OR b -cc)", All((Any((In("title", A), In("title", B))), Not(In("title", CC))))),
+        ("title:a", In("title", A)),
+        ('url:"a b"', In("url", Phrase("a b"))),
+        ("title:(a b)", All((In("title", A), In("title", B)))),
         ("site:a.org", Meta("site", "a.org")),
         ("site:*.A.org", Meta("site", "a.org")),
         ("site:.org", Meta("site", "org")),
@@ -88,16 +95,33 @@ def test_operators(text: str, tree: Node) -> None:
 @pytest.mark.parametrize(
     ("text", "tree", "note"),
     [
-        ("site: a", A, "site: without a host was ignored"),
-        ("a intitle:", A, "intitle: without a word was ignored"),
-        ("a site:%%", A, "site:%% was ignored: not a host"),
-        ("a before:soon", A, "before:soon was ignored: not a date (2024, 2024-05 or 2024-05-17)"),
-        ("a after:2024-13", A, "after:2024-13 was ignored: not a date (2024, 2024-05 or 2024-05-17)"),
-        ("a modified:99", A, "modified:99 was ignored: not a date (2024, 2024-05 or 2024-05-17)"),
-        ("a lang:?", A, "lang:? was ignored: not a language"),
-        ("a size:" + "9" * 400, A, f"size:{'9' * 50} was ignored: not a size"),
-        ("intitel:a", In("title", A), "intitel: was taken for intitle:"),
-        ("line:a filetipe:pdf", All((Word("line:a"), Meta("filetype", "pdf"))), "filetipe: was taken for filetype:"),
+        ("site: a", All((Word("site:"), A)), "site: was taken for a word: not followed by a host"),
+        ("a intitle:", All((A, Word("intitle:"))), "intitle: was taken for a word: not followed by a word"),
+        ("a site:%%", All((A, Word("site:%%"))), "site:%% was taken for words: not followed by a host"),
+        (
+            "a before:soon",
+            All((A, Word("before:soon"))),
+            "before:soon was taken for words: not followed by a date (2024, 2024-05 or 2024-05-17)",
+        ),
+        (
+            "a after:2024-13",
+            All((A, Word("after:2024-13"))),
+            "after:2024-13 was taken for words: not followed by a date (2024, 2024-05 or 2024-05-17)",
+        ),
+        (
+            "a modified:99",
+            All((A, Word("modified:99"))),
+            "modified:99 was taken for words: not followed by a date (2024, 2024-05 or 2024-05-17)",
+        ),
+        ("a lang:?", All((A, Word("lang:?"))), "lang:? was taken for words: not followed by a language"),
+        ("a code:28P01", All((A, Word("code:28P01"))), "code:28P01 was taken for words: not followed by a number"),
+        (
+            "a size:" + "9" * 400,
+            All((A, Word("size:" + "9" * 400))),
+            f"size:{'9' * 50} was taken for words: not followed by a size",
+        ),
+        ("intitel:a", Word("intitel:a"), "intitel: is no operator; there is intitle:"),
+        ("line:a filetipe:pdf", All((Word("line:a"), Word("filetipe:pdf"))), "filetipe: is no operator; there is filetype:"),
         ("OR a", A, "an OR needs a word on both sides; it was ignored"),
         ("a OR", A, "an OR needs a word on both sides; it was ignored"),
         ("a OR | b", Any((A, B)), "an OR needs a word on both sides; it was ignored"),
@@ -113,6 +137,21 @@ def test_a_bad_query_gets_a_note_and_the_nearest_sensible_search(text: str, tree
     assert note in question.notes
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "could not connect to server: Connection refused",
+        "git rebase -i",
+        "tar -x -f a",
+        "path: size: host: date: x",
+        "a -> b := 5 c++ -= 1",
+        "ERROR: 08006 code:28P01",
+    ],
+)
+def test_what_is_pasted_is_words(text: str) -> None:
+    assert parse_question(text).tree == All(tuple(map(Word, text.split())))
+
+
 def test_limits() -> None:
     many = parse_question(" ".join(f"w{number}" for number in range(MOST_WORDS + 5)))
     assert isinstance(many.tree, All)
@@ -124,7 +163,7 @@ def test_limits() -> None:
 
 def test_what_scores_and_what_filters() -> None:
     """Plain words may be left out by a softer search; what has an operator may not."""
-    tree = parse_question('a "b c" -d site:x.org intitle:t (e OR f)').tree
+    tree = parse_question('a "b c" -dd site:x.org intitle:t (e OR f)').tree
     assert [item.text for item in wanted(tree)] == ["a", "b c", "t", "e", "f"]
     words, rest = split(tree)
     assert words == (A,)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search, SearchBonuses, SearchFields
+from larm.config import Search, SearchFields
 from larm.errors import ConfigError
+from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
@@ -69,22 +70,86 @@ def test_of_pages_that_say_the_same_the_best_is_a_result(path: Path) -> None:
     assert ranking(path, "cat").alike == 0
 
 
-def test_a_page_must_have_all_words(path: Path) -> None:
+def test_a_page_need_not_have_all_words(path: Path) -> None:
+    """But the more the better; the numbers say how many there are of both kinds."""
     found = ranking(path, "cat dog")
-    assert (names(found), found.complete, found.total) == (["dogs"], 1, 1)
+    assert names(found) == ["dogs", "cats", "zoo"]
+    assert [each.complete for each in found.results] == [True, False, False]
+    assert (found.complete, found.total) == (1, 4)
     assert ranking(path, "cat").complete == ranking(path, "cat").total == 2
-
-
-def test_if_no_page_has_all_words_some_are_enough(path: Path) -> None:
-    """The more the better. Of more than two words so also if few pages have all; the numbers say how many there are of both."""
     found = ranking(path, "cars cat")
     assert (set(names(found)), found.complete, found.total) == ({"other", "cats", "dogs"}, 0, 3)
-    found = ranking(path, "cat dog again")
-    assert names(found)[0] == "dogs"
-    assert set(names(found)) == {"dogs", "cats", "zoo"}
-    assert (found.complete, found.total) == (1, 4)
-    found = ranking(path, "cat dog again", few=1)
-    assert (names(found), found.total) == (["dogs"], 1)
+    assert not any(each.complete for each in found.results)
+
+
+def test_all_words_by_accident_are_not_better_than_the_page_about_it(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    filler = [f"word{number} other{number}" for number in range(300)]
+    writer.add(Page(url("http://a.org/about"), "text/html", "Vacuum", "vacuum reclaims storage. " * 20, language="en"))
+    writer.add(Page(url("http://a.org/accident"), "text/html", "Notes", " ".join([*filler, "vacuum", *filler, "explained"])))
+    for number in range(20):
+        writer.add(Page(url(f"http://a.org/{number}"), "text/html", "", f"something else {number}", language="en"))
+    writer.commit()
+    writer.close()
+    assert names(ranking(tmp_path, "vacuum explained")) == ["about", "accident"]
+
+
+def test_forms_of_a_word_add_up(tmp_path: Path) -> None:
+    """They are one word; but the one that was typed counts more, and what shares little but the stem less."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, text in {
+        "both": "a crawler, and crawlers of this kind",
+        "one": "a crawler, and parsers of this kind",
+        "other": "a lexer, and crawlers of this kind",
+        "times": "the multiplication of two things here",
+        "several": "the multiple of two things here",
+        **{str(number): "a text of this kind" for number in range(9)},
+    }.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
+    writer.commit()
+    writer.close()
+    assert names(ranking(tmp_path, "crawler")) == ["both", "one", "other"]
+    found = ranking(tmp_path, "multiplication").results
+    assert [each.match.url[13:] for each in found] == ["times", "several"]
+    assert found[1].match.score < 0.8 * found[0].match.score
+
+
+def test_names_are_found_by_their_words(tmp_path: Path) -> None:
+    """And their words by the names."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    texts = {
+        "name": "throws NullPointerException if",
+        "words": "a null pointer exception is",
+        "c": "in C",
+        "c++": "in C++",
+        "c#": "C#",
+    }
+    for name, text in {**texts, **{str(number): f"null and pointer and exception {number}" for number in range(5)}}.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
+    writer.commit()
+    writer.close()
+    assert set(names(ranking(tmp_path, "null pointer exception"))[:2]) == {"name", "words"}
+    assert set(names(ranking(tmp_path, "NullPointerException"))) == {"name", "words"}
+    assert names(ranking(tmp_path, "c++")) == ["c++"]
+    assert names(ranking(tmp_path, "C#")) == ["c#"]
+    assert names(ranking(tmp_path, "nullpo*")) == names(ranking(tmp_path, "nullpointer?xception")) == ["name"]
+    assert (names(ranking(tmp_path, "->")), ranking(tmp_path, "->").unknown) == ([], ["->"])
+
+
+def test_a_host_finds_its_home_page_first(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for place in ("x", "", "y/z"):
+        address = url(f"http://www.example.org/{place}")
+        text = "home" if not place else "example.org and example.org again"
+        writer.add(Page(address, "text/html", text, text, meta=meta_words(address, "text/html")))
+    writer.commit()
+    writer.close()
+    for text in ("example.org", "www.example.org", "http://www.example.org/"):
+        assert names(ranking(tmp_path, text))[0] == "", text
 
 
 def test_conditions_hold_for_all(path: Path) -> None:
@@ -179,10 +244,7 @@ def test_linked_pages_are_better(tmp_path: Path) -> None:
     writer.commit()
     writer.close()
     ranker.reload()
-    for by in ("links", "pagerank", "place"):
-        values = Search(link_rank_by=by)  # type: ignore[arg-type]
-        ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
-        assert ranker.rank(tree, 9).results[0].match.url[-1] == "b", by
+    assert ranker.rank(tree, 9).results[0].match.url[-1] == "b"
 
 
 def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
@@ -198,7 +260,7 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
     writer.commit()
     writer.close()
     assert names(ranking(tmp_path, "Config.inspect (C member)")) == ["whole", "apart", "no"]
-    assert names(ranking(tmp_path, "Config.inspect")) == ["whole"]
+    assert names(ranking(tmp_path, "Config.inspect")) == ["whole", "apart"]
     assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
 
 
@@ -213,36 +275,6 @@ def explained(path: Path, text: str, own: Sequence[OwnScore] = (), **settings: o
     return parts
 
 
-def test_other_formulas_can_be_chosen(path: Path) -> None:
-    assert set(explained(path, "cat dog", relevance="dfr")[0]) == {"DFR relevance"}
-    assert "spans" in explained(path, "cat dog", spans=5.0)[0]
-    places = {"place by words": pytest.approx(10.169492 / 2), "place by links": pytest.approx(10.169492 / 2)}
-    assert explained(path, "cat dog", fusion="reciprocal")[0] == places
-    assert "all words" in explained(path, "cat dog again", relevance="bm25")[0]
-    assert "DFR relevance" in explained(path, "cat dog again", relevance="dfr")[0]
-
-
-def test_bonuses(path: Path) -> None:
-    """The shares of title, host and path that were asked for; a start page."""
-    bonuses = SearchBonuses(host_root=0.5, domain=2.0, host_words=1.0, title_words=1.0, path_words=1.0)
-    (parts,) = explained(path, "cats sleep org", bonuses=bonuses, few=0)[:1]
-    assert {name: parts[name] for name in ("words of the host", "words of the title", "words of the path")} == {
-        "words of the host": 0.5,
-        "words of the title": 1.0,
-        "words of the path": 1.0,
-    }
-    writer = IndexWriter(path / "other" / "index", 15_000_000, 1)
-    writer.open(None)
-    for address in ("http://stanford.edu/", "http://www.stanford.edu/", "http://www.stanford.edu/x"):
-        writer.add(Page(url(address), "text/html", "", "word"))
-    writer.commit()
-    writer.close()
-    found = explained(path / "other", "word stanford", bonuses=bonuses)
-    assert [part.get("root of a host", 0) for part in found] == [0.5, 0.5, 0]
-    assert [part.get("registered domain", 0) for part in found] == [2, 0, 0]
-    assert [part["words of the host"] for part in found] == pytest.approx([1 / 2, 1 / 3, 1 / 3])
-
-
 class Likes:
     """A scorer of a user's."""
 
@@ -250,18 +282,17 @@ class Likes:
         self.score = says
 
 
-@pytest.mark.parametrize("settings", [{}, {"relevance": "dfr"}, {"bonuses": SearchBonuses(title_words=1.0)}])
-def test_a_scorer_of_the_users_adds_to_the_score(path: Path, settings: dict[str, object]) -> None:
-    """YIOOP-69; with its weight, which may also be less than nothing, and whatever formula counts the words."""
+def test_a_scorer_of_the_users_adds_to_the_score(path: Path) -> None:
+    """YIOOP-69; with its weight, which may also be less than nothing."""
     likes = Likes(lambda page: float(page.title == "Dogs" and page.mime == "text/html" and "cat" in page.body))
-    assert names(ranking(path, "cat", **settings)) == ["cats", "dogs"]
+    assert names(ranking(path, "cat")) == ["cats", "dogs"]
     liked = [OwnScore("mine:Likes", 10.0, likes), OwnScore("mine:All", 0.25, Likes(lambda _: 1))]
-    assert names(ranking(path, "cat", own=liked, **settings)) == ["dogs", "cats"]
-    assert [(parts.get("mine:Likes"), parts["mine:All"]) for parts in explained(path, "cat", own=liked, **settings)] == [
+    assert names(ranking(path, "cat", own=liked)) == ["dogs", "cats"]
+    assert [(parts.get("mine:Likes"), parts["mine:All"]) for parts in explained(path, "cat", own=liked)] == [
         (10.0, 0.25),
         (None, 0.25),
     ]
-    assert names(ranking(path, "cat", own=[OwnScore("mine:Likes", -10.0, likes)], **settings)) == ["cats", "dogs"]
+    assert names(ranking(path, "cat", own=[OwnScore("mine:Likes", -10.0, likes)])) == ["cats", "dogs"]
 
 
 @pytest.mark.parametrize("score", ["no number", float("nan"), float("inf"), 1e308, None])

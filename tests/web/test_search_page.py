@@ -42,7 +42,7 @@ def test_pages_of_results(server: Served) -> None:
 
 def test_notes_and_spelling(server: Served) -> None:
     answer = server.get("/search", params={"q": "causwey site:"}).text
-    assert "site: without a host was ignored" in answer
+    assert "site: was taken for a word: not followed by a host" in answer
     answer = server.get("/search", params={"q": "zzzz"}).text
     assert "Nothing found" in answer
     assert 'Did you mean <a href="/search?q=causeway">causeway</a>' in server.get("/search", params={"q": "causewya"}).text
