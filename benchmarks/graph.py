@@ -1,10 +1,9 @@
 """The link graph alone: pages of a made-up web into the graph storage, then a snapshot, then look-ups.
 
-``python -m benchmarks.graph [--pages 100000] [--links 100] [--numpy]``. Of a page's links, four of five are those of its site's
+``python -m benchmarks.graph [--pages 100000] [--links 100]``. Of a page's links, four of five are those of its site's
 menu, as on real sites; the others lead anywhere, half of them to addresses that no page has. Prints the time of the processor
 for a page on the storage's thread, for commits and for the last snapshot (with the index of its anchor texts), bytes on the
-disk for each link, the peak of memory, and what a look-up takes. With ``--numpy`` the snapshots are those of who has no
-compiler.
+disk for each link, the peak of memory, and what a look-up takes.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import argparse
 import random
 import resource
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,10 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--links", type=int, default=100)
-    parser.add_argument("--numpy", action="store_true")
     arguments = parser.parse_args()
-    if arguments.numpy:
-        sys.modules["larm.graph.quick_columns"] = None  # type: ignore[assignment]  # whoever imports it gets an ImportError
     with tempfile.TemporaryDirectory() as name:
         folder, before = Path(name), _peak()
         storage = GraphStorage(folder, SystemClock())

@@ -151,7 +151,7 @@ class Aliases:
         made = {id(visit): visit.fingerprint for visit in pages if visit.fingerprint is not None}
         missing = [visit for visit in pages if id(visit) not in made]
         if missing:
-            from larm.duplicates.fingerprints import fingerprints, new_memory  # perhaps with numpy: the crawl goes on meanwhile
+            from larm.duplicates.fingerprints import fingerprints, new_memory  # with numpy: the crawl goes on meanwhile
 
             if self._memory is None:
                 self._memory = new_memory()

@@ -11,19 +11,16 @@ features come
 - the *simhash*: for each of 64 bits, what most features' hashes say (Charikar 2002);
 - the *bands*: pieces of the sketch. Texts of which 90 % is the same have one in common 99 times in 100. Short texts have none.
 
-``quick_features.pyx`` does the counting, in less than half of the time of `larm.duplicates.numpy_features`, which does the same
-for who has no compiler.
+`larm.duplicates.features` does the counting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Sequence
 
 import xxhash
 
-from larm.duplicates.likeness import Measured
+from larm.duplicates.features import Memory, measured
 from larm.model.fingerprint import Fingerprint
 
 LEAST = 150
@@ -34,28 +31,21 @@ BANDS, ROWS = 6, 6
 _SLOTS = 1 << 22
 _NOTHING = bytes(ROWS)
 
-_features: Any
-try:
-    _features = import_module("larm.duplicates.quick_features")
-except ImportError:  # not compiled, or for another machine
-    _features = import_module("larm.duplicates.numpy_features")  # 30 ms
-_measured: Callable[[Sequence[str], Any], Sequence[Measured]] = _features.measured
 
-
-def new_memory(slots: int = _SLOTS) -> Any:
+def new_memory(slots: int = _SLOTS) -> Memory:
     """Features of the texts of late, in bounded memory: what tells new text from that which is only put together anew.
 
     A quarter of the features (all of a short text), in a table in which new ones overwrite old ones: 8 MB for the last
     10,000 pages or so. It is not kept across restarts, after which all text is new for a while. For one thread. ``slots``: a
     power of two.
     """
-    return _features.Memory(slots)
+    return Memory(slots)
 
 
-def fingerprints(texts: Sequence[str], memory: Any) -> list[Fingerprint]:
+def fingerprints(texts: Sequence[str], memory: Memory) -> list[Fingerprint]:
     """One for each text, of all of it, in order; the memory has read them afterwards. About 20 us for 10 KB of text."""
-    measured = _measured(list(texts), memory)
-    return [Fingerprint(count, simhash, sketch, _bands(sketch, count), news) for count, simhash, sketch, news in measured]
+    found = measured(texts, memory)
+    return [Fingerprint(count, simhash, sketch, _bands(sketch, count), news) for count, simhash, sketch, news in found]
 
 
 def _bands(sketch: bytes, features: int) -> tuple[int, ...]:

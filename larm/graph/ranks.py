@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from larm.graph.columns import Column, columns, zeros
+from larm.graph import columns
+from larm.graph.columns import Column, zeros
 from larm.graph.files import DAMPING
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.errors import StorageError
+from larm.graph import columns
 from larm.graph.block import Block, damaged, read_block
-from larm.graph.columns import Aliases, BlockLinks, Column, columns, joined, zeros
+from larm.graph.columns import Aliases, BlockLinks, Column, joined, zeros
 from larm.graph.files import LOCATION_BITS
 from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.snapshot import Snapshot, SnapshotWriter

@@ -14,7 +14,8 @@ from pathlib import Path
 import xxhash
 
 from larm.errors import StorageError
-from larm.graph.columns import Column, columns, zeros
+from larm.graph import columns
+from larm.graph.columns import Column, zeros
 from larm.kit.disk.disk_failure import disk_failure
 
 _PENDING = 1_000_000

@@ -1,14 +1,12 @@
 """The most frequent words of some languages, and how many words of a text they are. Pure; any thread.
 
-Called by `larm.processing.language` for each page. They are counted by ``quick_words.pyx``; where that is not compiled, here.
+Called by `larm.processing.language` for each page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
-from importlib import import_module
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Final
 
 from larm.processing.readable import names
 
@@ -36,33 +34,10 @@ FREQUENT: Final = {
 }
 
 
-def count(words: Collection[str], text: str) -> tuple[int, int]:
-    """Of the words of a text, (those that are among these, all)."""
-    found = text.lower().split()
-    return sum(map(words.__contains__, found)), len(found)
-
-
-_quick: Any
-try:
-    _quick = import_module("larm.processing.quick_words")
-except ImportError:  # not compiled, or for another machine
-    _quick = None
-
-
-def _counter(words: Collection[str]) -> Callable[[str], tuple[int, int]]:
-    """`count` for these words."""
-    quick: Callable[[str], tuple[int, int]] | None = None if _quick is None else _quick.Words(words).count
-    return quick or partial(count, words)
-
-
-_COUNTERS = {code: _counter(words) for code, words in FREQUENT.items()}
-_NO_WORDS = _counter(())
-
-
 def share(text: str, code: str) -> tuple[float, int]:
     """(of the words of a text, the share of the most frequent ones of a language, how many there are)."""
-    found, words = _COUNTERS.get(code, _NO_WORDS)(text)
-    return found / words if words else 0.0, words
+    words = text.lower().split()
+    return share_of(words, code), len(words)
 
 
 def share_of(words: Collection[str], code: str) -> float:

@@ -146,7 +146,7 @@ class GraphStorage:
         return 0
 
     def _begin(self) -> None:
-        from larm.graph.refresh import Refresh  # not for --help; where nothing is compiled, numpy takes 40 ms
+        from larm.graph.refresh import Refresh  # not for --help: numpy takes 40 ms
 
         refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT, self.progress)
         self._running = refresh.steps(), self._noted

@@ -42,8 +42,8 @@ def test_start_imports_nothing_heavy(tmp_path: Path, command: str) -> None:
 def test_numpy_comes_without_what_nobody_needs(tmp_path: Path) -> None:
     """A thread for each core, which spins for 20 ms, and masked arrays, 5 ms: a small crawl takes no second."""
     script = (
-        "import os, sys; from array import array; import larm.duplicates.aliases; from larm.graph import numpy_columns;"
-        "numpy_columns.distinct(memoryview(array('Q', (2, 1))), []);"
+        "import os, sys; from array import array; import larm.duplicates.aliases; from larm.graph import columns;"
+        "columns.distinct(memoryview(array('Q', (2, 1))), []);"
         "print(len(os.listdir('/proc/self/task')), 'numpy.ma' in sys.modules)"
     )
     assert python("-c", script, directory=tmp_path).stdout.split() == [b"1", b"False"]

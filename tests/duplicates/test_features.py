@@ -1,19 +1,14 @@
-"""The compiled features of a text are those of numpy, to the bit: they are kept from one run to the next."""
+"""The features of a text: held against the plainest way to count them, as they are kept from one run to the next."""
 
 from __future__ import annotations
 
-import random
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Iterator
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.duplicates import fingerprints, numpy_features
-
-needs_it = pytest.mark.skipif(find_spec("larm.duplicates.quick_features") is None, reason="there was no C compiler")
+from larm.duplicates import fingerprints
+from larm.duplicates.features import Memory, measured
 
 words = st.sampled_from(["alpha", "Beta", "of", "2024", "a1b2", "x,", "  ", "\n", "Zürich", "東京都", "é", "."])
 texts = st.one_of(
@@ -23,39 +18,41 @@ texts = st.one_of(
 )
 
 
-@needs_it
-@given(st.lists(texts, max_size=6), st.sampled_from([1, 16, 1 << 12]))
-def test_both_say_the_same(found: list[str], slots: int) -> None:
-    quick = import_module("larm.duplicates.quick_features")
-    one, other = quick.Memory(slots), numpy_features.Memory(slots)
-    for each in (found, found[::-1]):  # the second time much is known
-        assert quick.measured(each, one) == numpy_features.measured(each, other)
+def features(text: str) -> Iterator[bytes]:
+    """16 bytes from each beginning of a word on, as far as there are so many; the end of the text is one of them."""
+    data = text.encode("utf-8", "surrogatepass").lower()  # of ASCII alone
+    kept = bytes(each if each >= 0x80 or chr(each).isalnum() else 32 for each in data)
+    joined = b" " + b" ".join(kept.split(b" ")).replace(b"\0", b" ")
+    while b"  " in joined:
+        joined = joined.replace(b"  ", b" ")
+    joined += b"\0"
+    for at in range(1, len(joined) - 15):
+        if (joined[at - 1] == 32 and joined[at] != 32) or joined[at] >= 0xE0:
+            yield joined[at : at + 16]
 
 
-@needs_it
-def test_both_say_the_same_of_long_texts() -> None:
-    """Of which the room is given back; the last of their words count."""
-    quick = import_module("larm.duplicates.quick_features")
-    chance = random.Random(1)
-    long = " ".join(f"w{chance.randrange(100_000)}" for _ in range(200_000))
-    one, other = quick.Memory(1 << 12), numpy_features.Memory(1 << 12)
-    for found in ([long, "short"], ["and other " * 40], [long + " end of it"]):
-        assert quick.measured(found, one) == numpy_features.measured(found, other)
-    [(count, *_)] = quick.measured([long], one)
-    assert 199_990 < count <= 200_000
+@given(st.lists(texts, max_size=6))
+def test_how_many_there_are(found: list[str]) -> None:
+    for each, (count, _, sketch, (looked, news)) in zip(found, measured(found, Memory(1 << 12)), strict=True):
+        assert count == len(list(features(each))), each
+        assert (sketch == bytes(128)) == (count == 0)
+        assert news <= looked <= count
 
 
-@needs_it
-def test_it_is_used_and_is_what_its_source_says() -> None:
-    quick = import_module("larm.duplicates.quick_features")
-    assert fingerprints._measured is quick.measured
-    source = Path(__file__).parents[2] / "larm" / "duplicates" / "quick_features.pyx"
-    if Path(fingerprints.__file__).parent == source.parent:  # built in place, so that has to be done again after a change
-        assert Path(quick.__file__ or "").stat().st_mtime >= source.stat().st_mtime, "pip install -e ."
+@given(st.lists(texts, max_size=6), st.lists(texts, max_size=6))
+def test_the_neighbours_in_a_batch_change_nothing_but_the_news(one: list[str], other: list[str]) -> None:
+    alone = [measured([each], Memory(1 << 12))[0][:3] for each in one]
+    assert [each[:3] for each in measured([*one, *other], Memory(1 << 12))][: len(one)] == alone
 
 
-def test_numpy_counts_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprints, "_features", numpy_features)
-    monkeypatch.setattr(fingerprints, "_measured", numpy_features.measured)
+@given(texts)
+def test_the_second_time_nothing_is_new(text: str) -> None:
+    memory = Memory(1 << 22)
+    (first,), (second,) = measured([text], memory), measured([text], memory)
+    assert first[:3] == second[:3]
+    assert second[3][1] == 0
+
+
+def test_a_page_of_words() -> None:
     [found] = fingerprints.fingerprints(["the same words again " * 20], fingerprints.new_memory())
     assert found.features == 78

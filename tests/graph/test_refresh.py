@@ -1,4 +1,4 @@
-"""A refresh with what is compiled makes the snapshot that one with numpy makes, of any journal."""
+"""A refresh makes the same snapshot in small parts as in one, of any journal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,12 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.graph import numpy_columns
 from larm.graph.block import read_block
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 from larm.model.document import Visit
-from tests.graph.twins import TWINS, journal, needs_it, quick, refreshed
+from tests.graph.journals import journal, refreshed
 from tests.graph.webs import gone, moved, page
 
 SAME = ("texts", "urls", "text_offsets", "url_offsets", "locations", "backlinks", "backlink_offsets", "nodes", "degrees")
@@ -55,24 +53,22 @@ def alike(one: Snapshot, other: Snapshot) -> None:
 
 
 def compared(blocks: Sequence[list[Visit]], **constants: int) -> Snapshot:
-    """What both make of half of the blocks, and then, beginning with its ranks, of all."""
+    """What is made of half of the blocks, and then, beginning with its ranks, of all: in one part, and with these constants."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         for part in (blocks[: len(blocks) // 2], blocks[len(blocks) // 2 :]):
             end = journal(directory, *part)
-            one, other = (refreshed(directory, end, each, each.__name__, **constants) for each in (quick, numpy_columns))
+            one, other = refreshed(directory, end, "one"), refreshed(directory, end, "other", **constants)
             alike(one, other)
         return one
 
 
-@needs_it
 @settings(max_examples=60)
-@given(st.lists(st.lists(visits, max_size=6), max_size=6), st.booleans())
-def test_any_journal(blocks: list[list[Visit]], small: bool) -> None:
-    compared(blocks, **(SMALL if small else {}))
+@given(st.lists(st.lists(visits, max_size=6), max_size=6))
+def test_any_journal(blocks: list[list[Visit]]) -> None:
+    compared(blocks, **SMALL)
 
 
-@needs_it
 def test_a_large_one() -> None:
     """Menus, links to oneself, pages that moved one after the other, revisits, and pages that nobody fetched."""
     blocks = []
@@ -86,33 +82,30 @@ def test_a_large_one() -> None:
     assert len(found.array("moved_from", "Q")) > 30
 
 
-@pytest.mark.parametrize("module", TWINS)
-def test_no_journal_and_one_without_a_block(tmp_path: Path, module: Any) -> None:
+def test_no_journal_and_one_without_a_block(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        refreshed(tmp_path, 0, module)
+        refreshed(tmp_path, 0)
     (tmp_path / JOURNAL).touch()
-    found = refreshed(tmp_path, 0, module)
+    found = refreshed(tmp_path, 0)
     assert found.figures == {"pages": 0, "nodes": 0, "links": 0, "dangling": 0, "journal": 0}
     assert bytes(found.array("backlink_offsets")) == bytes(8)
 
 
-@pytest.mark.parametrize("module", TWINS)
-def test_a_snapshot_that_says_what_cannot_be_gives_no_ranks(tmp_path: Path, module: Any) -> None:
+def test_a_snapshot_that_says_what_cannot_be_gives_no_ranks(tmp_path: Path) -> None:
     """One that is whole, but whose ranks are not those of its nodes."""
     from larm.graph.snapshot import SnapshotWriter
 
     end = journal(tmp_path, [page("w.org/a", ["w.org/b"])])
-    good = refreshed(tmp_path, end, module).array("ranks", "f").tolist()
+    good = refreshed(tmp_path, end).array("ranks", "f").tolist()
     writer = SnapshotWriter(tmp_path / SNAPSHOT)
     writer.add("nodes", bytes(24))
     writer.add("ranks", bytes(8))
     writer.finish({})
-    assert refreshed(tmp_path, end, module).array("ranks", "f").tolist() == good
+    assert refreshed(tmp_path, end).array("ranks", "f").tolist() == good
 
 
-@pytest.mark.parametrize("module", TWINS)
 @pytest.mark.parametrize("name", ["targets", "anchors", "counts"])
-def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path: Path, module: Any, name: str) -> None:
+def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path: Path, name: str) -> None:
     """Its checksum is right: it was written so."""
     end = journal(tmp_path, [page("w.org/a", ["w.org/b"])], [page("w.org/c", ["w.org/b"])])
     path = tmp_path / JOURNAL
@@ -125,5 +118,5 @@ def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path
     data = path.read_bytes()[: first.end] + struct.pack("<4sII", b"LGB1", len(payload), zlib.crc32(payload)) + payload
     path.write_bytes(data)
     with pytest.raises(StorageError, match=rf"{JOURNAL}: the block at {first.end:,} is damaged"):
-        refreshed(tmp_path, len(data), module)
+        refreshed(tmp_path, len(data))
     assert [each.name for each in tmp_path.iterdir()] == [JOURNAL]

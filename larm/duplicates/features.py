@@ -1,4 +1,4 @@
-"""Features of texts, with numpy: for who has no compiler, and to hold ``quick_features.pyx`` against.
+"""Features of texts, counted with numpy.
 
 What they are says `larm.duplicates.fingerprints`. A batch of texts is one row of bytes for numpy, because each of its calls
 gives Python's lock away: next to busy fetchers it comes back milliseconds later, so there must be few calls for many pages. For
