@@ -377,6 +377,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
             parse=normalizer.parse,
             lines=lines,
             wake=pool.wake_all,
+            hurry=ticker.hurry,
             counted=counters.add,
             idle=lambda: bell.ring(FINISHED),
         )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice
+from typing import NamedTuple
 
-from larm.model.outcome import Failed, Fetched, Moved, Refused
+from larm.model.outcome import Timing
 from larm.model.seen import Seen
 from larm.river.landing import Landed
 from larm.seams import Clock
@@ -20,6 +21,18 @@ _TITLE = 200
 """Characters of a title: a screen has no more."""
 
 
+class _Kept(NamedTuple):
+    """What is kept of a fetch: no body, and nothing is computed for whoever never asks."""
+
+    at: float
+    url: str
+    status: int
+    timing: Timing
+    mime: str
+    title: str
+    line: str
+
+
 class Recent:
     """The newest last."""
 
@@ -27,44 +40,45 @@ class Recent:
         # constant after construction
         self._clock = clock
         # single operations of many threads
-        self._pages: deque[Seen] = deque(maxlen=KEPT)
-        self._errors: deque[Seen] = deque(maxlen=KEPT)
+        self._pages: deque[_Kept] = deque(maxlen=KEPT)
+        self._errors: deque[_Kept] = deque(maxlen=KEPT)
 
     def add(self, landed: Iterable[Landed]) -> None:
-        """Fetches that have ended; 1 us for each page."""
+        """Fetches that have ended."""
         now = self._clock.wall()
         for each in landed:
-            if each.page:
-                self._pages.append(_seen(each, now))
-            if each.error:
-                self._errors.append(_seen(each, now))
+            if each.page or each.error:
+                kept = _kept(each, now)
+                if each.page:
+                    self._pages.append(kept)
+                if each.error:
+                    self._errors.append(kept)
 
     def pages(self, count: int) -> list[Seen]:
         """The last so many, the newest first."""
-        return list(islice(reversed(self._pages.copy()), count))
+        return [_seen(each) for each in islice(reversed(self._pages.copy()), count)]
 
     def errors(self, count: int) -> list[Seen]:
         """The same of what went wrong."""
-        return list(islice(reversed(self._errors.copy()), count))
+        return [_seen(each) for each in islice(reversed(self._errors.copy()), count)]
 
 
-def _seen(landed: Landed, now: float) -> Seen:
-    outcome = landed.outcome
+def _kept(landed: Landed, now: float) -> _Kept:
     document = landed.visit.document if landed.visit is not None else None
-    return Seen(
-        at=now,
-        url=landed.lease.message.url.access,
-        status=outcome.status if isinstance(outcome, (Fetched, Moved, Refused)) else 0,
-        seconds=round(outcome.timing.seconds, 4),
-        received=outcome.timing.received,
-        mime=document.mime if document else "",
-        title=document.title[:_TITLE] if document else "",
-        error=_error(landed) if landed.error else "",
+    outcome = landed.outcome
+    return _Kept(
+        now,
+        landed.lease.message.url.access,
+        getattr(outcome, "status", 0),
+        outcome.timing,
+        document.mime if document else "",
+        document.title[:_TITLE] if document else "",
+        landed.log_line if landed.error else "",
     )
 
 
-def _error(landed: Landed) -> str:
-    """The line of the thread's log without time and address."""
-    if isinstance(landed.outcome, Failed):
-        return f"{landed.outcome.reason.value}: {landed.outcome.detail}"
-    return landed.log_line.partition(" ms: ")[2].removesuffix(f": {landed.lease.message.url.access}")
+def _seen(kept: _Kept) -> Seen:
+    error = kept.line.partition(" ms: ")[2].removesuffix(f": {kept.url}")  # without time and address
+    return Seen(
+        kept.at, kept.url, kept.status, round(kept.timing.seconds, 4), kept.timing.received, kept.mime, kept.title, error
+    )

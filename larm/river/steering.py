@@ -51,6 +51,8 @@ class Hands(NamedTuple):
     """Of the storages; URLs that are added are links of the start page."""
     wake: Callable[[], object]
     """The fetchers, where more may be asked for than before."""
+    hurry: Callable[[], object]
+    """A checkpoint shall be made soon."""
     counted: Callable[[str, int], object]
     idle: Callable[[], object]
     """Nothing is left: the main thread shall ask `Steering.may_end`."""
@@ -238,6 +240,7 @@ class Steering:
                     hands.queues.rouse(key, lambda host: hands.traps.reopen_locked(host, pattern))
             case Pause():
                 self.paused = True
+                hands.hurry()
             case Resume():
                 self.paused = False
                 hands.wake()

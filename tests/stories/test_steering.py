@@ -68,7 +68,7 @@ def test_urls_that_are_added_are_crawled(tmp_path: Path) -> None:
 def test_a_pause_lets_land_what_is_in_the_air_and_asks_for_nothing_more(tmp_path: Path) -> None:
     with SyntheticWeb() as web:
         log = watch(web)
-        steered = Steered(tmp_path, site(web), {"monitor.tick": "10ms"})
+        steered = Steered(tmp_path, site(web), {"monitor.tick": "1h"})
         log.at(3, lambda: steered.order(Pause()))
         asked_for: list[int] = []
 
@@ -76,6 +76,7 @@ def test_a_pause_lets_land_what_is_in_the_air_and_asks_for_nothing_more(tmp_path
             now = steered.crawl.snapshot()
             if now.paused and not now.in_flight and not asked_for:
                 assert steered.crawl.steering.may_lease() is False
+                assert now.checkpoint_bytes, "it was saved"
                 asked_for.append(len(log))
                 steered.order(Resume())
 
