@@ -28,6 +28,7 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
 _PORT = re.compile(r"[\w.-]+:\d+(?:[/?#]|$)")
 _FILE = re.compile(r"@")
+_ARCHIVE = re.compile(r"[^\0]*\.warc(?:\.gz|\.zst)?", re.IGNORECASE)  # there is no top-level domain of such a name
 _SPACE = re.compile(r"[ \t]+")
 _WORD = re.compile(r"host|below|domain|(?:include|exclude)=.+")
 _MOST_MISTAKES = 20
@@ -88,12 +89,14 @@ def with_starts(crawl: Crawl, starts: Starts) -> Crawl:
 def address(text: str, base: Path = Path()) -> str:
     """The file: URL of what is a path, relative to ``base``; any other text as it is. Raises BadUrl for a path to nothing.
 
-    ``/a``, ``./a``, ``../a`` and ``~/a`` are paths. So is ``a/b`` if it is there, unless it looks like a host: ``a.org/b``.
+    ``/a``, ``./a``, ``../a`` and ``~/a`` are paths. So is ``a/b`` if it is there, unless it looks like a host: ``a.org/b``; and
+    a WARC file that is there, though ``a.warc.gz`` looks like one.
     """
     if _SCHEME.match(text):
         return text
     explicit = _PATH.match(text) is not None
-    if not explicit and (not text or text.startswith("//") or _HOST.match(text)):
+    archive = _ARCHIVE.fullmatch(text) is not None and os.path.isfile(base / text)
+    if not explicit and not archive and (not text or text.startswith("//") or _HOST.match(text)):
         return text
     try:
         path = os.path.abspath(base / os.path.expanduser(text))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.building.start_urls import address, read_starts
+from larm.building.start_urls import address, may_be_start, read_starts
 from larm.errors import UsageError
 from larm.model.url import BadUrl, URLNormalizer
 from tests.cli.conftest import FakeWiring, Larm
@@ -182,3 +182,12 @@ def test_paths_in_a_file_and_in_config_yaml(larm: Larm, wiring: FakeWiring, tmp_
     assert said.status == 0
     assert wiring.config.crawl.start == (f"file://{tmp_path}/d/docs/", f"file://{tmp_path}/d/")
     assert "seeds.txt:2: skipped: no such file or folder: ./none" in said.err
+
+
+def test_a_warc_file_that_is_there_is_no_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name looks like one."""
+    (tmp_path / "crawl.warc.gz").touch()
+    monkeypatch.chdir(tmp_path)
+    assert address("crawl.warc.gz") == (tmp_path / "crawl.warc.gz").as_uri()
+    assert address("other.warc.gz") == "other.warc.gz"
+    assert may_be_start("crawl.warc.gz")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import random
+import re
 import signal
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from larm.errors import StorageError
+from larm.testing.faults import FaultyDisk
 from larm.testing.random_web import random_web
 from larm.testing.replies import zipped
 from larm.testing.web import SyntheticWeb
@@ -65,7 +70,7 @@ def test_what_is_fetched_of_a_folder(tmp_path: Path) -> None:
     assert found[f"{folder.as_uri()}/a.txt"] == b"words"
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 def test_kills_leave_each_answer_there_once(tmp_path: Path, kills: int) -> None:
     moments = random.Random(5)
     settings = {"monitor.tick": "50ms", "storage.warc.size": "20kB"}
@@ -87,3 +92,24 @@ def test_kills_leave_each_answer_there_once(tmp_path: Path, kills: int) -> None:
     robots = {url for url in pages if url.endswith("/robots.txt")}
     assert Counter({url: n for url, n in pages.items() if url not in robots}) == stored(tmp_path)
     assert {pages[url] for url in robots} <= {1}
+
+
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+def test_a_disk_that_fails_at_any_kind_of_write_leaves_it_complete(tmp_path: Path, every: int) -> None:
+    with random_web(22, hosts=3, pages=30) as web:
+        settings = ALL_HOSTS | CHAIN | {"storage.warc.size": "10kB", "monitor.tick": "50ms"}
+        with FaultyDisk(tmp_path / "all") as disk:
+            run_crawl(tmp_path / "all", web.start_urls, settings)
+        first: dict[str, int] = {}
+        for number, site in enumerate(disk.sites, 1):
+            if "warc" in site or "payloads" in site:
+                first.setdefault(re.sub(r"larm-[0-9-]+|[.][0-9a-f]{8}$", "", site), number)
+        assert len(first) > 4
+        for site, number in list(first.items())[::every]:
+            directory = tmp_path / str(number)
+            with FaultyDisk(directory, number, errno.ENOSPC), suppress(StorageError):
+                run_crawl(directory, web.start_urls, settings)
+            assert run_crawl(directory, web.start_urls, settings).ending.error is None
+            found = [record for record in archive(directory) if record.kind in ("response", "revisit")]
+            pages = Counter(record.url for record in found if record.status == "200" and not record.url.endswith("/robots.txt"))
+            assert set(pages) == set(stored(directory)), site
