@@ -22,7 +22,7 @@ def handler_of(endpoint: Endpoint) -> Handler:
     async def answer(request: Request) -> Response:
         if not request.app.state.access.allows(endpoint.kind, request):
             problem = Problem("a token is needed", 401, "send it as Authorization: Bearer TOKEN")
-            return _response(problem, 401, {"www-authenticate": "Bearer"})
+            return problem_response(problem, {"www-authenticate": "Bearer"})
         try:
             asked = await _asked(request, endpoint)
             return _response(await endpoint.handler(request, asked))
@@ -46,9 +46,9 @@ def describe(endpoints: Sequence[Endpoint]) -> Handler:
     return answer
 
 
-def problem_response(problem: Problem) -> Response:
+def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
     """As RFC 9457 has it."""
-    response = _response(problem, problem.status)
+    response = _response(problem, problem.status, headers)
     response.headers["content-type"] = "application/problem+json"
     if problem.status == 503:
         response.headers["retry-after"] = "2"

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _POLICY = (
@@ -69,7 +69,7 @@ class Guard:
             status, sentence = refusal
             if status != 413:
                 await _drained(_patient(receive))  # or the answer may be lost when the connection is closed
-            await PlainTextResponse(f"{sentence}\n", status, {"connection": "close"})(scope, receive, send_guarded)
+            await _answer(scope, status, sentence)(scope, receive, send_guarded)
             return
         await self._app(scope, _patient(receive) if scope["method"] == "POST" else receive, send_guarded)
 
@@ -110,6 +110,14 @@ def _too_large(scope: Scope, headers: Headers) -> tuple[int, str] | None:
     if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
         return 413, f"A body may have {LARGEST:,} bytes, and must say how many it has."
     return None
+
+
+def _answer(scope: Scope, status: int, sentence: str) -> Response:
+    close = {"connection": "close"}
+    if scope["path"].startswith("/api/"):
+        problem = {"title": sentence, "status": status}
+        return JSONResponse(problem, status, close, media_type="application/problem+json")
+    return PlainTextResponse(f"{sentence}\n", status, close)
 
 
 async def _drained(receive: Receive) -> None:

@@ -17,7 +17,7 @@ import yaml
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
 from larm.control.address import socket_of
-from larm.errors import StorageError, UsageError
+from larm.errors import UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there
@@ -74,7 +74,7 @@ class Starting:
     def run(self, directory: Path) -> None:
         """The crawl of a directory that has one, or a configuration. Returns when it can be asked, or has ended well.
 
-        Raises UsageError, StorageError with what it said.
+        Raises UsageError with what it said, StorageError.
         """
         config = directory / CONFIG_FILE
         check(load(config if is_there(config) else None), directory)
@@ -108,7 +108,7 @@ def _await_start(child: subprocess.Popen[bytes], directory: Path, begin: int) ->
             continue
         if status:
             said = (directory / _OUTPUT).read_bytes()[begin:].decode("utf-8", "replace").strip().splitlines()
-            raise StorageError(said[-1].removeprefix("larm: ") if said else f"the crawl ended at once, with status {status}")
+            raise UsageError(said[-1].removeprefix("larm: ") if said else f"the crawl ended at once, with status {status}")
         return
 
 

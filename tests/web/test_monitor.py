@@ -135,6 +135,19 @@ def test_what_is_wrong_in_the_form(start: Start, tmp_path: Path, fields: dict[st
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
+def test_a_crawl_that_can_not_begin_says_why(server: Served, owner: httpx.Client) -> None:
+    """The crawl of the fixture was made with settings that stand in no config.yaml."""
+    answer = owner.post("/crawls/harbour/start")
+    assert answer.status_code == 409
+    assert "no start URL" in answer.text
+    answer = owner.post("/api/v1/start", json={"name": "harbour"})
+    assert (answer.status_code, answer.headers["content-type"]) == (409, "application/problem+json")
+    answer = server.client.post("/api/v1/start", json={"name": "harbour"})
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    answer = server.get("/api/v1/page?url=" + "x" * 50_000)
+    assert (answer.status_code, answer.headers["content-type"]) == (414, "application/problem+json")
+
+
 def test_without_a_root_there_is_no_new_crawl(server: Served, owner: httpx.Client) -> None:
     assert owner.get("/start").status_code == 404
     assert "larm serve --root FOLDER" in owner.post("/start", data=form(start="http://a.localhost/")).text
