@@ -25,10 +25,11 @@ DIRECTORY = Path("larm-demo")
 
 @click.command(cls=LarmCommand)
 @directory_option
+@click.option("--serve", "served", is_flag=True, help="Then show the search page, until Ctrl-C.")
 @verbose_option
-def demo(*, directory: Path, verbose: bool) -> int:
+def demo(*, directory: Path, served: bool, verbose: bool) -> int:
     """Crawl and search a small web that comes with larm. The first command of a newcomer."""
-    from larm.testing.demo_web import SEARCHES, serve_demo
+    from larm.testing.demo_web import serve_demo
 
     directory = DIRECTORY if directory == Path() else directory
     if _is_another_crawl(directory):  # the demo starts over each time
@@ -39,12 +40,24 @@ def demo(*, directory: Path, verbose: bool) -> int:
         start = web.start_urls[0]  # all other hosts are reached from it
         crawl = ["crawl", "-start", start, "-restrictto", scope, "--delay", "0.1", "--fresh", "--dir", str(directory)]
         status = _larm([*crawl, "-v"] if verbose else crawl)
+        if served and not status:  # while its pages are served as well: results can be clicked
+            return _searches(directory) or _larm(["serve", str(directory), "--port", "0", "--open"])
     if status:
         return status
-    for words in SEARCHES[:2]:
-        status = _larm(["search", *words.split(), "-n", "3", "--dir", str(directory)])
-        if status:
-            return status
+    return _searches(directory) or _say_what_is_next(directory, start)
+
+
+def _searches(directory: Path) -> int:
+    """The exit status of the first that fails, or 0."""
+    from larm.testing.demo_web import SEARCHES
+
+    found = (_larm(["search", *words.split(), "-n", "3", "--dir", str(directory)]) for words in SEARCHES[:2])
+    return next((status for status in found if status), 0)
+
+
+def _say_what_is_next(directory: Path, start: str) -> int:
+    from larm.testing.demo_web import SEARCHES
+
     other = ", ".join(SEARCHES[2:5])
     click.echo(_NEXT.format(larm=_program(), directory=shlex.quote(str(directory)), start=start, other=other))
     return 0
@@ -68,6 +81,7 @@ def _is_another_crawl(directory: Path) -> bool:
 _NEXT = """
 What to do next:
   {larm} search WORDS --dir {directory}      such as: {other}
+  {larm} serve {directory}                   the same in a browser; larm demo --serve does both
   {larm} why {start} --dir {directory}
   {larm} stats --dir {directory}             the numbers of this crawl; its logs are in {directory}/logs
 With a site of your own, in a directory of its own:

@@ -66,6 +66,13 @@ def test_the_demo_has_a_directory_of_its_own(larm: Larm, runs: Runs) -> None:
     assert runs.commands[0][-1] == "larm-demo"
 
 
+def test_it_ends_with_the_search_page_where_that_is_wanted(larm: Larm, runs: Runs) -> None:
+    said = larm("demo", "--serve")
+    assert said.status == 0
+    assert [command[3] for command in runs.commands] == ["crawl", "search", "search", "serve"]
+    assert runs.commands[-1][3:] == ["serve", "larm-demo", "--port", "0", "--open"]
+
+
 @pytest.mark.parametrize(
     ("url", "status"),
     [("http://example.org/", 2), ("http://village.localhost:99/", 0), ("http://archive.localhost:99/", 0), ("", 0)],
