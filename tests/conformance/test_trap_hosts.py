@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.endless import prose
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.words import prose
 from tests.conformance.trap_addresses import expressions, matching
 from tests.shared_data import shared
 from tests.stories.crawls import run_crawl
@@ -45,7 +45,7 @@ def build(site: Site, patterns: list[str]) -> None:
 
     site.otherwise(answer)
     for number in range(REAL):
-        site.page(f"/real/{number}", f"Page {number}", prose(number + zlib.crc32(site.name.encode()) % 10**6))
+        site.page(f"/real/{number}", f"Page {number}", prose(150, site.name, number))
     site.page("/", "Start", "Welcome.", links=[*(f"/real/{number}" for number in range(REAL)), "/archive"])
 
 
@@ -62,7 +62,7 @@ def test_trap_hosts_end_and_good_hosts_are_finished(tmp_path: Path, web: Synthet
         build(web.host(f"{name.replace('_', '-')}.localhost"), lists[name])
     good = web.host("good.localhost")
     for number in range(500):
-        good.page(f"/{number}", f"Page {number}", prose(10**7 + number, 60), links=[f"/{number * 2 + 1}", f"/{number * 2 + 2}"])
+        good.page(f"/{number}", f"Page {number}", prose(60, "good", number), links=[f"/{number * 2 + 1}", f"/{number * 2 + 2}"])
     good.page("/", "Good", links=["/0"])
     hosts = [f"{name.replace('_', '-')}.localhost" for name in names]
     starts = [web.url(host) for host in (*hosts, "good.localhost")]

@@ -35,11 +35,11 @@ from larm.model.url import Url, URLNormalizer
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.storage.index import IndexStorage
-from larm.testing.endless import prose
+from larm.testing.webs.words import prose
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse
-TEXTS = [prose(number, 60) for number in range(5)]
+TEXTS = [prose(60, number) for number in range(5)]
 SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000))
 PLACES: list[tuple[Any, str]] = [
     (IndexWriter, "open"),

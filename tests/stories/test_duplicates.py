@@ -17,9 +17,9 @@ from larm.enquiries.left_out import left_out
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
 from larm.search.searcher import IndexSearcher
-from larm.testing.endless import prose
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.words import prose
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill
@@ -69,16 +69,16 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
     site = web.host("a.localhost")
     site.page("/", "Start", links=["/int", "/long"])
     for name in ("int", "long"):
-        site.page(f"/{name}", "A manual", f"{prose(1, 300)} Optional{name} {prose(2, 300)}")
+        site.page(f"/{name}", "A manual", f"{prose(300, 1)} Optional{name} {prose(300, 2)}")
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start, QUICK)
     assert run.counters["duplicates/near"] == 1
     for _ in range(2):
         assert found(tmp_path, "optionalint") == ["/int"]
         assert found(tmp_path, "optionallong") == ["/long"]
-        assert len(found(tmp_path, prose(1, 3))) == 1
-        assert sorted(found(tmp_path, prose(1, 3), grouped=False)) == ["/int", "/long"]
-        results = IndexSearcher(tmp_path).search(prose(1, 3))
+        assert len(found(tmp_path, prose(3, 1))) == 1
+        assert sorted(found(tmp_path, prose(3, 1), grouped=False)) == ["/int", "/long"]
+        results = IndexSearcher(tmp_path).search(prose(3, 1))
         assert results.total == 2
         assert results.notes == (
             "left out: 1 page that says nearly the same as one of these; -s search.grouped=false shows all",
@@ -101,8 +101,8 @@ def test_the_end_of_a_long_page_is_found(tmp_path: Path, web: SyntheticWeb) -> N
     """Though it begins as a shorter one does."""
     site = web.host("a.localhost")
     site.page("/", "Start", links=["/symbols", "/all"])
-    site.page("/symbols", "Index", prose(1, 4000))
-    site.page("/all", "Index", prose(1, 4000) + prose(2, 25_000) + " Zymurgy")
+    site.page("/symbols", "Index", prose(4000, 1))
+    site.page("/all", "Index", prose(4000, 1) + prose(25_000, 2) + " Zymurgy")
     run = run_crawl(tmp_path, web.url("a.localhost"), QUICK)
     assert "duplicates/near" not in run.counters
     assert found(tmp_path, "zymurgy") == ["/all"]
@@ -113,7 +113,7 @@ def test_aliases_are_indexed_when_nothing_is_merged_any_more(tmp_path: Path, web
     site = web.host("a.localhost")
     site.page("/", "Start", links=["/one", "/two"])
     for path in ("/one", "/two"):
-        site.page(path, "The same", prose(1))
+        site.page(path, "The same", prose(150, 1))
     start = web.url("a.localhost")
     run_crawl(tmp_path, start, QUICK)
     (alias,) = aliases(tmp_path)
@@ -135,7 +135,7 @@ def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> 
     """The alias answers 304, so its text comes from the table of aliases; nothing is fetched for it."""
     site = web.host("a.localhost")
     for path in ("/one", "/two", "/three"):
-        site.page(path, "The same", prose(1))
+        site.page(path, "The same", prose(150, 1))
     site.page("/", "Start", links=["/one", "/two", "/three"])
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start, QUICK)
@@ -146,7 +146,7 @@ def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> 
         assert dict(explain_url(config_of(start), tmp_path, address).rows)["index"].endswith(
             f"same text as {start.rstrip('/')}{first}"
         )
-    site.change(first, text=prose(2))
+    site.change(first, text=prose(150, 2))
     run = run_crawl(tmp_path, start, QUICK)
     assert run.counters["revisit/changed"] == 1
     assert len(lead(tmp_path)) == 3
@@ -160,8 +160,8 @@ def test_an_alias_takes_over_in_a_revisit(tmp_path: Path, web: SyntheticWeb) -> 
 
 def test_all_pages_where_nothing_is_merged(tmp_path: Path, web: SyntheticWeb) -> None:
     site = web.host("a.localhost")
-    site.page("/two", "The same", prose(1))
-    site.page("/", "The same", prose(1), links=["/two"])
+    site.page("/two", "The same", prose(150, 1))
+    site.page("/", "The same", prose(150, 1), links=["/two"])
     run_crawl(tmp_path, web.url("a.localhost"), {**QUICK, "storage.index.duplicates.merge": False})
     assert lead(tmp_path) == {"/", "/two"}
     assert aliases(tmp_path) == Counter()
@@ -174,7 +174,7 @@ def test_killed_among_duplicates(tmp_path: Path, seed: int) -> None:
     with random_web(seed, hosts=6, pages=200, delay=0.004) as web:
         for number, place in enumerate(sorted(web.expected())):
             host, slash, path = place.partition("/")
-            web.host(host).change(slash + path, title="The same", text=prose(number % 8, LONG))
+            web.host(host).change(slash + path, title="The same", text=prose(LONG, number % 8))
         links = reference_links(web, tmp_path / "reference")
         for _ in range(3):
             kill(web, tmp_path, moments.randrange(1, 80))
@@ -190,14 +190,14 @@ def test_killed_at_the_very_end_of_a_revisit(tmp_path: Path, web: SyntheticWeb) 
     last checkpoint."""
     site = web.host("a.localhost")
     for path in ("/one", "/two", "/three"):
-        site.page(path, "The same", prose(1))
+        site.page(path, "The same", prose(150, 1))
     site.page("/", "Start", links=["/one", "/two", "/three"])
     start = [web.url("a.localhost")]
     settings = {"monitor.tick": "1h", "recrawl.most_gone": 1}
     assert larm_says(*crawl_arguments(tmp_path, start, settings)).status == 0
     (first,) = lead(tmp_path) - {"/"}
     other, last = sorted({"/one", "/two", "/three"} - {first})
-    site.change(other, text=prose(2))
+    site.change(other, text=prose(150, 2))
     site.remove(first)
     said = larm_says(*crawl_arguments(tmp_path, start, settings), before=KILL)
     assert said.status == -signal.SIGKILL
@@ -212,20 +212,20 @@ def test_killed_in_a_revisit_and_then_everything_is_as_it_was(tmp_path: Path, we
     """The page that leads had changed and an alias had taken over; no checkpoint knows, and the next answer is the old one."""
     site = web.host("a.localhost")
     for path in ("/one", "/two"):
-        site.page(path, "The same", prose(1))
+        site.page(path, "The same", prose(150, 1))
     site.page("/", "Start", links=["/one", "/two"])
     start = [web.url("a.localhost")]
     settings = {"monitor.tick": "1h", "storage.index.memory": "15MB"}
     assert larm_says(*crawl_arguments(tmp_path, start, settings)).status == 0
     before, following = lead(tmp_path), aliases(tmp_path)
     (first,) = before - {"/"}
-    site.change(first, text=prose(2))
+    site.change(first, text=prose(150, 2))
     said = larm_says(*crawl_arguments(tmp_path, start, settings), before=KILL_IN_THE_MIDDLE)
     assert said.status == -signal.SIGKILL
     assert lead(tmp_path) == {"/", "/one", "/two"}
     if reindexed:
         reindex_pages(config_of(start, settings), tmp_path)
-    site.change(first, text=prose(1))
+    site.change(first, text=prose(150, 1))
     said = larm_says(*crawl_arguments(tmp_path, start, settings))
     assert said.status == 0, said.err
     assert lead(tmp_path) == before

@@ -7,46 +7,15 @@ from pathlib import Path
 import pytest
 
 from larm.enquiries.afterwards import explain_url
-from larm.testing.endless import ENDLESS, prose
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.mazes import deep_relative
+from larm.testing.webs.named import serve
+from larm.testing.webs.words import prose
 from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
 
-PAGES = 60
-BUDGET = 4000
-"""Requests of a host, some five times what it takes on an idle machine: the slower the storage, the later it tells. Without
-the filter the crawls would not end, but for the shop's 10,000 lists."""
 QUICK = {"frontier.delay": 0, "frontier.per_host": 4, "monitor.tick": "100ms"}
-
-
-@pytest.mark.parametrize("kind", ENDLESS)
-def test_an_endless_host_ends_and_its_real_pages_are_found(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
-    host = f"{kind}.localhost"
-    real = ENDLESS[kind](web.host(host), PAGES)
-    run = run_crawl(tmp_path, web.url(host), {**QUICK, "crawl.max_pages": 20_000})
-    fetched = [key.removeprefix(host) for key in web.fetched(host)]
-    found = {key.partition(end)[0] for key in fetched for end in ("?", ";hb=")}
-    requests = len([each for each in web.requests if each.host == host])
-    closed = run.counters.get("traps/closed", 0)
-    print(f"{kind}: {requests} requests, {len(set(real) & found)} of {len(real)} real pages, {closed} patterns closed")
-    assert run.ending.reason == "finished"
-    assert set(real) <= found
-    assert requests <= BUDGET
-    assert run.counters["traps/filtered"] > 0
-
-
-def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
-    """In the filter's log, by `larm why`, and after a restart."""
-    ENDLESS["calendar"](web.host("club.localhost"), 5)
-    start = web.url("club.localhost")
-    run_crawl(tmp_path, start, {**QUICK, "crawl.max_pages": 700})
-    said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
-    assert any("closed for now: /calendar/" in line and line.endswith("said nothing new, and led to others") for line in said)
-    later = web.url("club.localhost", "/calendar/day/2031-01-01")
-    rows = explain_url(config_of(start), tmp_path, later).rows
-    assert "held back: pattern /calendar/" in dict(rows)["filter traps"]
-    assert any(topic == "held back here" and "/calendar/" in sentence for topic, sentence in rows)
 
 
 def test_a_site_of_which_every_page_is_new_is_fetched_whole(tmp_path: Path, web: SyntheticWeb) -> None:
@@ -55,7 +24,7 @@ def test_a_site_of_which_every_page_is_new_is_fetched_whole(tmp_path: Path, web:
     for page in range(300):
         site.page(f"/list?page={page}", "News", links=[f"/list?page={page + 1}", f"/news/{page}", f"/news/{page + 300}"])
         for number in (page, page + 300):
-            site.page(f"/news/{number}", f"News {number}", prose(number, 80))
+            site.page(f"/news/{number}", f"News {number}", prose(80, number))
     run = run_crawl(tmp_path, web.url("good.localhost", "/list?page=0"), {**QUICK, "frontier.per_host": 1})
     assert len(web.fetched()) == 900
     assert run.counters.get("traps/filtered", 0) == 0
@@ -76,10 +45,21 @@ def held_web(web: SyntheticWeb, kind: str, pages: int = 150) -> str:
 
     site.otherwise(answer)
     for number in range(pages):
-        site.page(f"/real/{number}", f"Page {number}", prose(number, 60))
+        site.page(f"/real/{number}", f"Page {number}", prose(60, number))
     links = [f"/real/{number}" for number in range(pages)]
     site.page("/", "Start", "Welcome.", links=[*links, *(["/same/0"] if kind == "trap" else [])])
     return web.url("held.localhost")
+
+
+def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
+    """In the filter's log, by `larm why`, and after a restart."""
+    start = held_web(web, "trap", 5)
+    run_crawl(tmp_path, start, {**QUICK, "crawl.max_pages": 150})
+    said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
+    assert any("closed for now: /same/0" in line and line.endswith("said nothing new, and led to others") for line in said)
+    rows = explain_url(config_of(start), tmp_path, f"{start}same/9999").rows
+    assert "held back: pattern /same/0" in dict(rows)["filter traps"]
+    assert any(topic == "held back here" and "/same/0" in sentence for topic, sentence in rows)
 
 
 def settings_of(kind: str) -> dict[str, object]:
@@ -143,8 +123,8 @@ def test_a_start_url_that_is_held_back_is_asked_for(tmp_path: Path, web: Synthet
 
 
 def test_limits_hold_without_an_index(tmp_path: Path, web: SyntheticWeb) -> None:
-    ENDLESS["maze"](web.host("maze.localhost"), 10)
+    starts = serve(deep_relative(10), web)
     settings = {**QUICK, "storage.chain": ["log"], "filters.traps.pages": 500}
-    run = run_crawl(tmp_path, web.url("maze.localhost"), settings)
+    run = run_crawl(tmp_path, starts, settings)
     assert run.ending.reason == "finished"
     assert run.counters["item_scraped_count"] == 501  # the start URL is not counted
