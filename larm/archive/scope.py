@@ -7,15 +7,22 @@ behind ``visited``, and whatever is a link there is a link to elsewhere.
 from __future__ import annotations
 
 from larm.filters.chain import MessageFilter
+from larm.filters.scope import ScopeFilter
 from larm.model.message import START, URLMessage
 
 
 class ArchiveScope(MessageFilter):
-    """Drops all but the addresses of the archives themselves."""
+    """Drops all but the addresses of the archives themselves; and of these, what a user's scope does not want."""
 
     name = "scope"
     log_name = "URLScopeFilter"
 
+    def __init__(self, within: ScopeFilter) -> None:
+        # constant after construction
+        self._within = within
+
     def judge(self, message: URLMessage) -> str | None:
-        """None for what was not found in a page."""
-        return None if message.referrer == START else "not in the archive"
+        """None for what was not found in a page, and is wanted."""
+        if message.referrer != START:
+            return "not in the archive"
+        return None if self._within.matches(message.url.normalised) else "out of scope"

@@ -51,7 +51,7 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
     )
     return replace(
         settings,
-        crawl=replace(settings.crawl, start=tuple(archives), restrict_to="", max_depth=None, parked=False),
+        crawl=replace(settings.crawl, start=tuple(archives), scope="", seeds=(), max_depth=None, parked=False),
         robots=replace(settings.robots, obey=False, sitemaps=False),
         frontier=frontier,
         filters=filters,

@@ -59,7 +59,7 @@ from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
-from larm.filters.scope import StartScope
+from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.traps import TrapsFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.handler import MessageHandler
@@ -84,6 +84,7 @@ from larm.kit.threads.ticker import Ticker
 from larm.model.file_rules import FileRules
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.region import Globs
 from larm.model.url import URLNormalizer
 from larm.monitor.reporter import Reporter
 from larm.processing.triage import SLOW, Triage, Work
@@ -230,7 +231,7 @@ def _assemble(  # noqa: PLR0915, PLR0917
         may_lease=steering.may_lease,
     )
     desk = RobotsDesk(book, queues, settings.robots, clock, tally)
-    parts = filters(settings, FilterParts(within or _archive_scope(), state.seen, desk, traps, folders))
+    parts = filters(settings, FilterParts(within or _archive_scope(settings), state.seen, desk, traps, folders))
     chain = FilterChain(
         parts,
         _open_filter_log(logs, clock),
@@ -512,10 +513,11 @@ def _archive_pool(settings: Config, catalogue: Catalogue, clock: Clock, undo: Un
     return FetcherPool(fetchers)
 
 
-def _archive_scope() -> Filter:
+def _archive_scope(settings: Config) -> Filter:
     from larm.archive.scope import ArchiveScope
 
-    return ArchiveScope()
+    crawl = settings.crawl
+    return ArchiveScope(ScopeFilter(crawl.restrict_to or ".*", Globs(crawl.include, crawl.exclude)))
 
 
 def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from larm import open_index
+from larm import cli, open_index
 from larm.errors import StorageError, UsageError
 from larm.storage.reader import StoreLog
 from larm.testing.random_web import random_web
@@ -86,6 +86,19 @@ def test_more_archives_may_come_and_the_last_capture_counts(web: SyntheticWeb, t
     both = tmp_path / "both"
     run_crawl(both, (tmp_path / "live" / "warc").as_uri() + "/")
     assert {title for _, _, title, _ in pages(both).values()} == {"New", "One", "Two"}
+
+
+def test_a_scope_says_which_addresses(live: Path, tmp_path: Path) -> None:
+    wanted = {url for url in pages(live) if "//h01." in url}
+    run_crawl(tmp_path / "again", (live / "warc").as_uri() + "/", {"crawl.restrict_to": r"http://h01\..*"})
+    assert set(pages(tmp_path / "again")) == wanted != set()
+
+
+def test_its_pages_can_be_looked_at(live: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    run_crawl(tmp_path / "again", (live / "warc").as_uri() + "/")
+    url, (_, _, _, body) = next(iter(pages(live).items()))
+    assert cli.run(["cat", "--dir", str(tmp_path / "again"), url]) == 0
+    assert capsysbinary.readouterr().out == body
 
 
 def test_damage_is_counted_named_and_told(live: Path, tmp_path: Path) -> None:
