@@ -42,7 +42,14 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
     """Nobody is asked, so nobody needs a delay, and no robots.txt holds; links lead nowhere."""
     replace = msgspec.structs.replace
     frontier = replace(
-        settings.frontier, order="breadth-first", delay=Seconds(0), delay_factor=0.0, per_host=_AT_A_TIME, retries=0
+        settings.frontier,
+        order="breadth-first",
+        delay=Seconds(0),
+        delay_factor=0.0,
+        per_host=_AT_A_TIME,
+        retries=0,
+        backoff=Seconds(0),
+        backoff_max=Seconds(0),  # a Retry-After was for who asked then
     )
     filters = replace(
         settings.filters,

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from larm import cli, open_index
+from larm.archive.compression import gzip_member
+from larm.archive.records import Records
 from larm.errors import StorageError, UsageError
 from larm.storage.reader import StoreLog
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
+from tests.archive.exchanges import exchange
 from tests.shared_data import ROOT
 from tests.stories.crawls import ALL_HOSTS, indexed, lines, run_crawl, stored
 
@@ -112,6 +115,18 @@ def test_damage_is_counted_named_and_told(live: Path, tmp_path: Path) -> None:
     assert len(lines(again, "archive")) == 1
     assert "records of the archives: 1 damaged; logs/archive.log names them" in run.notes
     assert len(pages(live)) - 1 <= len(pages(again)) <= len(pages(live))
+
+
+def test_nobody_waits_because_a_server_was_busy_then(tmp_path: Path) -> None:
+    records = Records(gzip_member)
+    answers = [exchange(f"http://a.org/{n}", b"busy", status=b"503 Busy\r\nRetry-After: 5000") for n in range(3)]
+    answers += [exchange(f"http://a.org/{n}", b"<p>page %d" % n) for n in range(3, 200)]
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(b"".join(records.response(each).member for each in answers))
+    run = run_crawl(tmp_path / "crawl", file.as_uri())
+    assert run.reason == "finished"
+    assert set(pages(tmp_path / "crawl")) == {f"http://a.org/{n}" for n in range(3, 200)}
+    assert run.counters["downloader/response_status_count/503"] == 3
 
 
 def test_one_that_was_compressed_as_a_whole(live: Path, tmp_path: Path) -> None:
