@@ -275,9 +275,14 @@ class Storage(_Section, frozen=True):
 class Recrawl(_Section, frozen=True):
     """Revisiting a finished crawl."""
 
+    every: Seconds | None = None  # larm serve starts it again so long after its last run
     most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         0.5  # share of a host's pages forgotten at once; 1: believe anything
     )
+
+    def __post_init__(self) -> None:
+        if self.every is not None and self.every < 60:
+            raise ValueError("every: expected a minute or more")
 
 
 class SearchFields(_Section, frozen=True):
@@ -323,6 +328,7 @@ class Monitor(_Section, frozen=True):
 class Serve(_Section, frozen=True):
     """``larm serve``."""
 
+    crawls: Positive = 1  # of those that `recrawl.every` makes due, at a time
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms

@@ -65,7 +65,7 @@ def serve(
     access = _access(token_file, public_search=public_search, require_token=require_token)
     socket = listen(host, port)
     served = Directories(directories, root, settings.search)
-    app = application(served, access, settings.serve, (host, *names), _writer(access_log))
+    app = application(served, access, settings.serve, names=(host, *names), log=_writer(access_log), say=say)
     place = f"[{host}]" if ":" in host else host
     address = f"http://{place}:{socket.getsockname()[1]}/"
     say(f"{address}  (Ctrl-C ends it{'' if public_search else f'; the token is in {access.token.path}'})")

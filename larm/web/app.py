@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
+from starlette.datastructures import State
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -15,15 +17,18 @@ from starlette.types import ASGIApp
 
 from larm.config import Serve
 from larm.errors import LarmError
+from larm.kit.clock import SystemClock
 from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, start_page
 from larm.web.access import Access, Kind
 from larm.web.accounting import Accounting, WriteLine
+from larm.web.crawls import crawl_of
 from larm.web.directories import Directories
 from larm.web.events import Events
 from larm.web.guard import Guard
 from larm.web.metrics import Metrics
 from larm.web.notices import Notices
 from larm.web.page import message
+from larm.web.schedule import PERIOD, Schedule
 from larm.web.search_desk import SearchDesk
 from larm.web.starting import Starting
 
@@ -60,14 +65,22 @@ class Application(NamedTuple):
     """What a server runs."""
 
     asgi: ASGIApp
+    open: Callable[[], None]
+    """At the start of the server, on the event loop."""
     close: Callable[[], None]
     """At the end of the server, on the event loop: what would go on for ever ends."""
 
 
 def application(
-    directories: Directories, access: Access, settings: Serve, names: Collection[str] = (), log: WriteLine | None = None
+    directories: Directories,
+    access: Access,
+    settings: Serve,
+    *,
+    names: Collection[str] = (),
+    log: WriteLine | None = None,
+    say: Callable[[str], object] = lambda _: None,
 ) -> Application:
-    """All of it; ``names``: host names of this server, ``log`` takes a line for each request."""
+    """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people."""
     metrics = Metrics()
     routes: list[BaseRoute] = [
         Route(path, _permitted(kind, handler), methods=[method])
@@ -91,11 +104,27 @@ def application(
     app.state.notices = Notices()
     app.state.starting = Starting(directories.root)
 
+    app.state.schedule = Schedule(crawl_of, app.state.starting.run, settings.crawls, SystemClock(), say)
+    tasks: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        if not access.public_search:
+            tasks.append(asyncio.create_task(_keep_schedule(app.state)))
+
     def close() -> None:
+        for task in tasks:
+            task.cancel()
+
         app.state.events.close()
         app.state.starting.close()
 
-    return Application(Accounting(Guard(app, names), routes, metrics, log), close)
+    return Application(Accounting(Guard(app, names), routes, metrics, log), begin, close)
+
+
+async def _keep_schedule(state: State) -> None:
+    while True:
+        await state.desk.look(state.schedule.tick, state.directories.all())
+        await asyncio.sleep(PERIOD)
 
 
 def _permitted(kind: Kind, handler: Handler) -> Handler:

@@ -138,7 +138,8 @@ async def _figures(request: Request, served: Served) -> dict[str, Any]:
         drawn = charts(await desk.look(past, served))
     except LarmError as error:
         drawn, found = [], msgspec.structs.replace(found, said=str(error))
-    return {"crawl": found, "rows": rows_of(found), "last": last, "charts": drawn}
+    due = 0.0 if found.runs else request.app.state.schedule.due.get(served.path, 0.0)
+    return {"due": due, "crawl": found, "rows": rows_of(found), "last": last, "charts": drawn}
 
 
 def _served(request: Request) -> Served | None:

@@ -10,7 +10,7 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 
@@ -63,14 +63,19 @@ class _PunctualProtocol(H11Protocol):
 class _Server(uvicorn.Server):
     """Ends by a signal as by anything else: uvicorn would send it to itself again then, and the process would be killed."""
 
-    def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: Application) -> None:
         super().__init__(config)
         # constant after construction
-        self._close = close
+        self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """What goes on by itself begins."""
+        await super().startup(sockets)
+        self._app.open()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """What would go on for ever ends first."""
-        self._close()
+        self._app.close()
         await super().shutdown(sockets)
 
     @contextmanager
@@ -131,4 +136,4 @@ def make_server(app: Application) -> uvicorn.Server:
         timeout_graceful_shutdown=_LAST_SECONDS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
-    return _Server(config, app.close)
+    return _Server(config, app)

@@ -55,7 +55,7 @@ def serving(
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    app = application(Directories(directories, root, Search()), gate, settings or Serve(), (), log.append)
+    app = application(Directories(directories, root, Search()), gate, settings or Serve(), log=log.append)
     socket = listen("127.0.0.1", port)
     server = make_server(app)
     died: list[BaseException] = []

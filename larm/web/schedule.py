@@ -1,0 +1,90 @@
+"""Schedule: crawls that are to run again and again (``recrawl.every`` in their config.yaml), started when they are due.
+
+Due is who has not run for so long, so a run that was missed while no server was there is caught up once. At most so many run
+at a time; one that fails is not tried again before its next turn. `tick` is called by one thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from larm.config import CONFIG_FILE, load
+from larm.errors import LarmError
+from larm.kit.disk.files import is_there
+from larm.seams import Clock
+from larm.web.crawls import Crawl
+from larm.web.directories import Served
+
+PERIOD = 30.0
+"""Seconds between two ticks."""
+
+
+class Schedule:
+    """For all directories that are served."""
+
+    def __init__(
+        self,
+        state_of: Callable[[Served], Crawl],
+        run: Callable[[Path], None],
+        most: int,
+        clock: Clock,
+        say: Callable[[str], object],
+    ) -> None:
+        """``most``: scheduled crawls that may run at a time; ``say`` takes sentences about what began, and what did not."""
+        # constant after construction
+        self._state_of = state_of
+        self._run = run
+        self._most = most
+        self._clock = clock
+        self._say = say
+        # only the thread of the tick
+        self._tried: dict[Path, float] = {}
+        self._mine: set[Path] = set()
+        self._wrong: dict[Path, str] = {}
+        # replaced as a whole, read on any thread
+        self.due: dict[Path, float] = {}
+        """When the next run of each begins, in seconds since 1970; at the earliest."""
+
+    def tick(self, directories: Sequence[Served]) -> None:
+        """Start what is due. Raises nothing for what can be wrong with a directory."""
+        now = self._clock.wall()
+        due: dict[Path, float] = {}
+        waiting = []
+        for served in directories:
+            every = self._every(served)
+            if every is None:
+                continue
+            crawl = self._state_of(served)
+            if crawl.runs:
+                continue
+            self._mine.discard(served.path)
+            last = max(crawl.written, self._tried.get(served.path, 0.0))
+            due[served.path] = last + every if last else now
+            waiting.append(served)
+        for served in sorted(waiting, key=lambda each: due[each.path]):
+            if due[served.path] <= now and len(self._mine) < self._most:
+                self._begin(served, now)
+        self.due = due
+
+    def _begin(self, served: Served, now: float) -> None:
+        self._tried[served.path] = now
+        try:
+            self._run(served.path)
+        except LarmError as error:
+            self._say(f"{served.name} was due, and could not begin: {error}")
+        else:
+            self._mine.add(served.path)
+            self._say(f"{served.name} was due, and has begun")
+
+    def _every(self, served: Served) -> float | None:
+        config = served.path / CONFIG_FILE
+        if not is_there(config):
+            return None
+        try:
+            return load(config).recrawl.every
+        except LarmError as error:
+            if self._wrong.get(served.path) != str(error):
+                self._wrong[served.path] = str(error)
+                self._say(f"{served.name} has no schedule: {error}")
+            return None

@@ -1,0 +1,92 @@
+"""What is due is started; on crawls of which only the state is made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from larm.config import Search
+from larm.errors import UsageError
+from larm.testing.clock import FakeClock
+from larm.web.crawls import Crawl
+from larm.web.directories import Directories, Served
+from larm.web.schedule import Schedule
+
+HOUR = 3_600.0
+
+
+class Crawls:
+    """Directories below a root, with their schedules; each runs until it is told that it has ended."""
+
+    def __init__(self, root: Path, most: int = 1, **every: str) -> None:
+        self.clock = FakeClock()
+        self.clock.set_wall(1_700_000_000.0)
+        for name, text in every.items():
+            (root / name).mkdir()
+            (root / name / "larm.json").write_text("{}")
+            (root / name / "config.yaml").write_text(f"recrawl: {{every: {text}}}\n" if text else "")
+        self.directories = Directories((), root, Search())
+        self.running: set[str] = set()
+        self.ended: dict[str, float] = {}
+        self.refused = ""
+        self.said: list[str] = []
+        self.schedule = Schedule(self.state_of, self.run, most, self.clock, self.said.append)
+
+    def state_of(self, served: Served) -> Crawl:
+        return Crawl(name=served.name, state="", runs=served.name in self.running, written=self.ended.get(served.name, 0.0))
+
+    def run(self, path: Path) -> None:
+        if self.refused:
+            raise UsageError(self.refused)
+        self.running.add(path.name)
+
+    def tick(self, hours: float = 0.0) -> set[str]:
+        self.clock.advance(hours * HOUR)
+        self.schedule.tick(self.directories.all())
+        return set(self.running)
+
+    def end(self, name: str) -> None:
+        self.running.remove(name)
+        self.ended[name] = self.clock.wall()
+
+
+def test_a_crawl_runs_again_so_long_after_its_last_run(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, daily="1d", never="")
+    assert crawls.tick() == {"daily"}, "it never ran"
+    assert crawls.tick(100) == {"daily"}, "it takes its time"
+    crawls.end("daily")
+    assert crawls.tick(23) == set()
+    assert crawls.schedule.due == {tmp_path / "daily": crawls.clock.wall() + HOUR}
+    assert crawls.tick(1) == {"daily"}
+
+
+def test_what_was_missed_is_caught_up_once(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, hourly="1h")
+    crawls.ended["hourly"] = crawls.clock.wall() - 100 * HOUR
+    assert crawls.tick() == {"hourly"}
+    crawls.end("hourly")
+    assert crawls.tick() == set()
+
+
+def test_so_many_at_a_time_and_who_waits_longest_is_first(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, most=2, a="1h", b="1h", c="1h")
+    crawls.ended = {name: crawls.clock.wall() - age * HOUR for name, age in (("a", 2), ("b", 9), ("c", 5))}
+    assert crawls.tick() == {"b", "c"}
+    crawls.end("c")
+    assert crawls.tick() == {"a", "b"}
+
+
+def test_one_that_can_not_begin_is_said_and_tried_at_its_next_turn(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, hourly="1h")
+    crawls.refused = "no start URL"
+    for _ in range(5):
+        crawls.tick(0.01)
+    assert crawls.said == ["hourly was due, and could not begin: no start URL"]
+    crawls.refused = ""
+    assert crawls.tick(1) == {"hourly"}
+
+
+def test_a_configuration_that_is_wrong_is_said_once(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, wrong="soon", right="1h")
+    for _ in range(3):
+        assert crawls.tick() == {"right"}
+    assert len([line for line in crawls.said if line.startswith("wrong has no schedule")]) == 1
