@@ -114,6 +114,28 @@ def test_waiting_for_more_where_nothing_is_left(tmp_path: Path) -> None:
         assert asked(web) == once("a.localhost/", "a.localhost/lonely")
 
 
+def test_it_is_not_over_while_anything_is_under_way_or_was_ordered(tmp_path: Path) -> None:
+    """Whoever was told "done" a moment before the end has not been told a lie."""
+    with SyntheticWeb() as web:
+        start = site(web, pages=1)
+        web.host("a.localhost").page("/lonely")
+        log = watch(web)
+        steered = Steered(tmp_path, start)
+        steering = steered.crawl.steering
+        said: list[bool] = []
+
+        def ask() -> None:
+            said.append(steering.may_end())  # its page is in the air
+            steering.order(Add((web.url("a.localhost", "/lonely"),)))  # and takes effect when the page has landed
+
+        log.at(2, ask)
+        steered.crawl.on_second = steering.carry_out
+        ending = steered.run()
+        assert said == [False]
+        assert ending.reason == "finished"
+        assert asked(web)["a.localhost/lonely"] == 1
+
+
 def test_a_blocked_host_is_left_alone_and_asked_by_a_later_run(tmp_path: Path) -> None:
     with SyntheticWeb() as web:
         start = site(web, pages=2)
