@@ -6,7 +6,7 @@ Used by `larm.search` on one thread. Works while a crawl is writing: `reload` sh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,10 +114,10 @@ class IndexReader:
         with self._failure:
             return self._retrieval.retrieve(tree, self._anchors, limit, offset)
 
-    def complete(self, found: Retrieved, candidates: Sequence[Candidate]) -> set[int]:
+    def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
         """The pages of those candidates that have all words."""
         with self._failure:
-            return self._retrieval.complete(found, candidates)
+            return self._retrieval.having_all(found, candidates)
 
     def read(self, candidate: Candidate, score: float, explanation: str = "") -> Match:
         """The stored parts of a candidate."""

@@ -7,7 +7,7 @@ words that the best page has not, and of a few words all may stand by accident o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 import tantivy
@@ -21,6 +21,8 @@ from larm.index.schema import total
 from larm.index.tree import Node, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
+_NAMED = 200
+"""Pages with all words that are looked at one by one."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _HOME = 10.0
 """What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
@@ -54,8 +56,10 @@ class Retrieved(NamedTuple):
     """What links say: fingerprint of a page, and its share of the score."""
     parts: Mapping[str, tantivy.Query]
     """The queries that the score is a sum of, by name; for explanations."""
+    having_all: Set[int] = frozenset()
+    """Pages that have all words: the best of them by their words, so that some candidates may be missing."""
     every: tantivy.Query | None = None
-    """Finds the pages that have all words; None where these are all that are found."""
+    """What they match; None: there is nothing that a page could lack."""
     unknown: Sequence[str] = ()
     """Symbols that were asked for and are on no page."""
 
@@ -91,21 +95,34 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        complete = -1 if every is None else total(self._searcher.search(every, limit=1))
+        complete, pages = self._complete(every) if every is not None else (-1, set())
         query = self._query(units, parts, condition, enough=asked and not complete)
         self.words.context.deadline.check()
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
         complete = total(result) if every is None else complete
-        return Retrieved(complete, total(result), self._candidates(result.hits), units, called, parts, every, unknown)
+        candidates = self._candidates(result.hits)
+        if every is None:
+            pages = {each.page for each in candidates}
+        return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown)
 
-    def complete(self, found: Retrieved, candidates: Sequence[Candidate]) -> set[int]:
-        """The pages of those that have all words."""
-        if found.every is None or not candidates:
-            return {each.page for each in candidates}
-        pages = tantivy.Query.term_set_query(self._schema, fields.PAGE, [each.page for each in candidates])
-        both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, pages)])
+    def _complete(self, every: tantivy.Query) -> tuple[int, Set[int]]:
+        """How many pages have all words, and the best of them."""
+        result = self._searcher.search(every, limit=_NAMED)
+        return total(result), self._pages([address for _, address in result.hits])
+
+    def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
+        """The pages of those candidates that have all words."""
+        known = {each.page for each in candidates} & found.having_all
+        if found.every is None or found.complete <= _NAMED or len(known) == len(candidates):
+            return known
+        every = found.every
+        these = tantivy.Query.term_set_query(self._schema, fields.PAGE, [each.page for each in candidates])
+        both = tantivy.Query.boolean_query([(_MUST, every), (_MUST, these)])
         hits = self._searcher.search(both, limit=len(candidates), count=False).hits
-        return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, [address for _, address in hits])}
+        return self._pages([address for _, address in hits])
+
+    def _pages(self, addresses: list[tantivy.DocAddress]) -> Set[int]:
+        return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, addresses)}
 
     def look_up(self, tree: Node | None) -> None:
         """The pages of all words and phrases, for the context: as `retrieve` would, and again where that loosens the tree."""

@@ -29,6 +29,8 @@ from larm.index.tree import Phrase, Word
 from larm.index.units import Unit, units_of, with_names
 
 _TITLE, _URL = {fields.TITLE: 1.0}, {fields.URL_WORDS: 1.0}
+_TYPED_ALONE = frozenset((fields.URL_WORDS, fields.DESCRIPTION, fields.OTHER))
+"""Where other forms are not looked for: there they say little, and menus have many of them."""
 _NEAR_IN = (fields.TITLE, fields.HEADINGS, fields.MAIN)
 _MOST_LIKE = 50
 """Words that a pattern stands for."""
@@ -180,7 +182,8 @@ class WordQueries:
         for field, of_field in weights.items():
             found = []
             for word, share in shares.items():
-                if of_field and (pages := self.statistics.frequency(field, word)):
+                elsewhere = field in _TYPED_ALONE and word not in unit.words
+                if of_field and not elsewhere and (pages := self.statistics.frequency(field, word)):
                     term = query.term_query(self._schema, field, word, index_option="freq")
                     own = self.statistics.rarity(pages)
                     counts = weight * ((1 - settings.field_rarity) / own + settings.field_rarity / rarity)

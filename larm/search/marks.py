@@ -31,7 +31,7 @@ _ACCENT = re.compile(f"[{_ACCENTED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
 _PREFIX = 4  # letters; more would miss forms, fewer would find too much
 _IDLE = 0.15  # of what the rarest word is worth: "the" has .02, words that say little .1
-_ENOUGH = 200  # places; of a word like "the" there are thousands
+_ENOUGH = 60  # places; of a word like "the" there are thousands
 _LOOKED_THROUGH = 30_000  # characters of a page of which every word is analysed
 
 
@@ -148,22 +148,31 @@ class Marks:
         limit = len(text)
         if self._anything or not all(map(pattern.fullmatch, typed)):  # the pattern would not find what was typed
             pattern, limit = _CHUNK, _LOOKED_THROUGH
+        plain, known = text.isascii(), self._known
         found: list[Place] = []
         at = 0
-        while len(found) < _ENOUGH and (match := pattern.search(text, at, limit)):
-            start, at = match.span()
-            spelling = match[0]
-            if not spelling.isascii() and (sign := _UNSPACED.search(spelling)):
-                at = start + max(1, sign.start())
-                spelling = spelling[: sign.start()]
-            if not spelling or (start and text[start - 1].isalnum() and not is_unspaced(text[start - 1])):
-                continue
-            piece = self._known.get(spelling)
-            if piece is None:
-                ours = (self._pieces.get(word) for word in self._words_of(spelling))
-                piece = self._known[spelling] = next(filter(None, ours), "")
-            if piece:
-                found.append(Place(start, start + len(spelling), piece))
+        while at >= 0:
+            begin, at = at, -1
+            for match in pattern.finditer(text, begin, limit):
+                spelling = match[0]
+                piece = known.get(spelling)
+                if piece == "":
+                    continue
+                start = match.start()
+                if not plain and (sign := _UNSPACED.search(spelling)):  # a word ends there, and another may begin
+                    at = start + max(1, sign.start())
+                    spelling = spelling[: sign.start()]
+                    piece = known.get(spelling)
+                if piece is None:
+                    ours = (self._pieces.get(word) for word in self._words_of(spelling))
+                    piece = known[spelling] = next(filter(None, ours), "")
+                if piece and spelling and not (start and text[start - 1].isalnum() and not is_unspaced(text[start - 1])):
+                    found.append(Place(start, start + len(spelling), piece))
+                    if len(found) == _ENOUGH:
+                        at = -1
+                        break
+                if at >= 0:
+                    break
         return self._with_phrases(text, found) if self._phrases and found else found
 
     def _with_phrases(self, text: str, found: list[Place]) -> list[Place]:

@@ -57,8 +57,6 @@ class _Weighed(NamedTuple):
     score: float
     parts: Mapping[str, float]
     """What was added to the score of the candidate."""
-    complete: bool
-    """It has all words."""
     alike: int = 0
     """Candidates of the same group that come after it."""
 
@@ -79,7 +77,8 @@ class Ranker:
     def rank(self, tree: Node | None, number: int, offset: int = 0, *, explain: bool = False) -> Ranking:
         """``number`` results after the first ``offset``. Raises StorageError."""
         found, chosen = self._chosen(tree, number, offset)
-        results = [self._result(found, each, explain) for each in chosen]
+        complete = self._reader.having_all(found, [each.candidate for each in chosen])
+        results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
         forms = {word: self._reader.forms(word) for word in words}
         return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown)
@@ -100,7 +99,7 @@ class Ranker:
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
-            chosen += [_Weighed(each, each.score, {}, found.every is None) for each in more]
+            chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
 
     def reload(self) -> None:
@@ -120,26 +119,24 @@ class Ranker:
         """The candidates in their final order, one of each group."""
         scale = max((each.weight for each in found.units), default=1.0)
         weight, graph = self._settings.link_rank * scale, self._graph
-        complete = self._reader.complete(found, found.candidates)
         weighed = []
         for each in found.candidates:
-            has_all = each.page in complete
             parts = {_BY_LINKS: weight * log10(1 + graph.in_degree(each.page))} if graph and weight else {}
-            if has_all and found.every is not None:
+            if each.page in found.having_all and found.every is not None:
                 parts[_ALL_WORDS] = self._settings.all_words * scale
             if self._own:
                 page = self._reader.read(each, 0.0)
                 parts |= {own.name: own.of(page) for own in self._own}
-            weighed.append(_Weighed(each, each.score + sum(parts.values()), parts, has_all))
+            weighed.append(_Weighed(each, each.score + sum(parts.values()), parts))
         weighed.sort(key=lambda each: each.score, reverse=True)
         return _grouped(weighed) if self._settings.grouped else weighed
 
-    def _result(self, found: Retrieved, weighed: _Weighed, explain: bool) -> Ranked:
+    def _result(self, found: Retrieved, weighed: _Weighed, complete: bool, explain: bool) -> Ranked:
         explanation = ""
         if explain:
             own = self._reader.parts_of_score(found, weighed.candidate)
             explanation = _explanation(weighed.score, {**own, **weighed.parts})
-        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), weighed.complete)
+        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), complete)
 
 
 def _explanation(score: float, parts: Mapping[str, float]) -> str:

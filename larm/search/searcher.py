@@ -177,7 +177,7 @@ def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
     return Hit(
         title=safe_line(match.title).strip() or match.url,
         url=match.url,
-        parts=shortened(make_snippet(match.body, marks, match.description), match.quote),
+        parts=shortened(make_snippet(match.body, marks, match.description, title=match.title), match.quote),
         mime=match.mime,
         language=match.language,
         modified=match.modified,

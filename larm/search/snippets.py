@@ -16,8 +16,9 @@ from larm.search.marks import Marks, Place, signs
 
 WIDTH = 200
 """Characters of a snippet, roughly."""
-_FIRST = 16_000  # characters of a page that are looked at first: 0.3 ms; mostly all words are there
-_SEARCHED = 100_000  # characters that are looked at otherwise: 3 ms
+_FIRST = 8_000  # characters of a page that are looked at first: 0.1 ms; mostly all words are there
+_SEARCHED = 100_000  # characters that are looked at otherwise: 3 ms; beyond them only if these have no word of the query
+_TOP = 1_000  # characters, where links to the next page and the like stand
 _SAMPLE = 100
 _CLOSE = 30  # characters; words that are nearer to each other by less are as near
 _NAME = 40  # characters of a name that is not cut, such as vacuum_cost_limit
@@ -28,6 +29,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]+"
 )
 _SPACES = re.compile(r"\s+")
+_NAVIGATION = re.compile(r"^.*\b(?:Next|Previous|Prev|Up):.*\b(?:Next|Previous|Prev|Up):.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…](?=\s)\s*|[。！？]")  # its end
 
 
@@ -36,19 +38,21 @@ def safe_line(text: str) -> str:
     return _SPACES.sub(" ", _UNSAFE.sub(" ", text))
 
 
-def make_snippet(text: str, marks: Marks, description: str = "", width: int = WIDTH) -> tuple[Part, ...]:
+def make_snippet(text: str, marks: Marks, description: str = "", width: int = WIDTH, title: str = "") -> tuple[Part, ...]:
     """The best passages of ``text``.
 
-    Where it has no word of the query: of ``description`` (what the page says of itself), else the beginning of the text.
+    Where it has no word of the query: of ``description`` (what the page says of itself), else the beginning of the text. The
+    ``title``, which is shown beside it, is not shown again if anything else has its words.
     """
-    whole, more = text, False
-    for most in (_FIRST, _SEARCHED):
-        text = " ".join(whole[:most].split())
-        places = marks.places(text) if marks else []
+    whole, more = _without_navigation(text), False
+    for most in (_FIRST, _SEARCHED, len(whole)):
+        text = whole[:most].replace("\n", " ").replace("\u00b6", " ")
+        places = _after(title, text, marks.places(text)) if marks else []
         more = len(whole) > most
-        windows = _best_windows(_whole(text, places), marks, width)
-        if not more or len(_inside(places, windows[0])) >= marks.pieces:
+        found = {place.piece for place in places}
+        if not more or len(found) >= marks.pieces or (found and most == _SEARCHED):
             break
+    windows = _best_windows(_whole(text, places), marks, width)
     if description and not places:
         text, more = " ".join(description[:_SEARCHED].split()), False
         places = marks.places(text) if marks else []
@@ -82,8 +86,24 @@ def shortened(parts: Iterable[Part], most: int | None) -> tuple[Part, ...]:
     return tuple(found)
 
 
+def _without_navigation(text: str) -> str:
+    top = text[:_TOP]
+    return _NAVIGATION.sub(" ", top) + text[_TOP:] if "Next:" in top or "Up:" in top else text
+
+
+def _after(title: str, text: str, places: list[Place]) -> list[Place]:
+    """Without those in the title at the beginning of the text, where its pieces are also elsewhere."""
+    title = " ".join(title.split())
+    if not title or not places or places[0].start >= len(title) or text[: len(title)].casefold() != title.casefold():
+        return places
+    later = [place for place in places if place.start >= len(title)]
+    return later if len({place.piece for place in later}) == len({place.piece for place in places}) else places
+
+
 def _whole(text: str, places: Sequence[Place]) -> list[Place]:
     """Without those that are parts of a name, as in ``vacuum_cost_limit``, where the piece is also found by itself."""
+    if "_" not in text:
+        return list(places)
     names = {place for place in places if "_" in (text[place.start - 1 : place.start], text[place.end : place.end + 1])}
     alone = {place.piece for place in places if place not in names} if names else set()
     return [place for place in places if place not in names or place.piece not in alone]
@@ -94,7 +114,8 @@ def _best_windows(places: Sequence[Place], marks: Marks, width: int) -> list[tup
     if not places:
         return [(0, 0)]
     count = Counter(place.piece for place in places)
-    worth = {piece: marks.worth(piece) * (1 + 1 / times) for piece, times in count.items()}  # of what is rare here, more
+    # of what is rare here, more; whole numbers, so that sums of the same pieces are the same
+    worth = {piece: round(marks.worth(piece) * (1 + 1 / times) * 1e6) for piece, times in count.items()}
     one = _window(places, width, worth)
     alone = _inside(places, one)
     if len(alone) == len(count):
@@ -117,11 +138,11 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tuple[int, int]:
+def _window(places: Sequence[Place], width: int, worth: dict[str, int]) -> tuple[int, int]:
     """The stretch of at most ``width`` characters with the most worth of different pieces, close together; the first such."""
-    best, window = (-1.0, 0), (0, 0)
+    best, window = (-1, 0), (0, 0)
     inside: Counter[str] = Counter()
-    value = 0.0
+    value = 0
     first = 0
     for last, place in enumerate(places):
         if not inside[place.piece]:
@@ -134,7 +155,7 @@ def _window(places: Sequence[Place], width: int, worth: dict[str, float]) -> tup
                 value -= worth.get(piece, 0)
                 del inside[piece]
             first += 1
-        rank = (round(value, 6), -((place.end - places[first].start) // _CLOSE))
+        rank = (value, -((place.end - places[first].start) // _CLOSE))
         if rank > best:
             best, window = rank, (places[first].start, place.end)
     return window

@@ -138,3 +138,24 @@ def test_a_word_that_is_there_is_shown(text: str) -> None:
         span = found[len(found) // 2]
         marks = Marks([Word(text[span.start : span.end])], words_of)
         assert any(marked for _, marked in make_snippet(text, marks))
+
+
+def test_what_leads_to_other_pages_is_not_shown() -> None:
+    marks = Marks([Word("vacuum")], words_of)
+    text = "Next: Vacuum B, Previous: A, Up: Top\nVacuum¶\nAll about it."
+    assert plain(make_snippet(text, marks)) == "[Vacuum] All about it."
+    assert plain(make_snippet("Up: and down. Vacuum", marks)) == "Up: and down. [Vacuum]"
+
+
+def test_the_title_is_not_shown_again() -> None:
+    """Unless nothing else has its words."""
+    marks = Marks([Word("red"), Word("house")], words_of)
+    found = plain(make_snippet(f"Red House {FILLER} a house that is red {FILLER}", marks, title="Red House"))
+    assert "a [house] that is [red]" in found
+    assert plain(make_snippet(f"Red House {FILLER} a house", marks, title="Red House")).startswith("[Red] [House] lorem")
+
+
+def test_words_far_down_a_long_page_are_shown() -> None:
+    text = FILLER * 120 + "the red house at the end. " + FILLER
+    assert len(text) > 100_000
+    assert "the [red] [house] at the end" in snippet(text, "red house")
