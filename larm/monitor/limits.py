@@ -42,6 +42,25 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
     return next((phrase for holds, phrase in rows if holds), busy)
 
 
+_ADVICE = {
+    "a pause": "resume it",
+    "the storage": "a faster disk, or --no-index for now and larm reindex later",
+    "the CPU": "a faster machine; processing.processes reads pages on further cores",
+    "the network": "more transfers at a time (fetch.transfers), if network and hosts bear it",
+    "politeness": "more hosts at a time; or, for hosts of yours, a shorter frontier.delay or a larger frontier.per_host",
+    "the servers": "more hosts at a time; or, for hosts of yours, a larger frontier.per_host",
+    "the handler": "patience: links are looked at, and fetching goes on as soon as some of them are new",
+    "back-off": "wait, and ask these hosts less often: a longer frontier.delay",
+    "hosts that": "look at what went wrong lately; they are asked again later",
+    "the fetcher": "more threads or transfers (fetch.threads, fetch.transfers)",
+}
+
+
+def advice(phrase: str) -> str:
+    """What helps against what `limiting_factor` has named; empty where there is nothing to do."""
+    return next((said for beginning, said in _ADVICE.items() if phrase.startswith(beginning)), "")
+
+
 def ending(waits: Sequence[str]) -> str:
     """The same of a crawl that ends and waits for these; empty where there are none."""
     return f"the end of the crawl: {'; '.join(waits)}" if waits else ""

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from larm.control.client import NotRunning
 from larm.control.requests import HostLine, Hosts, HostTable, Lines, Tail
 from larm.errors import LarmError
+from larm.monitor.limits import advice
 from larm.river.limits import CHANGEABLE
 from larm.web.chart import charts
 from larm.web.commands import BadCommandError, request_of
@@ -139,7 +140,14 @@ async def _figures(request: Request, served: Served) -> dict[str, Any]:
     except LarmError as error:
         drawn, found = [], msgspec.structs.replace(found, said=str(error))
     due = 0.0 if found.runs else request.app.state.schedule.due.get(served.path, 0.0)
-    return {"due": due, "crawl": found, "rows": rows_of(found), "last": last, "charts": drawn}
+    return {
+        "due": due,
+        "helps": advice(found.limited_by),
+        "crawl": found,
+        "rows": rows_of(found),
+        "last": last,
+        "charts": drawn,
+    }
 
 
 def _served(request: Request) -> Served | None:

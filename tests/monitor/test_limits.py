@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from larm.monitor.limits import limiting_factor
+from larm.monitor.limits import advice, limiting_factor
 from larm.monitor.snapshot import Snapshot, StorageFigures
 
 FULL = StorageFigures("index", 31_000_000, 32_000_000)
@@ -45,6 +45,7 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
 )
 def test_each_row_of_the_table(figures: dict[str, Any], cpu: float, expected: str) -> None:
     assert limit(cpu, **figures) == expected
+    assert bool(advice(expected)) == (not expected.startswith("nothing"))
 
 
 def test_a_full_storage_is_named_before_what_it_holds_up() -> None:
