@@ -20,6 +20,7 @@ from larm.cli.options import CONTEXT
 from larm.cli.signals import INTERRUPTED
 from larm.config import Config, load
 from larm.monitor.thread_log import COLUMNS
+from larm.river.limits import CHANGEABLE
 from larm.storage.reader import StoreLog
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
@@ -109,6 +110,12 @@ def test_readme_has_no_option_that_is_none(name: str) -> None:
     table = re.findall(r"^(``-.*?``)  ", section(f"larm {name}"), re.MULTILINE)
     said = {option.split()[0] for row in table for option in re.findall(r"``(.+?)``", row)}
     assert said <= {opt for parameter in COMMANDS[name].params for opt in parameter.opts}
+
+
+def test_readme_has_the_settings_that_can_be_changed_while_a_crawl_runs() -> None:
+    said = re.search(r"These settings can be changed: (.*?)\. A host", section("A crawl that runs"), re.DOTALL)
+    assert said is not None
+    assert tuple(re.findall(r"``(\w+\.\w+)``", said[1])) == CHANGEABLE
 
 
 def test_readme_has_the_exit_statuses() -> None:

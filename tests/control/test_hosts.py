@@ -1,0 +1,89 @@
+"""The table of hosts: what each waits for, sorted and in pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.control.hosts import HostLister
+from larm.control.requests import HostLine, Hosts
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.units import Seconds
+from tests.frontier.rig import CONNECT, Rig, of, status
+
+
+@pytest.fixture
+def rig(store: BlockStore) -> Rig:
+    return Rig(store, of(delay=Seconds(10), delay_factor=0, backoff=Seconds(60)))
+
+
+def lister(rig: Rig) -> HostLister:
+    return HostLister(rig.book, lambda: rig.settings, rig.clock)
+
+
+def states(rig: Rig) -> dict[str, str]:
+    return {line.host: line.state for line in lister(rig).table(Hosts(sort="host")).hosts}
+
+
+def test_what_each_host_waits_for(rig: Rig) -> None:
+    rig.put("a/1", "a/2", "b/1", "c/1", "d/1", "e/1", "e/2")
+    leases = {lease.host: lease for lease in rig.queues.lease(9)}
+    assert set(states(rig).values()) == {"fetching"}
+    rig.end(leases["a"])
+    rig.end(leases["b"])
+    rig.end(leases["c"], CONNECT)
+    rig.end(leases["d"], status(429))
+    rig.queues.block("e")
+    rig.end(leases["e"])
+    rig.screen("f/1")
+    assert states(rig) == {
+        "a": "waiting",
+        "b": "done",
+        "c": "given up",
+        "d": "left alone",
+        "e": "blocked",
+        "f": "robots.txt",
+    }
+    rig.fake.advance(10)
+    assert states(rig)["a"] == "ready"
+
+
+def test_sorted_and_in_pages(rig: Rig) -> None:
+    rig.put("a/1", "b/1", "b/2", "b/3", "c/1", "c/2")
+    table = lister(rig).table
+    assert [line.host for line in table(Hosts()).hosts] == ["b", "c", "a"]
+    assert [line.host for line in table(Hosts(sort="state")).hosts] == ["a", "b", "c"]
+    second = table(Hosts(page=2, size=2))
+    assert [line.host for line in second.hosts] == ["a"]
+    assert (second.known, second.found, second.page, second.pages) == (3, 3, 2, 2)
+    assert [line.host for line in table(Hosts(having="c")).hosts] == ["c"]
+
+
+def test_it_looks_once_a_second_unless_something_was_ordered(rig: Rig) -> None:
+    rig.put("a/1")
+    lines = lister(rig)
+
+    def queued() -> int:
+        return lines.table(Hosts()).hosts[0].queued
+
+    assert queued() == 1
+    rig.put("a/2")
+    assert queued() == 1
+    rig.fake.advance(1)
+    assert queued() == 2
+    rig.put("a/3")
+    lines.forget()
+    assert queued() == 3
+
+
+def test_every_field_can_be_sorted_by(rig: Rig) -> None:
+    rig.put("a/1", "b/1")
+    for name in HostLine.__struct_fields__:
+        if name != "closed":
+            assert len(lister(rig).table(Hosts(sort=name)).hosts) == 2
+
+
+def test_looking_at_hosts_does_not_make_them(rig: Rig, tmp_path: Path) -> None:
+    assert lister(rig).table(Hosts(having="nobody")).hosts == ()
+    assert len(rig.book) == 0
