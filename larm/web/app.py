@@ -43,6 +43,7 @@ _PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SHOW, "GET", "/crawls", monitor_page.crawls),
     (Kind.SHOW, "GET", "/crawls/{name}", monitor_page.crawl),
     (Kind.SHOW, "GET", "/crawls/{name}/events", monitor_page.events),
+    (Kind.SHOW, "GET", "/api/v1/events", crawl_api.events),
     (Kind.SHOW, "GET", "/crawls/{name}/hosts", monitor_page.hosts),
     (Kind.SHOW, "GET", "/crawls/{name}/log", monitor_page.log),
     (Kind.CHANGE, "POST", "/crawls/{name}/steer", monitor_page.steer),

@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 from starlette.requests import Request
+from starlette.responses import Response
 
 from larm.control.client import NotRunning
 from larm.control.requests import Checkpoint, Do, Explanation, Hosts, HostTable, Stop, Why
@@ -16,10 +17,12 @@ from larm.monitor.history import Step
 from larm.river.orders import AnyOrder, Done
 from larm.search.query import LONGEST
 from larm.web.access import Kind
+from larm.web.api import problem_response
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past
 from larm.web.directories import Served
-from larm.web.endpoint import Endpoint, ProblemError
-from larm.web.monitor_page import all_crawls
+from larm.web.endpoint import Endpoint, Problem, ProblemError
+from larm.web.events import MOST
+from larm.web.monitor_page import all_crawls, stream
 
 A = TypeVar("A")
 Name = Annotated[str, Meta(max_length=255, description="of a crawl that is served")]
@@ -128,6 +131,21 @@ async def start(request: Request, asked: CrawlQuestion) -> Done:
     except UsageError as error:
         raise ProblemError(409, "it does not start", str(error)) from None
     return Done("the crawl has begun")
+
+
+async def events(request: Request) -> Response:
+    """How a crawl stands, as it changes: server-sent events, whose data are `Crawl` as JSON. ``name`` is a parameter."""
+    desk, state = request.app.state.desk, request.app.state
+    found = state.directories.named([request.query_params.get("name", "")])
+    if not found:
+        return problem_response(Problem("no such crawl", 404))
+    if state.events.streams >= MOST:
+        return problem_response(Problem("too many streams at a time", 503))
+
+    async def render() -> str:
+        return msgspec.json.encode(await desk.look(crawl_of, found[0])).decode()
+
+    return stream(request, f"{found[0].name} as JSON", render)
 
 
 async def _ask(request: Request, name: str, question: Question[A]) -> A:

@@ -18,7 +18,7 @@ from larm.web.chart import charts
 from larm.web.commands import BadCommandError, request_of
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
 from larm.web.directories import Served
-from larm.web.events import MOST
+from larm.web.events import MOST, Render
 from larm.web.form import form_of
 from larm.web.page import message, page, text_of
 
@@ -63,8 +63,13 @@ async def events(request: Request) -> Response:
     async def render() -> str:
         return text_of("figures.html", **await _figures(request, served))
 
+    return stream(request, served.name, render)
+
+
+def stream(request: Request, key: str, render: Render) -> Response:
+    """Server-sent events; all that look at the same ``key`` get the same."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(state.events.stream(served.name, render), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(request.app.state.events.stream(key, render), media_type="text/event-stream", headers=headers)
 
 
 async def steer(request: Request) -> Response:

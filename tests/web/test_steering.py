@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -104,6 +105,16 @@ def test_events(steered: Steered) -> None:
         assert next(line for line in lines if line.startswith("data:") and "<strong>" in line).count("idle")
         steered.order(command="pause")
         assert any("<strong>paused</strong>" in line for line in lines)
+
+
+def test_events_for_programs(steered: Steered) -> None:
+    address = f"{steered.served.address}/api/v1/events?name={steered.crawl.directory.name}"
+    with httpx.stream("GET", address, timeout=60, trust_env=False) as stream:
+        lines = (line for line in stream.iter_lines() if line.startswith("data: "))
+        assert json.loads(next(lines)[6:])["state"] == "idle"
+        steered.order(command="pause")
+        assert any(json.loads(line[6:])["state"] == "paused" for line in lines)
+    assert steered.served.get("/api/v1/events?name=nobody").status_code == 404
 
 
 def test_many_idle_streams(steered: Steered) -> None:
