@@ -1,8 +1,8 @@
 """Where a running crawl listens: ``DIR/control.sock``, a socket that only its owner may use.
 
-A path of a socket has at most 107 bytes, and some file systems have none. Then the socket is in a folder of its own below the
-system's folder for temporary files, which only its owner may enter, and the crawl's lock file says where. Beside it is a link
-to the directory: in a copy of that, the lock file says the same, and the socket is that of another crawl.
+A path of a socket has at most some hundred bytes, and some file systems have none. Then the socket is in a folder of its own
+below the system's folder for temporary files, which only its owner may enter, and the crawl's lock file says where. Beside it
+is a link to the directory: in a copy of that, the lock file says the same, and the socket is that of another crawl.
 
 Called by the main thread of a crawl (`listen`), and by whoever talks to one (`socket_of`).
 """
@@ -20,8 +20,8 @@ from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.lock import DirectoryLock, note_in_lock
 
 SOCKET = "control.sock"
-_LONGEST = 107
-"""Bytes of a path: 108 with the NUL behind it, on Linux."""
+_LONGEST = 103
+"""Bytes of a path: with the NUL behind it there is room for 108 on Linux, for 104 on macOS and BSD."""
 _PREFIX, _CRAWL = "larm-control-", "crawl"
 
 

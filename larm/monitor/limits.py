@@ -27,6 +27,7 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
     air = f"{now.in_flight:,} of {now.transfers:,} transfers"
     rows = (
         (now.paused, "a pause: 'larm ctl resume' goes on"),
+        (now.stalled, f"a thread that makes no progress: {', '.join(f'{each.thread} ({each.doing})' for each in now.stalled)}"),
         (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
         (now.idle, "nothing: what is left waits at hosts that were given up or are blocked"),
         (full, f"the storage {', '.join(full)}: it can't write as fast as pages come"),
@@ -44,6 +45,7 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
 
 _ADVICE = {
     "a pause": "resume it",
+    "a thread": "logs/stalled.log says where it is; if it is a disk or a part of yours, mend that; the same command continues",
     "the storage": "a faster disk, or --no-index for now and larm reindex later",
     "the CPU": "a faster machine; processing.processes reads pages on further cores",
     "the network": "more transfers at a time (fetch.transfers), if network and hosts bear it",

@@ -120,7 +120,7 @@ def test_a_full_disk_leaves_no_half_record(tmp_path: Path, monkeypatch: pytest.M
     write(path)
     journal = Journal(path, 0)
     with monkeypatch.context() as patched:
-        patched.setattr(module.os, "fdatasync", full)
+        patched.setattr(module.os, "fsync", full)
         with pytest.raises(StorageError, match="journal"):
             journal.append(b"never said to be done")
     journal.append(b"done")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from larm.monitor.limits import advice, limiting_factor
-from larm.monitor.snapshot import Snapshot, StorageFigures
+from larm.monitor.snapshot import Snapshot, Stalled, StorageFigures
 
 FULL = StorageFigures("index", 31_000_000, 32_000_000)
 HALF = StorageFigures("log", 16_000_000, 32_000_000)
@@ -23,6 +23,13 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
     ("figures", "cpu", "expected"),
     [
         ({}, 0.0, "nothing: there is nothing left to fetch"),
+        ({"paused": True}, 0.0, "a pause: 'larm ctl resume' goes on"),
+        ({**BUSY, "idle": True}, 0.0, "nothing: what is left waits at hosts that were given up or are blocked"),
+        (
+            {**BUSY, "storages": (FULL,), "stalled": (Stalled("larm-store-index", "commits", 170.0),)},
+            0.0,
+            "a thread that makes no progress: larm-store-index (commits)",
+        ),
         ({**BUSY, "storages": (HALF, FULL)}, 0.5, "the storage index: it can't write as fast as pages come"),
         ({**BUSY, "hosts_ready": 9}, 0.97, "the CPU (97% of a core)"),
         ({**BUSY, "in_flight": 60}, 0.5, "the network or the servers (60 of 64 transfers are in the air)"),

@@ -77,7 +77,7 @@ class Journal:
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(self._file, rest) :]
-                os.fdatasync(self._file)
+                os.fsync(self._file)
             except OSError as error:
                 if self._file is not None:
                     with suppress(OSError):  # half a record at the end is cut off at the next start, too
