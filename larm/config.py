@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_network
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -359,16 +360,31 @@ def load(
     overrides: Iterable[str] = (),
     command_line: Mapping[str, object] | None = None,
     source: str = "command line",
+    *,
+    defaults: Path | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
     """The effective configuration.
+
+    ``defaults``: a file in which the user has what he wants in all crawls; ``file`` wins. ``environment``: the variables
+    ``LARM_SECTION_KEY`` count, as ``LARM_FRONTIER_DELAY=2s``, and ``LARM_CONTACT`` for ``agent.contact``; they win over files.
 
     ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins;
     ``source``: where these stand, for messages.
     Raises ConfigError with one line that names the key and what was expected.
     """
     tree = _read(file) if file is not None else {}
+    if defaults is not None:
+        usual = _read(defaults)
+        _convert(usual, str(defaults))  # so that a mistake is blamed on the right file
+        tree = _merged(usual, tree)
     where = str(file) if file is not None else ""
     config = _convert(tree, where)  # first alone, so that a mistake is blamed on the right source
+    for name, written in sorted(environment.items()):
+        dotted = _of_environment(name)
+        if dotted:
+            _put(tree, dotted, _yaml(written, name), name)
+            config = _convert(tree, name)
     for text in overrides:
         dotted, equals, written = text.partition("=")
         if not equals:
@@ -378,6 +394,25 @@ def load(
     for key, value in (command_line or {}).items():
         _put(tree, key, value, key)
     return _convert(tree, source) if command_line else config
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Two trees as one; what both have is ``above``'s."""
+    both = dict(below)
+    for key, value in above.items():
+        inner = both.get(key)
+        both[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return both
+
+
+def _of_environment(name: str) -> str:
+    """The key that a variable of the environment is for; empty: none of ours."""
+    if name == "LARM_CONTACT":
+        return "agent.contact"
+    head, _, rest = name.partition("_")
+    section, _, key = rest.lower().partition("_")
+    sections = {field.name for field in msgspec.structs.fields(Config)}
+    return f"{section}.{key}" if head == "LARM" and section in sections and key else ""
 
 
 def changed(settings: Config, dotted: str, text: str) -> Config:

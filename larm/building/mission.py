@@ -80,7 +80,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
     typed = isinstance(scope, ScopeFilter) and ScopeFilter.name in settings.filters.order
     if scope is not None and not typed:
         notes.append(scope_sentence(settings, scope))
-    if not settings.agent.contact and mission.hosts != {FILES}:
+    if not settings.agent.contact and mission.hosts != {FILES} and header is None:  # once
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
     obeys = settings.robots.obey and "robots" in settings.filters.order
     if not obeys and mission.hosts != {FILES}:

@@ -8,6 +8,7 @@ disk or storage, 4 no start URL could be fetched, 130 interrupted.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -68,8 +69,16 @@ def _leave(error: BaseException, call: Call) -> int:
             _close_stdout()
             return 0
         case _:
-            complain(_unexpected(error, call))
-            return 1
+            return _failure(error, call)
+
+
+def _failure(error: BaseException, call: Call) -> int:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # those of a crawl's files are StorageError
+        complain("stdout: no space left on the device; not all of the output was written")
+        _close_stdout()
+        return 3
+    complain(_unexpected(error, call))
+    return 1
 
 
 def _usage(error: click.ClickException) -> int:

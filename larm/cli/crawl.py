@@ -14,7 +14,7 @@ import msgspec
 from larm.building.start_urls import may_be_start, read_starts, with_starts
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
-from larm.cli.terminal import complain, say
+from larm.cli.terminal import complain, is_terminal, say
 from larm.errors import StorageError, UsageError
 from larm.model.url import BadUrl
 
@@ -79,6 +79,7 @@ _NO_START = (
 @click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
 @click.option("--timeout", metavar="S", help="Seconds that one request may take.")
 @click.option("--parked", is_flag=True, default=None, help="Also fetch what earlier runs left, as it looked like a trap.")
+@click.option("--add", is_flag=True, help="Add start URLs of another site to the crawl that is there, without asking.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
 @click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
 @click.option("--warc", is_flag=True, help="Also keep all that goes over the wire, in WARC files.")
@@ -95,6 +96,7 @@ def crawl(
     unrestricted: bool,
     below: bool,
     domain: bool,
+    add: bool,
     fresh: bool,
     no_index: bool,
     warc: bool,
@@ -105,7 +107,8 @@ def crawl(
 ) -> int:
     """Crawl from the start URLs and make the pages searchable.
 
-    The same command again continues an unfinished crawl, or revisits a finished one. Ctrl-C stops it in good order.
+    The same command again continues an unfinished crawl, or revisits a finished one; so does one without start URLs.
+    Ctrl-C stops it in good order.
     """
     given["start"] += _starts(words)
     if quiet and verbose:
@@ -119,6 +122,8 @@ def crawl(
         chain = _chain(config.storage.chain, no_index=no_index, warc=warc)
         config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
+    if given["start"] and not (add or fresh):
+        _ask_about_another_site(config, directory)
     return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)
 
 
@@ -171,8 +176,47 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
     for mistake in starts.mistakes:
         complain(mistake)
     if not starts.urls:
-        raise UsageError("; ".join((*starts.notes, _NO_START)))
+        earlier = _earlier(config, directory) if not config.crawl.start else None
+        if earlier is None:
+            raise UsageError("; ".join((*starts.notes, _NO_START)))
+        return earlier, starts.notes
     return msgspec.structs.replace(config, crawl=with_starts(config.crawl, starts)), starts.notes
+
+
+def _earlier(config: Config, directory: Path) -> Config | None:
+    """The settings with the start URLs and the scope of the crawl that is in the directory; None: there is none."""
+    from larm.building.scoping import as_before
+    from larm.building.state import last_header
+
+    header = last_header(directory)
+    if header is None:
+        return None
+    crawl = msgspec.structs.replace(config.crawl, start=tuple(header.start_urls))
+    return as_before(msgspec.structs.replace(config, crawl=crawl), header)
+
+
+def _ask_about_another_site(config: Config, directory: Path) -> None:
+    """A start URL of a site that the crawl of the directory has not may be a slip: wrong DIR. Raises UsageError."""
+    from larm.building.readers import normalizer_of
+    from larm.building.state import last_header
+
+    try:
+        header = last_header(directory)
+    except StorageError:  # of a first run that was killed, or worse: who opens it to write knows
+        return
+    if header is None or header.restrict_to:
+        return
+    parse = normalizer_of(config, directory, [*config.crawl.start, *header.start_urls]).parse
+    known = {parse(url).site for url in header.start_urls}
+    new = sorted({url.site for url in map(parse, config.crawl.start)} - known - {""})
+    if not new or not known:
+        return
+    what = f"{directory} has a crawl of {', '.join(sorted(known)[:3])}; {', '.join(new[:3])} is not part of it"
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise UsageError(f"{what}: --add adds it, --dir names another directory")
+    say(what)
+    if not click.confirm("larm: add it to this crawl?", err=True):
+        raise UsageError("nothing was started; --dir names another directory")
 
 
 def _fewer_files(requests: int) -> list[str]:
@@ -223,7 +267,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
     if not quiet:
         for note in (*river.notes[told:], *_left_out(directory, config, river.snapshot())):
             say(note)
-        _summarise(river.snapshot(), ending, clock.wall(), directory)
+        _summarise(river.snapshot(), ending, clock.wall(), directory, verbose=verbose)
     _tell_failed(ending.failed_starts, directory)
     return _status(ending)
 
@@ -237,10 +281,14 @@ def _left_out(directory: Path, config: Config, now: Snapshot) -> list[str]:
         return [str(error)]
 
 
-def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path) -> None:
+def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path, *, verbose: bool) -> None:
+    from larm.monitor.outcome import outcome
     from larm.monitor.summary import summary, summary_lines
 
-    say(f"{ending.reason}: {now.pages_run:,} pages in this run, {now.pages:,} in {directory}")
+    for sentence in outcome(now, ending.reason, str(directory)):
+        say(sentence)
+    if not verbose:
+        return
     try:
         click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)
     except OSError:

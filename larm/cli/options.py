@@ -6,6 +6,7 @@ that ``-strat X`` would be ``-s trat``. `LarmCommand` looks first and names what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -51,6 +52,7 @@ _MODULES = {
     "ctl": "ctl",
     "demo": "demo",
     "export": "export",
+    "init": "init",
     "links": "links",
     "reindex": "reindex",
     "report": "report",
@@ -184,9 +186,16 @@ def config_options(command: Function) -> Function:
 def effective(
     directory: Path, file: Path | None, overrides: Sequence[str], given: Mapping[str, object] | None = None
 ) -> Config:
-    """Command line > ``-s`` > file > defaults. Raises ConfigError."""
+    """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError."""
     own = directory / CONFIG_FILE
-    return load(file or (own if is_there(own) else None), overrides, given)
+    return load(file or (own if is_there(own) else None), overrides, given, defaults=users_file(), environment=os.environ)
+
+
+def users_file() -> Path | None:
+    """``~/.config/larm/config.yaml``, or where XDG_CONFIG_HOME has it; None where it is not there."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    path = Path(folder) / "larm" / CONFIG_FILE
+    return path if is_there(path) else None
 
 
 def existing(directory: Path) -> Path:

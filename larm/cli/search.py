@@ -79,7 +79,7 @@ def search(
     file: Path | None,
     overrides: tuple[str, ...],
     verbose: bool,  # noqa: ARG001
-) -> None:
+) -> int:
     """Find pages by the WORDS, best first.
 
     \b
@@ -103,7 +103,7 @@ def search(
         from larm.search.answer import answer_of
 
         click.echo(as_json(msgspec.to_builtins(answer_of(results, page, first))))
-        return
+        return int(not results.hits)
     from larm.cli.results import Style, lines
 
     style = Style.of_stdout(hyperlinks)
@@ -112,6 +112,7 @@ def search(
             click.echo(line)
     for sentence in _about(results, page, first):
         say(sentence)
+    return int(not results.hits)  # as grep does
 
 
 def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:

@@ -15,7 +15,7 @@ from types import FrameType
 
 INTERRUPTED = 130
 """Exit status: interrupted, can be resumed."""
-_STOPPING = b"\nlarm: stopping (again to leave at once)\n"
+_STOPPING = b"\nlarm: stopping (again to leave at once: what came since the last checkpoint, 5 s, is then fetched again)\n"
 _LEFT = b"\nlarm: left at once; the same command goes on from the last checkpoint\n"
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to show it again
 

@@ -38,12 +38,20 @@ def test_how_a_crawl_ended_is_its_exit_status(larm: Larm, wiring: FakeWiring, en
         assert f"larm: {ending.error}\n" in said.err
 
 
-def test_notes_first_and_a_summary_in_scrapys_names_last(larm: Larm, wiring: FakeWiring) -> None:
+def test_the_end_is_a_few_sentences(larm: Larm, wiring: FakeWiring) -> None:
     said = larm(*CRAWL)
+    assert said.err.splitlines()[-2:] == [
+        "larm: finished: 12 pages in this run, 42 in ., 0:01",
+        "larm: next: 'larm search WORDS --dir .'; all figures: 'larm stats --dir .'",
+    ]
+
+
+def test_notes_first_and_a_summary_in_scrapys_names_last_with_v(larm: Larm, wiring: FakeWiring) -> None:
+    said = larm(*CRAWL, "-v")
     assert said.out == "", "results go to stdout, everything else to stderr"
     lines = said.err.splitlines()
     assert lines[0] == "larm: scope: the hosts of the start URLs"
-    assert "larm: finished: 12 pages in this run, 42 in ." in lines
+    assert "larm: finished: 12 pages in this run, 42 in ., 0:01" in lines
     for expected in (
         "  downloader/request_count: 14",
         "  downloader/response_status_count/200: 12",

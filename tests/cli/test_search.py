@@ -190,11 +190,11 @@ def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeS
     assert answer["hits"][0]["explanation"]["details"][0]["value"] == 0.5
 
 
-def test_nothing_found_is_no_failure(larm: Larm, searcher: type[FakeSearcher]) -> None:
+def test_nothing_found_is_exit_status_1_as_with_grep(larm: Larm, searcher: type[FakeSearcher]) -> None:
     """And what to do then."""
     searcher.results = Results(query="x y", total=0)
     said = larm("search", "x", "y")
-    assert (said.status, said.out) == (0, "")
+    assert (said.status, said.out) == (1, "")
     assert said.err.splitlines()[0] == "larm: nothing found for x y"
     assert len(said.err.splitlines()) == 2
     searcher.results = Results(query="x y", total=0, suggestion="z\x1b[1m", notes=("site: without a host was ignored",))

@@ -173,7 +173,7 @@ def test_a_second_ctrl_c_leaves_the_end_and_the_same_command_completes_it(served
         while "larm-last" in (line := process.wait_for_line("texts of links")):
             assert "ending; Ctrl-C twice leaves at once" in line  # the last checkpoint is not written yet
         process.signal(signal.SIGINT)
-        process.wait_for_line("stopping (again to leave at once)")
+        process.wait_for_line("stopping (again to leave at once: what came since")
         process.signal(signal.SIGINT)
         said = process.end()
     assert said.status == 130

@@ -76,7 +76,7 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
                 process.signal(signal.SIGINT)
 
             log.when(lambda _: (tmp_path / "stats.json").exists() and len(log) > 100, stop)
-            process.wait_for_line("stopping (again to leave at once)")
+            process.wait_for_line("stopping (again to leave at once: what came since")
             process.signal(signal.SIGINT)
             assert process.end().status == 130
         flag.unlink()

@@ -1,0 +1,61 @@
+"""How a run ended, in a few sentences for a person. Pure; the figures behind them are in ``stats.json``, and in ``-v``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from larm.monitor.rates import duration
+from larm.monitor.snapshot import Snapshot
+
+_STATUS = "downloader/response_status_count/"
+_FAILED = "downloader/exception_type_count/"
+_ENDS = {
+    "closespider_pagecount": "stopped at --max-pages",
+    "closespider_timeout": "stopped at --max-time",
+    "shutdown": "stopped",
+    "failed": "failed",
+    "hosts_waiting": "stopped, as all that is left must wait for long",
+}
+_MOST = 6
+"""Kinds of errors that are named."""
+
+
+def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
+    """At most five: pages; what a revisit found; errors by kind; what waits, and why; what to do next."""
+    seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
+    yield f"{_ENDS.get(reason, reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
+    counted = now.counters
+    changed = [
+        f"{counted[name]:,} {word}"
+        for name, word in (
+            ("revisit/changed", "changed"),
+            ("revisit/same_text", "with the same text as before"),
+            ("revisit/unchanged", "unchanged"),
+            ("revisit/gone", "gone"),
+        )
+        if counted.get(name)
+    ]
+    if changed:
+        yield f"revisited: {', '.join(changed)}"
+    errors = sorted(_errors(counted), key=lambda each: -each[0])
+    if errors:
+        more = f" and {len(errors) - _MOST} more kinds" if len(errors) > _MOST else ""
+        said = ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]])
+        yield f"errors: {said}{more}; 'larm links --broken --dir {directory}' says where links to these are"
+    if left := now.queued + now.in_flight:
+        hosts = f", {now.hosts_given_up:,} of whose hosts were given up" if now.hosts_given_up else ""
+        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: the same command goes on"
+    if now.pages and reason != "failed":
+        yield f"next: 'larm search WORDS --dir {directory}'; all figures: 'larm stats --dir {directory}'"
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'s' * (count != 1)}"
+
+
+def _errors(counted: dict[str, int]) -> Iterator[tuple[int, str]]:
+    for name, count in counted.items():
+        if count and name.startswith(_STATUS) and name[len(_STATUS) :] >= "400":
+            yield count, name[len(_STATUS) :]
+        elif count and name.startswith(_FAILED):
+            yield count, name[len(_FAILED) :]

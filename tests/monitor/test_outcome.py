@@ -1,0 +1,33 @@
+"""How a run ended, for a person."""
+
+from __future__ import annotations
+
+from larm.monitor.outcome import outcome
+from larm.monitor.snapshot import Snapshot
+
+
+def said(reason: str = "finished", **figures: object) -> list[str]:
+    return list(outcome(Snapshot(pages=5, **figures), reason, "site"))  # type: ignore[arg-type]
+
+
+def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
+    assert said(pages_run=1)[0] == "finished: 1 page in this run, 5 in site"
+    assert len(said()) == 2
+    counters = {
+        "revisit/changed": 2,
+        "revisit/gone": 1,
+        "downloader/response_status_count/404": 7,
+        "downloader/response_status_count/200": 9,
+        "downloader/exception_type_count/timeout": 8,
+    }
+    every = said("closespider_pagecount", counters=counters, waiting=3, hosts_given_up=1, elapsed=61.0)
+    assert every[0] == "stopped at --max-pages: 0 pages in this run, 5 in site, 1:01"
+    assert every[1] == "revisited: 2 changed, 1 gone"
+    assert every[2].startswith("errors: 8 x timeout, 7 x 404; ")
+    assert every[3].startswith("3 URLs wait for the next run, 1 of whose hosts were given up: ")
+    assert len(every) == 5
+
+
+def test_many_kinds_of_errors_are_counted() -> None:
+    counters = {f"downloader/response_status_count/{status}": 1 for status in range(400, 410)}
+    assert " and 4 more kinds; " in said(counters=counters)[1]
