@@ -1,7 +1,7 @@
 """Fakes for the seams: what a test of your own filter or storage, or of one stage alone, needs around it.
 
 `FakeFetcher` answers from a script, `ListStorage` keeps what it gets, `Drops` collects what a filter drops, `FailingFilter`
-fails, `message`, `lease` and `page` make the values that go through them::
+fails, `FakeSearcher` finds what it is told, `message`, `lease` and `page` make the values that go through them::
 
     drops = Drops()
     assert NoPrinting().sift([message("http://a.localhost/print/1")], drops) == []
@@ -13,12 +13,14 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from larm.errors import StorageError
 from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.hit import Hit
 from larm.model.lease import Lease
 from larm.model.message import START, Known, URLMessage
 from larm.model.outcome import Fetched, Outcome, Refused, Timing
@@ -240,6 +242,31 @@ class FailingFilter:
     def explain(self, message: URLMessage) -> str | None:  # noqa: ARG002
         """None."""
         return None
+
+
+class FakeSearcher:
+    """Implements `larm.seams.Searcher`: answers with these hits, when it may."""
+
+    def __init__(self, name: str, *hits: Hit, statistics: WordStatistics | None = None, total: int | None = None) -> None:
+        """``total``: pages that it says it has found; None: as many as there are hits."""
+        self.name = name
+        self.may = threading.Event()
+        """It answers as long as this is set, as it is in the beginning."""
+        self.may.set()
+        self.asked: list[Asked] = []
+        """What it was asked for pages."""
+        self._hits, self._statistics = hits, statistics
+        self._total = len(hits) if total is None else total
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:  # noqa: ARG002 - it says the same to all
+        """As given, at once."""
+        return self._statistics
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """All of it in one part."""
+        self.asked.append(asked)
+        self.may.wait()
+        yield Findings(searcher=self.name, hits=self._hits, total=self._total, complete=self._total)
 
 
 def normalised(normalizer: URLNormalizer, text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +22,7 @@ from larm.search.searcher import IndexSearcher
 from larm.search.several import SeveralSearchers
 from larm.storage.index import IndexStorage
 from larm.testing.clock import FakeClock
+from larm.testing.fakes import FakeSearcher
 from tests.storage.pages import page
 
 TIDES = "The tide comes in over the causeway. " * 3
@@ -48,26 +48,6 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         index(root / "a", {**first, "http://a.org/tides": TIDES, "http://c.org/both": "A text about eels in ponds."}),
         index(root / "b", {**second, "http://b.org/copy": TIDES, "http://c.org/both": "A text about eels in rivers."}),
     ]
-
-
-class Made:
-    """A searcher that answers with ``parts``, when it may."""
-
-    def __init__(self, name: str, *hits: Hit, statistics: WordStatistics | None = None, total: int = -1) -> None:
-        self.name = name
-        self.may = threading.Event()
-        self.may.set()
-        self.asked: list[Asked] = []
-        self._statistics = statistics
-        self._hits, self._total = hits, total if total >= 0 else len(hits)
-
-    def statistics(self, asked: Asked) -> WordStatistics | None:
-        return self._statistics
-
-    def search(self, asked: Asked) -> Iterator[Findings]:
-        self.asked.append(asked)
-        self.may.wait(60)
-        yield Findings(searcher=self.name, hits=self._hits, total=self._total, complete=self._total)
 
 
 def hit(name: str, score: float, digest: int = 0) -> Hit:
@@ -114,7 +94,7 @@ def test_weights(two: list[Path]) -> None:
 
 
 def test_parts_come_as_they_are_done() -> None:
-    slow, quick = Made("slow", hit("s", 2.0)), Made("quick", hit("q", 1.0))
+    slow, quick = FakeSearcher("slow", hit("s", 2.0)), FakeSearcher("quick", hit("q", 1.0))
     slow.may.clear()
     parts = SeveralSearchers([slow, quick]).search(Asked(query="x"))
     assert next(parts).searcher == "quick"
@@ -123,7 +103,7 @@ def test_parts_come_as_they_are_done() -> None:
 
 
 def test_who_does_not_answer_in_time_is_named() -> None:
-    slow, quick = Made("slow", hit("s", 2.0)), Made("quick", hit("q", 1.0))
+    slow, quick = FakeSearcher("slow", hit("s", 2.0)), FakeSearcher("quick", hit("q", 1.0))
     slow.may.clear()
     results = SeveralSearchers([slow, quick]).results(Asked(query="x", seconds=0.2))
     assert [found.url for found in results] == ["http://q/"]
@@ -141,7 +121,7 @@ def test_an_index_that_is_not_there_does_not_silence_the_others(two: list[Path],
 
 
 def test_one_searcher_is_asked_as_if_alone() -> None:
-    only = Made("only", hit("s", 2.0), total=77)
+    only = FakeSearcher("only", hit("s", 2.0), total=77)
     results = SeveralSearchers([only]).results(Asked(query="x", number=1, page=7))
     assert (results.total, results.exact, results.hits[0].source) == (77, True, "")
     assert only.asked == [Asked(query="x", number=1, page=7)]
@@ -149,7 +129,7 @@ def test_one_searcher_is_asked_as_if_alone() -> None:
 
 def test_several_of_several() -> None:
     """It is a searcher itself."""
-    made = [Made(name, hit(name, score), statistics=WordStatistics(1, {"x": 1})) for score, name in enumerate("abc", 1)]
+    made = [FakeSearcher(name, hit(name, score), statistics=WordStatistics(1, {"x": 1})) for score, name in enumerate("abc", 1)]
     inner: Searcher = SeveralSearchers(made[:2])
     outer = SeveralSearchers([inner, made[2]])
     results = outer.results(Asked(query="x", number=2))
@@ -158,12 +138,12 @@ def test_several_of_several() -> None:
 
 
 def test_a_mistake_of_ours_is_loud() -> None:
-    class Broken(Made):
+    class Broken(FakeSearcher):
         def search(self, asked: Asked) -> Iterator[Findings]:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        SeveralSearchers([Broken("a"), Made("b")]).results(Asked(query="x"))
+        SeveralSearchers([Broken("a"), FakeSearcher("b")]).results(Asked(query="x"))
 
 
 def test_many_threads(two: list[Path]) -> None:

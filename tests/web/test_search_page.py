@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
@@ -137,6 +138,19 @@ def test_a_directory_without_an_index_is_a_sentence(start: Start, harbour: Path,
     alone = start(tmp_path)
     assert alone.get("/search", params={"q": "tide"}).status_code == 503
     assert alone.get("/copy", params={"in": tmp_path.name, "url": "http://a/"}).status_code == 503
+
+
+def test_a_damaged_index_is_a_sentence(start: Start, harbour: Path, library: Path, tmp_path: Path) -> None:
+    """Whatever is wrong with one, the others are searched."""
+    shutil.copytree(library, tmp_path / "broken")
+    (tmp_path / "broken" / "index" / "meta.json").write_bytes(b"\x00{")
+    served = start(harbour, tmp_path / "broken")
+    answer = served.get("/search", params={"q": "tide"})
+    assert answer.status_code == 200
+    assert "broken did not answer: " in answer.text
+    assert "Tide tables" in titles(answer.text)
+    assert served.get("/copy", params={"in": "broken", "url": "http://a/"}).status_code == 503
+    assert served.get("/api/v1/page", params={"in": "broken", "url": "http://a/"}).status_code == 503
 
 
 def test_crawls_below_a_root(start: Start, harbour: Path, library: Path) -> None:
