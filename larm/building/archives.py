@@ -70,6 +70,17 @@ def paths_of(archives: Iterable[str]) -> list[Path]:
     return [Path(file_path(url)) for url in archives]
 
 
+def about_archives(paths: Sequence[Path]) -> str:
+    """What a person should know before it begins. Raises UsageError for a file that is not there."""
+    size = 0
+    for path in paths:
+        try:
+            size += path.stat().st_size
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from error
+    return f"WARC files: {len(paths):,}, {size / 1e6:,.1f} MB, are walked through first"
+
+
 def _is_archive(start: str) -> bool:
     return start.startswith(FILES) and _ARCHIVE.fullmatch(start) is not None
 

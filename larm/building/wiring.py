@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from larm.building.archives import archives_of, offline, paths_of
+from larm.building.archives import about_archives, archives_of, offline, paths_of
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import (
@@ -186,6 +186,8 @@ def _assemble(  # noqa: PLR0915, PLR0917
     notes: list[str] = []
     catalogue = _catalogue(directory, logs, normalizer, counters, notes, undo) if archives else None
     new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []
+    if new_archives:
+        notes.append(about_archives(new_archives))
     if catalogue:  # its addresses are the start URLs
         mission = msgspec.structs.replace(mission, urls=(), starts=(), hosts={FILES})
     folders = file_rules(settings.files, directory, start_urls) if catalogue is None else None

@@ -125,4 +125,6 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
         text = len(self.document.raw_text) + len(self.document.other_text) if self.document else 0
         headers = sum(map(len, self.headers.values()))  # up to 64,000 characters, where a server wants that
         own = 500 + len(self.body) + text + headers + self.links.size
-        return own if self.exchange is None else own + self.exchange.cost
+        if self.exchange is None:
+            return own
+        return own + self.exchange.cost - (len(self.body) if self.exchange.body is self.body else 0)

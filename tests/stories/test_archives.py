@@ -48,7 +48,8 @@ def live(tmp_path: Path) -> Path:
 def test_what_is_in_it_is_what_the_live_crawl_has(live: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     run = run_crawl(again, (live / "warc").as_uri() + "/")
-    assert (run.reason, run.notes) == ("finished", [])
+    assert run.reason == "finished"
+    assert [note.partition(":")[0] for note in run.notes] == ["WARC files"]  # nobody is asked for robots.txt or a contact
     assert pages(again) == pages(live)
     assert links(again) == links(live)
     assert indexed(again) == indexed(live)
@@ -142,6 +143,8 @@ def test_what_is_no_archive_is_refused(web: SyntheticWeb, tmp_path: Path) -> Non
     file.write_bytes(b"nothing")
     with pytest.raises(UsageError, match="WARC files are crawled by themselves"):
         run_crawl(tmp_path / "a", [file.as_uri(), "http://a.localhost/"])
+    with pytest.raises(UsageError, match=r"none\.warc\.gz: No such file"):
+        run_crawl(tmp_path / "a", (tmp_path / "none.warc.gz").as_uri())
     run = run_crawl(tmp_path / "b", file.as_uri())
     assert isinstance(run.ending.error, StorageError)
     assert "no WARC record in it; ARC files are not read" in str(run.ending.error)
