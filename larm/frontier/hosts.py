@@ -25,6 +25,7 @@ from larm.frontier.host import Host
 from larm.frontier.politeness import next_start
 from larm.frontier.saved_host import HostCut, SavedHost, cut_host, decode_host, fill_host
 from larm.frontier.traps.host_traps import HostTraps
+from larm.frontier.traps.saved import traps_of
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
@@ -270,7 +271,7 @@ class HostBook:
         def make_queue(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
             return self._queue(f"trap{number}-{key}", state)
 
-        return HostTraps.of(row, make_queue, self._run)
+        return traps_of(row, make_queue, self._run)
 
     def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
         """Banded where the crawl has an order, or had one when it was saved."""

@@ -12,6 +12,7 @@ import msgspec
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Delayed, Host, OriginRobots
 from larm.frontier.queue_row import QueueRow
+from larm.frontier.traps.saved import row_of
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage
 
@@ -34,7 +35,7 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     saved: float = 0.0
     """Wall time of the cut."""
     traps: bytes = b""
-    """`HostTraps.row`."""
+    """`larm.frontier.traps.saved.row_of`."""
     blocked: bool = False
 
 
@@ -87,7 +88,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         host.dormant,
         host.dormancies,
         wall,
-        host.traps.row() if host.traps is not None else b"",
+        row_of(host.traps) if host.traps is not None else b"",
         host.blocked,
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}

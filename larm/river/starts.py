@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from larm.model.credentials import without_credentials
 from larm.model.message import URLMessage
@@ -54,24 +54,7 @@ class StartWatch:
 
     def ended(self, landed: Landed, *, retry: bool) -> None:
         """A page has landed; ``retry``: it is tried again."""
-        message = landed.lease.message
-        if not self._open or message.depth:
-            return
-        with self._lock:
-            start = self._find_locked(message.url)
-            if start is None:
-                return
-            match landed.outcome:
-                case Fetched() | NotModified() if "larm/set_aside" not in landed.counts:
-                    self._done_locked(message.url)
-                case Fetched() | NotModified():
-                    start.cause = "set aside, as the process ended while it was read, more than once"
-                case Moved() as moved:
-                    self._moved_locked(start, moved, landed)
-                case outcome:
-                    tried = f", {message.tries + 1} times" if message.tries else ""
-                    later = "; the next run tries it again" if retry else ""
-                    start.cause = cause_of(outcome, self._clock.wall()) + tried + later
+        self._told(landed.lease.message, lambda start: self._ended_locked(start, landed, retry=retry))
 
     def robots(self, host: str, scheme: str, outcome: Outcome | None) -> None:
         """A robots.txt could not be had, or not yet; None: it was."""
@@ -93,18 +76,7 @@ class StartWatch:
 
     def dropped(self, message: URLMessage, name: str, reason: str) -> None:
         """A filter, by its name, has dropped a message, for this reason."""
-        if not self._open or message.depth:
-            return
-        with self._lock:
-            start = self._find_locked(message.url)
-            if start is None:
-                return
-            if name != "visited":
-                start.cause = _SAID.get(name, f"dropped by the filter {name}: {{}}").format(reason)
-            elif any(url.fingerprint == message.url.fingerprint for url in start.chain[:-1]):
-                start.cause = f"it redirects in a circle, {_COOKIE}"
-            else:
-                self._done_locked(message.url)  # another way led there before
+        self._told(message, lambda start: self._dropped_locked(start, message.url, name, reason))
 
     # -- the main thread
 
@@ -113,10 +85,38 @@ class StartWatch:
         with self._lock:
             return [self._line_locked(self._open[url]) for url in self._urls if url in self._open and self._why_locked(url)]
 
+    def _told(self, message: URLMessage, change: Callable[[_Start], object]) -> None:
+        """Change the start URL that a message belongs to, if it does."""
+        if not self._open or message.depth:
+            return
+        with self._lock:
+            start = self._open.get(self._of.get(message.url.access, ""))
+            if start is not None:
+                change(start)
+
     # -- under the lock
 
-    def _find_locked(self, url: Url) -> _Start | None:
-        return self._open.get(self._of.get(url.access, ""))
+    def _ended_locked(self, start: _Start, landed: Landed, *, retry: bool) -> None:
+        message = landed.lease.message
+        match landed.outcome:
+            case Fetched() | NotModified() if "larm/set_aside" not in landed.counts:
+                self._done_locked(message.url)
+            case Fetched() | NotModified():
+                start.cause = "set aside, as the process ended while it was read, more than once"
+            case Moved() as moved:
+                self._moved_locked(start, moved, landed)
+            case outcome:
+                tried = f", {message.tries + 1} times" if message.tries else ""
+                later = "; the next run tries it again" if retry else ""
+                start.cause = cause_of(outcome, self._clock.wall()) + tried + later
+
+    def _dropped_locked(self, start: _Start, url: Url, name: str, reason: str) -> None:
+        if name != "visited":
+            start.cause = _SAID.get(name, f"dropped by the filter {name}: {{}}").format(reason)
+        elif any(each.fingerprint == url.fingerprint for each in start.chain[:-1]):
+            start.cause = f"it redirects in a circle, {_COOKIE}"
+        else:
+            self._done_locked(url)  # another way led there before
 
     def _done_locked(self, url: Url) -> None:
         start = self._open.pop(self._of[url.access])

@@ -15,7 +15,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
-from larm.frontier.traps.desk import left_at
+from larm.frontier.traps.told import left_at
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage

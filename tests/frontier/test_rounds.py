@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from larm.frontier.traps.saved import row_of
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.webs.table import SITES, TRAPS
 from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
@@ -206,9 +207,9 @@ def test_a_record_that_leaves_the_memory_comes_back_as_it_was(store: BlockStore,
         with walk.rig.book.lock:
             host = walk.rig.book.get_locked("a.test")
             if host.traps is not None:
-                row = host.traps.row()
+                row = row_of(host.traps)
                 host.traps = walk.rig.book._traps("a.test", row)
-                assert host.traps.row() == row
+                assert row_of(host.traps) == row
 
     other_store = BlockStore(tmp_path / "other")
     try:

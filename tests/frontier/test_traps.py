@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from larm.config import TrapsFilter as Settings
 from larm.frontier.hosts import ROW
 from larm.frontier.saved_host import decode_host
-from larm.frontier.traps.desk import left_at
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State
-from larm.frontier.traps.saved import decode_traps
+from larm.frontier.traps.saved import decode_traps, row_of, traps_of
+from larm.frontier.traps.told import left_at
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, encode_messages
@@ -147,7 +147,7 @@ def test_views_at_one_path_are_told_apart(traps: HostTraps, store: BlockStore) -
     assert "/git?a=history&h" in closed(traps)
     assert holder(traps, "/git?a=blob;h=999") is None
     assert holder(traps, "/git?a=blame;h=999") == "/git?a=blame&h"
-    assert holder(HostTraps.of(traps.row(), maker(store)), "/git?a=blob;h=999") is None
+    assert holder(traps_of(row_of(traps), maker(store)), "/git?a=blob;h=999") is None
 
 
 # -- newcomers
@@ -173,7 +173,7 @@ def test_newcomers_are_few(traps: HostTraps, store: BlockStore) -> None:
     strike(traps, *(f"/{number}" for number in range(200)))
     passed = sum(let_through(traps, f"/{'x' * number}/1") for number in range(1, 1_000))
     assert 200 <= passed <= 400
-    assert HostTraps.of(traps.row(), maker(store)).newcomers == traps.newcomers == passed
+    assert traps_of(row_of(traps), maker(store)).newcomers == traps.newcomers == passed
 
 
 def test_nothing_passes_a_trap(traps: HostTraps) -> None:
@@ -250,8 +250,8 @@ def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -
                 traps.hold(*found, message(HOST + address, depth=1))
         else:
             traps.learn(read(address, stale=what == "stale", simhash=number + 1), given)
-    again = HostTraps.of(traps.row(), make)
-    assert again.row() == traps.row()
+    again = traps_of(row_of(traps), make)
+    assert row_of(again) == row_of(traps)
     assert again.report() == traps.report()
     assert (again.read, again.held, again.active or True) == (traps.read, traps.held, traps.active or True)
     for form, number, _ in steps:
@@ -265,11 +265,11 @@ def test_it_is_bounded(traps: HostTraps) -> None:
         traps.learn(read(address, stale=number % 3 > 0, simhash=number + 1), SETTINGS)
         strike(traps, address)
     assert len(traps.records) <= 4_096
-    assert len(traps.row()) < 500_000
+    assert len(row_of(traps)) < 500_000
 
 
 def test_an_empty_one_has_a_row() -> None:
-    assert HostTraps.of(b"", maker(None)).row() == b""  # type: ignore[arg-type]
+    assert row_of(traps_of(b"", maker(None))) == b""  # type: ignore[arg-type]
 
 
 def test_a_row_of_an_earlier_larm_keeps_its_counts() -> None:

@@ -26,17 +26,16 @@ from larm.frontier.hosts import HostBook
 from larm.frontier.traps.host_traps import BEYOND, HostTraps
 from larm.frontier.traps.limits import odd
 from larm.frontier.traps.records import PatternRecord, State
+from larm.frontier.traps.resumed import reopen, resume
 from larm.frontier.traps.rounds import next_step, undecided
+from larm.frontier.traps.told import TOLD, left_at, why_held
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
-from larm.model.left import HostLeft, PatternLeft
+from larm.model.left import HostLeft
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.novelty import Novelty
 from larm.model.url_shape import Parts, number_of, parts_of
 from larm.seams import Drop
-
-_TOLD = 20
-"""Hosts of which people are told what is left, those with the most; and patterns of each."""
 
 _AGAIN = 256
 """Pages of a host after which it is asked again whether it can afford now to decide what was put off."""
@@ -144,7 +143,7 @@ class TrapDesk:
         if limit is not None:
             why = f"beyond {limit}"
         elif found is not None:
-            why = f"pattern {found[1].text} {_STATES[found[1].state]}"
+            why = why_held(found[1])
         else:
             return None
         return f"held back: {why}" if held else f"a new address like it is held back: {why}"
@@ -193,31 +192,13 @@ class TrapDesk:
         traps = host.traps
         if traps is None:
             return
-        before = traps.limits.start, traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
+        start = traps.limits.start
         traps.limits.start |= host.key in self._starts
-        for record in traps.records.values():
-            if self._is_free(record):
-                record.leaving, record.sifting, record.forced = record.held, False, self._release
-            if record.closed and record.state is not State.LIMIT:
-                if not self._rule:
-                    record.open()
-                elif traps.rule != self._rule:
-                    record.state, record.failures = State.CLOSED, 0
-        traps.rule = self._rule
-        traps.counted = undecided(traps)
+        changed = resume(traps, self._settings, self._rule, release=self._release)
         self._held_locked(host, traps)
         self._growing_locked(host, traps)
-        now = traps.limits.start, traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
-        if now != before:  # what is changed stays in memory, and all hosts come here
+        if changed or traps.limits.start != start:  # what is changed stays in memory, and all hosts come here
             self._book.changed_locked(host)
-
-    def _is_free(self, record: PatternRecord) -> bool:
-        if self._release:
-            return True
-        if record.state is State.LIMIT:
-            name, _, value = record.text.removeprefix("filters.traps.").partition(": ")
-            return not self._settings.limits or value != str(getattr(self._settings, name, None))
-        return not self._rule
 
     def pull(self, starts: Sequence[URLMessage]) -> list[URLMessage]:
         """Those of the start URLs that are held back: they go on at once. Before any other thread runs."""
@@ -247,17 +228,8 @@ class TrapDesk:
 
     def reopen_locked(self, host: Host, pattern: str) -> None:
         """All that is held back by it is asked for, and it begins anew; in `HostQueues.rouse`."""
-        traps = host.traps
-        if traps is None:
-            return
-        for key, record in traps.records.items():
-            if record.text == pattern:
-                if traps.current == key:
-                    traps.current, traps.round = 0, None
-                record.leaving, record.sifting, record.forced = record.held, False, True
-                if record.state is not State.LIMIT:
-                    record.open()
-        traps.counted = undecided(traps)
+        if host.traps is not None:
+            reopen(host.traps, pattern)
 
     # -- what people are told
 
@@ -265,7 +237,7 @@ class TrapDesk:
         """What is held back, of those hosts that hold back most of it."""
         with self._book.lock:
             held = dict(self._held)
-        keys = nlargest(_TOLD, held, key=held.__getitem__)
+        keys = nlargest(TOLD, held, key=held.__getitem__)
         self._book.warm(keys)
         with self._book.lock:
             hosts = [host for key in keys if (host := self._book.find_locked(key)) is not None]
@@ -337,14 +309,6 @@ class TrapDesk:
         self._log([f"# {line}" for line in lines])
 
 
-_STATES = {
-    State.OPEN: "does not change the text",
-    State.CLOSED: "went on without anything new; what it holds back is asked for when its host has nothing else to do",
-    State.TRAP: "is a trap: it went on and on without anything new (larm crawl --parked fetches what it holds back)",
-    State.SAME: "does not change the text (larm crawl --parked fetches what it holds back)",
-}
-
-
 def exempt(message: URLMessage, *, start: bool = True) -> bool:
     """What was stored before is asked for again, start URLs are what a person wants, and a disk has an end."""
     return (
@@ -352,16 +316,6 @@ def exempt(message: URLMessage, *, start: bool = True) -> bool:
         or message.url.host == FILES
         or (start and message.depth == 0 and message.link_type != REDIRECT)
     )
-
-
-def left_at(host: Host) -> HostLeft:
-    """What a host holds back."""
-    traps = host.traps
-    if traps is None:
-        return HostLeft(host.key)
-    report = traps.report()
-    patterns = [PatternLeft(text, state, held) for text, state, held in report[:_TOLD]]
-    return HostLeft(host.key, traps.held, traps.over, tuple(patterns), tuple(sorted(traps.parameters.empty)))
 
 
 def _limit_record(traps: HostTraps, limit: str) -> tuple[int, PatternRecord]:

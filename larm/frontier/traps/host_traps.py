@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 
 from larm.config import TrapsFilter as Settings
-from larm.frontier.queue_row import QueueRow
 from larm.frontier.traps.choices import Choices
 from larm.frontier.traps.limits import HostLimits
 from larm.frontier.traps.parameters import HostParameters
 from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
-from larm.frontier.traps.saved import SavedRecord, SavedTraps, decode_traps, encode_traps
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
@@ -34,7 +32,7 @@ _SHARPER = (1.0, 1.0, 1.0, 0.8, 0.6)
 _TRIES, _NEWCOMERS = ENOUGH, 200
 """Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
 of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
-_WARM = 64
+WARM = 64
 """Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
@@ -47,9 +45,7 @@ class HostTraps:
 
     __slots__ = (
         "_make_queue",
-        "_run",
         "_struck",
-        "_warm",
         "active",
         "choices",
         "counted",
@@ -65,14 +61,16 @@ class HostTraps:
         "round",
         "rounds",
         "rule",
+        "run",
         "searched",
+        "warm",
     )
 
     def __init__(self, make_queue: MakeQueue, run: int = 0) -> None:
-        """``run``: a number that no other process has."""
         # constant after construction
         self._make_queue = make_queue
-        self._run = run
+        self.run = run
+        """A number that no other process has."""
         # all else changes under the lock
         self.records: dict[int, PatternRecord] = {}
         """By key; also of parameters that mean nothing, and of limits."""
@@ -100,7 +98,8 @@ class HostTraps:
         """Addresses that all rounds have cost."""
         self.counted = False
         """The host has something to decide, and counts as a message of the crawl until that is done."""
-        self._warm = _WARM
+        self.warm = WARM
+        """Pages of this run, at most `WARM`, that count for nothing."""
         # not saved
         self.active = False
         """Something may have to be held back."""
@@ -110,7 +109,7 @@ class HostTraps:
 
     def strike(self, page: str, settings: Settings) -> list[str]:
         """A page (its access URL) that said nothing new has brought an address that nobody had seen; lines for the log."""
-        if page in self._struck or self._warm < _WARM:
+        if page in self._struck or self.warm < WARM:
             return []
         self._struck = [*self._struck[1 - _STRUCK :], page]
         return self._judge_all(self._patterns(self._meant(parts_of(page))), False, settings)
@@ -195,13 +194,13 @@ class HostTraps:
         self.limits.count_page(self.read)
         parts = parts_of(read.url.access)
         self.choices.learn(parts)
-        if self.round is not None and self._warm >= _WARM:
+        if self.round is not None and self.warm >= WARM:
             self.round.read += 1
             self.round.fresh += not read.stale
         lines = [f"parameter {name} does not change the text" for name in self.parameters.learn(read, parts)]
         self.active |= bool(lines)
-        if self._warm < _WARM:
-            self._warm += 1
+        if self.warm < WARM:
+            self.warm += 1
         elif not read.stale and self.records:  # good sites have no records
             own = self._patterns(self._meant(parts))
             if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
@@ -270,88 +269,3 @@ class HostTraps:
     def queues(self) -> Iterator[CachingQueue[URLMessage]]:
         """All that have something on disk or in memory."""
         return (record.parked for record in self.records.values() if record.parked is not None)
-
-    def row(self) -> bytes:
-        """All of it, for the host's row; empty where nothing has come in."""
-        if not (self.limits.urls or self.read or self.records):
-            return b""
-        return encode_traps(
-            SavedTraps(
-                self.rule,
-                self.limits.urls,
-                self.read,
-                {key: _saved(record) for key, record in self.records.items()},
-                dict(self.limits.paths),
-                dict(self.parameters.counts),
-                dict(self.parameters.claims),
-                self.newcomers,
-                dict(self.choices.values),
-                self.current,
-                self.round,
-                sorted(self.pulled),
-                list(self.limits.linking),
-                self.over,
-                self.limits.start,
-                self.limits.grows,
-                self.limits.mark,
-                self.counted,
-                self.rounds,
-                self.failed,
-                self.searched,
-                self._run,
-                self._warm,
-            )
-        )
-
-    @classmethod
-    def of(cls, row: bytes, make_queue: MakeQueue, run: int = 0) -> HostTraps:
-        """From its row. Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
-        made = cls(make_queue, run)
-        if not row:
-            return made
-        saved = decode_traps(row)
-        made.rule, made.read, made.newcomers, made.over = saved.rule, saved.read, saved.newcomers, saved.over
-        made.limits.urls, made.limits.paths, made.limits.start = saved.urls, dict(saved.paths), saved.start
-        made.limits.grows, made.limits.mark = saved.grows, saved.mark
-        made.limits.linking = dict.fromkeys(saved.linking)
-        parameters = made.parameters
-        parameters.counts, parameters.claims = saved.parameters, saved.claims
-        made.choices = Choices(saved.choices)
-        made.records = {key: _restored(key, each, make_queue) for key, each in saved.records.items()}
-        made.current, made.round = saved.current, saved.round
-        made.counted, made.rounds, made.failed, made.searched = saved.counted, saved.rounds, saved.failed, saved.searched
-        made.active = any(each.closed for each in made.records.values()) or bool(made.parameters.counts)
-        made.pulled = set(saved.pulled)
-        made._warm = saved.warm if saved.run == run else 0 if saved.read else _WARM
-        return made
-
-
-def _saved(record: PatternRecord) -> SavedRecord:
-    judged, news = record.saved()
-    if record.parked is None:
-        return SavedRecord(record.text, record.breadth, judged, news, record.state, record.tried)
-    return SavedRecord(
-        record.text,
-        record.breadth,
-        judged,
-        news,
-        record.state,
-        record.tried,
-        record.leaving,
-        record.failures,
-        QueueRow.of(record.parked.snapshot()),
-        record.sifting,
-        record.native,
-        record.forced,
-    )
-
-
-def _restored(key: int, saved: SavedRecord, make_queue: MakeQueue) -> PatternRecord:
-    record = PatternRecord(saved.text, saved.breadth)
-    record.restore(saved.judged, saved.news)
-    record.state, record.tried = State(saved.state), saved.tried
-    record.leaving, record.failures = saved.leaving, saved.failures
-    record.sifting, record.native, record.forced = saved.sifting, saved.native, saved.forced
-    if saved.queue is not None:
-        record.parked = make_queue(key, saved.queue.state())
-    return record

@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from larm.frontier.queue_row import QueueRow
-from larm.frontier.traps.records import PathRecord, Round
+from larm.frontier.traps.choices import Choices
+from larm.frontier.traps.host_traps import WARM, HostTraps, MakeQueue
+from larm.frontier.traps.records import PathRecord, PatternRecord, Round, State
 
 
 class SavedRecord(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -62,7 +64,9 @@ class _Older(msgspec.Struct, array_like=True, frozen=True):
     paths: dict[int, PathRecord]
 
 
-encode_traps = msgspec.msgpack.Encoder().encode
+_PLAIN = ("rule", "read", "newcomers", "over", "current", "round", "counted", "rounds", "failed", "searched", "run", "warm")
+"""What has the same name and form in `HostTraps`."""
+_encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(SavedTraps).decode
 _decode_older = msgspec.msgpack.Decoder(_Older).decode
 
@@ -74,3 +78,74 @@ def decode_traps(row: bytes) -> SavedTraps:
     except msgspec.ValidationError:
         older = _decode_older(row)
         return SavedTraps(0, older.urls, 0, {}, older.paths, {}, {}, 0, {})
+
+
+def row_of(traps: HostTraps) -> bytes:
+    """All of it, for the host's row; empty where nothing has come in."""
+    limits, parameters = traps.limits, traps.parameters
+    if not (limits.urls or traps.read or traps.records):
+        return b""
+    return _encode(
+        SavedTraps(
+            **{name: getattr(traps, name) for name in _PLAIN},
+            urls=limits.urls,
+            paths=limits.paths,
+            linking=list(limits.linking),
+            start=limits.start,
+            grows=limits.grows,
+            mark=limits.mark,
+            records={key: _saved(record) for key, record in traps.records.items()},
+            parameters=parameters.counts,
+            claims=parameters.claims,
+            choices=traps.choices.values,
+            pulled=sorted(traps.pulled),
+        )
+    )
+
+
+def traps_of(row: bytes, make_queue: MakeQueue, run: int = 0) -> HostTraps:
+    """From its row. Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
+    made = HostTraps(make_queue, run)
+    if not row:
+        return made
+    saved = decode_traps(row)
+    for name in _PLAIN:
+        setattr(made, name, getattr(saved, name))
+    limits, parameters = made.limits, made.parameters
+    limits.urls, limits.paths, limits.linking = saved.urls, saved.paths, dict.fromkeys(saved.linking)
+    limits.start, limits.grows, limits.mark = saved.start, saved.grows, saved.mark
+    parameters.counts, parameters.claims = saved.parameters, saved.claims
+    made.choices, made.pulled = Choices(saved.choices), set(saved.pulled)
+    made.records = {key: _restored(key, each, make_queue) for key, each in saved.records.items()}
+    made.active = any(each.closed for each in made.records.values()) or bool(parameters.counts)
+    made.run = run
+    if saved.run != run:
+        made.warm = 0 if saved.read else WARM
+    return made
+
+
+def _saved(record: PatternRecord) -> SavedRecord:
+    judged, news = record.saved()
+    made = SavedRecord(record.text, record.breadth, judged, news, record.state, record.tried)
+    if record.parked is None:
+        return made
+    return msgspec.structs.replace(
+        made,
+        leaving=record.leaving,
+        failures=record.failures,
+        queue=QueueRow.of(record.parked.snapshot()),
+        sifting=record.sifting,
+        native=record.native,
+        forced=record.forced,
+    )
+
+
+def _restored(key: int, saved: SavedRecord, make_queue: MakeQueue) -> PatternRecord:
+    record = PatternRecord(saved.text, saved.breadth)
+    record.restore(saved.judged, saved.news)
+    record.state, record.tried = State(saved.state), saved.tried
+    record.leaving, record.failures = saved.leaving, saved.failures
+    record.sifting, record.native, record.forced = saved.sifting, saved.native, saved.forced
+    if saved.queue is not None:
+        record.parked = make_queue(key, saved.queue.state())
+    return record

@@ -1,0 +1,50 @@
+"""What was held back by rules that are others now, or by a pattern that is reopened, goes on. Pure; under the book's lock."""
+
+from __future__ import annotations
+
+from larm.config import TrapsFilter as Settings
+from larm.frontier.traps.host_traps import HostTraps
+from larm.frontier.traps.records import PatternRecord, State
+from larm.frontier.traps.rounds import undecided
+
+
+def resume(traps: HostTraps, settings: Settings, rule: int, *, release: bool) -> bool:
+    """Of an earlier run; whether anything is different now. ``rule``: as `HostTraps.rule`, 0 where repetition is not asked for.
+
+    ``release``: all of it goes on.
+    """
+    before = traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
+    for record in traps.records.values():
+        if release or _is_free(record, settings, rule):
+            _let_go(record, forced=release)
+        if record.closed and record.state is not State.LIMIT:
+            if not rule:
+                record.open()
+            elif traps.rule != rule:
+                record.state, record.failures = State.CLOSED, 0
+    traps.rule = rule
+    traps.counted = undecided(traps)
+    return before != (traps.rule, traps.counted, [record.leaving for record in traps.records.values()])
+
+
+def reopen(traps: HostTraps, pattern: str) -> None:
+    """All that is held back by the pattern of this text goes on, and it begins anew."""
+    for key, record in traps.records.items():
+        if record.text == pattern:
+            if traps.current == key:
+                traps.current, traps.round = 0, None
+            _let_go(record, forced=True)
+            if record.state is not State.LIMIT:
+                record.open()
+    traps.counted = undecided(traps)
+
+
+def _is_free(record: PatternRecord, settings: Settings, rule: int) -> bool:
+    if record.state is State.LIMIT:
+        name, _, value = record.text.removeprefix("filters.traps.").partition(": ")
+        return not settings.limits or value != str(getattr(settings, name, None))
+    return not rule
+
+
+def _let_go(record: PatternRecord, *, forced: bool) -> None:
+    record.leaving, record.sifting, record.forced = record.held, False, forced
