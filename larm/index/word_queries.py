@@ -29,6 +29,8 @@ from larm.index.tree import Phrase, Word
 from larm.index.units import Unit, units_of, with_names
 
 _TITLE, _URL = {fields.TITLE: 1.0}, {fields.URL_WORDS: 1.0}
+_PREFIXING = "\u0590"
+"""From Hebrew and Arabic on, forms of a word need not begin alike."""
 _TYPED_ALONE = frozenset((fields.URL_WORDS, fields.DESCRIPTION, fields.OTHER))
 """Where other forms are not looked for: there they say little, and menus have many of them."""
 _NEAR_IN = (fields.TITLE, fields.HEADINGS, fields.MAIN)
@@ -238,7 +240,7 @@ class WordQueries:
 
 def _likeness(unit: Unit, form: str) -> float:
     """Of a form to the word: the less they have in common, the likelier it is another word with the same stem."""
-    if not unit.words:
+    if not unit.words or unit.words[0][0] >= _PREFIXING:
         return 1.0
     word = unit.words[0]
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, form, strict=False)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -34,3 +34,16 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+def corrected(results: Results, again: Callable[[str], Results]) -> Results:
+    """Where nothing was found, what another spelling finds, and a note that says so; ``again`` asks for that."""
+    if results.total or not results.suggestion:
+        return results
+    better = again(results.suggestion)
+    if not better.total:
+        return results
+    note = f"nothing found for {results.query}; these pages are for {results.suggestion}"
+    return msgspec.structs.replace(
+        better, query=results.query, notes=(note, *better.notes), suggestion="", took=results.took + better.took
+    )

@@ -26,7 +26,7 @@ from larm.search.marks import Marks
 from larm.search.own_score import OwnScore
 from larm.search.query import parse_question
 from larm.search.ranked import Ranker
-from larm.search.results import Results
+from larm.search.results import Results, corrected
 from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
 
@@ -61,9 +61,16 @@ class IndexSearcher:
         Anything may be typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the
         user's fails.
         """
-        found = self.find(Asked(query=words, number=n, page=page, explain=explain))
+
+        def once(text: str) -> Results:
+            return self._results(Asked(query=text, number=n, page=page, explain=explain))
+
+        return corrected(once(words), once)
+
+    def _results(self, asked: Asked) -> Results:
+        found = self.find(asked)
         return Results(
-            query=words,
+            query=asked.query,
             total=found.total,
             complete=found.complete,
             hits=found.hits,

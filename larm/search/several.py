@@ -19,7 +19,7 @@ from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked, Findings, WordStatistics, summed
 from larm.seams import Clock, Searcher
 from larm.search.merging import Merging
-from larm.search.results import Results
+from larm.search.results import Results, corrected
 from larm.search.searcher import MOST_HITS
 
 _Answer = TypeVar("_Answer")
@@ -39,6 +39,9 @@ class SeveralSearchers:
 
     def results(self, asked: Asked) -> Results:
         """One page of results of all of them. Never raises for what a searcher does."""
+        return corrected(self._results(asked), lambda text: self._results(msgspec.structs.replace(asked, query=text)))
+
+    def _results(self, asked: Asked) -> Results:
         began = self._clock.monotonic()
         merging = Merging(asked, [each.name for each in self._searchers], self._weights)
         for part in self.search(asked):

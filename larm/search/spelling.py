@@ -24,6 +24,7 @@ _SHORTEST = 4  # letters; shorter words have too many neighbours
 _LONG = 6  # from this length on two slips are likely enough
 _KEPT = 3  # neighbours of a word
 _CHANGED = 4  # words of a query
+_SIGNS = frozenset("._-/$@#:\\")  # before a word that is a name
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _TRIED = 8  # suggestions for a query
 
@@ -81,6 +82,8 @@ def suggestions(text: str, words: Sequence[str], spans: Sequence[Span], vocabula
     for word in dict.fromkeys(words):
         count = vocabulary.pages(word)
         found = neighbours(word, count, vocabulary)
+        if count or any(span.word == word and _is_name(text, span) for span in spans):
+            found = [each for each in found if " " not in each.text]
         if found and len(options) < _CHANGED:
             options[word] = [Neighbour(log(count), 0.0, word), *found] if count else found
     spans = [span for span in spans if span.word in words]
@@ -95,6 +98,12 @@ def suggestions(text: str, words: Sequence[str], spans: Sequence[Span], vocabula
             found_texts[text[: left.end] + text[right.start :]] = log(pages) - _SLIP, _SLIP
     found_texts.pop(text, None)
     return sorted([Suggestion(score, cost, new) for new, (score, cost) in found_texts.items()], reverse=True)
+
+
+def _is_name(text: str, span: Span) -> bool:
+    """``.gitignore``, ``NoneType``: its words are found anyway, and nobody means them apart."""
+    typed = text[span.start : span.end]
+    return typed[1:].lower() != typed[1:] or text[max(0, span.start - 1) : span.start] in _SIGNS
 
 
 def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]:

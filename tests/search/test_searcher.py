@@ -15,7 +15,10 @@ import larm
 from larm import config
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.units import ByteSize
+from larm.model.findings import Asked
 from larm.search.searcher import IndexSearcher
+from larm.search.several import SeveralSearchers
+from larm.search.shared import SharedSearcher
 from larm.storage.index import IndexStorage
 from tests.storage.pages import page
 
@@ -190,8 +193,13 @@ def test_a_bad_query_is_answered_and_explained(crawl: Path) -> None:
 
 
 def test_another_spelling(crawl: Path) -> None:
+    """Where nothing was found, its pages are shown at once."""
     results = IndexSearcher(crawl).search("site:a.org Craweler fsat")
-    assert (results.total, results.suggestion) == (0, "site:a.org Crawler fast")
+    assert (results.total, results.suggestion, results.query) == (2, "", "site:a.org Craweler fsat")
+    assert results.notes[0] == "nothing found for site:a.org Craweler fsat; these pages are for site:a.org Crawler fast"
+    assert IndexSearcher(crawl).search("Craweler manual").suggestion == "Crawler manual"
+    several = SeveralSearchers([SharedSearcher("a", lambda: IndexSearcher(crawl))])
+    assert several.results(Asked(query="Craweler")).total == 2
     assert IndexSearcher(crawl).search("crawler").suggestion == ""
 
 

@@ -152,3 +152,9 @@ def test_a_spelling_that_finds_no_more_is_not_suggested(found: int) -> None:
 def test_what_is_suggested_always_finds_more(text: str) -> None:
     better = meant(text)
     assert better == "" or total_of(better) > total_of(text)
+
+
+@pytest.mark.parametrize("text", [".fulltext", "FullText", "full_fulltext"])
+def test_a_name_is_not_broken(text: str) -> None:
+    """Its words are found anyway, and nobody means them apart."""
+    assert meant(text) == ""

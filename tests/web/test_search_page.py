@@ -46,7 +46,12 @@ def test_notes_and_spelling(server: Served) -> None:
     assert "site: was taken for a word: not followed by a host" in answer
     answer = server.get("/search", params={"q": "zzzz"}).text
     assert "Nothing found" in answer
-    assert 'Did you mean <a href="/search?q=causeway">causeway</a>' in server.get("/search", params={"q": "causewya"}).text
+    answer = server.get("/search", params={"q": "causewya"}).text
+    assert "nothing found for causewya; these pages are for causeway" in answer
+    assert "<mark>" in answer
+    answer = server.get("/search", params={"q": "causewya tide"}).text
+    assert "Did you mean <a" in answer
+    assert ">causeway tide</a>" in answer
 
 
 def test_why_it_was_found(server: Served) -> None:
