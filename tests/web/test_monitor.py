@@ -135,14 +135,18 @@ def test_what_is_wrong_in_the_form(start: Start, tmp_path: Path, fields: dict[st
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-def test_a_crawl_that_can_not_begin_says_why(server: Served, owner: httpx.Client) -> None:
-    """The crawl of the fixture was made with settings that stand in no config.yaml."""
-    answer = owner.post("/crawls/harbour/start")
-    assert answer.status_code == 409
-    assert "no start URL" in answer.text
-    answer = owner.post("/api/v1/start", json={"name": "harbour"})
+def test_a_crawl_that_can_not_begin_says_why(start: Start, tmp_path: Path) -> None:
+    """What ``larm crawl`` would say there."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "config.yaml").write_text("crawl: {max_pages: 1}\n")
+    server = start(tmp_path / "empty")
+    with signed_in(server) as owner:
+        answer = owner.post("/crawls/empty/start")
+        assert answer.status_code == 409
+        assert "no start URL" in answer.text
+        answer = owner.post("/api/v1/start", json={"name": "empty"})
     assert (answer.status_code, answer.headers["content-type"]) == (409, "application/problem+json")
-    answer = server.client.post("/api/v1/start", json={"name": "harbour"})
+    answer = server.client.post("/api/v1/start", json={"name": "empty"})
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
     answer = server.get("/api/v1/page?url=" + "x" * 50_000)
     assert (answer.status_code, answer.headers["content-type"]) == (414, "application/problem+json")
