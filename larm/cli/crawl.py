@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from larm.building.start_urls import may_be_start, read_starts, with_starts
 from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
 from larm.cli.terminal import complain, is_terminal, say
-from larm.errors import StorageError, UsageError
+from larm.errors import ConfigError, StorageError, UsageError
 from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
@@ -157,10 +156,12 @@ def _command_line(given: Mapping[str, Any], *, unrestricted: bool, scope: Sequen
         values |= {"crawl.restrict_to": ".*", "crawl.scope": ""}
     elif given["restrictto"] is not None:
         values["crawl.scope"] = ""  # whatever config.yaml has
+        from larm.filters.scope import ScopeFilter
+
         try:
-            re.compile(given["restrictto"])
-        except re.error as error:
-            raise UsageError(f"-restrictto {given['restrictto']}: wrong expression: {error}") from error
+            ScopeFilter(given["restrictto"])
+        except ConfigError as error:
+            raise UsageError(f"-restrictto {given['restrictto']}: {str(error).partition(': ')[2]}") from error
     if given["hostresolver"]:
         values["urls.host_resolver"] = str(Path(given["hostresolver"]).absolute())  # in config.yaml: relative to the directory
     return values

@@ -5,19 +5,25 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from larm.building.readers import normalizer_of
 from larm.building.state import ALIASES, LOGS, PAGES, QUEUES
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
+from larm.enquiries.afterwards import current_scope
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.kit.disk.files import is_there
 from larm.model import hollow
 from larm.model.cuts import sentence, was_cut
 from larm.model.left import growing, sentences
+from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
+from larm.storage.log import LINKS_LOG
 
+_STARTS, _NAMED, _LINES = 100, 3, 100_000
+"""Start URLs that are looked at, and named; lines of links.log in which their links are looked for."""
 _ASKED = 10_000
 """Links outside that are looked at, whether a longer expression would have them."""
 
@@ -27,7 +33,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said = [cut_sentence(directory)] if was_cut(now.counters) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
-    said += [_all_outside(directory, settings, now)]
+    said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
     return [each for each in said if each]
 
@@ -36,6 +42,42 @@ def cut_sentence(directory: Path) -> str:
     """What is missing of pages, and how to get it; empty where nothing is. Also for ``larm stats``. Raises StorageError."""
     path = directory / QUEUES / PAGES
     return sentence(cut_pages(path)) if is_there(path) else ""
+
+
+def _outside_of_some(directory: Path, settings: Config, now: Snapshot) -> str:
+    """Start pages all of whose links are outside, where others have some inside: that one was a slip."""
+    if not now.filtered.get(ScopeFilter.name, 0) or not 1 < len(settings.crawl.start) <= _STARTS:
+        return ""
+    _, scope = current_scope(settings, directory)
+    normalizer = normalizer_of(settings, directory, settings.crawl.start)
+    links = _links_of(directory, {normalizer.parse(url).access for url in settings.crawl.start})
+    alone = [
+        page
+        for page, targets in links.items()
+        if (urls := [url for url in map(normalizer.parse, targets) if url.access != page])
+        and all(scope.explain(URLMessage(url)) for url in urls)
+    ]
+    if not alone:
+        return ""
+    some = ", ".join(alone[:_NAMED]) + (f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else "")
+    return f"all links of {some} are out of scope; 'larm why --scope URL' says why"
+
+
+def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:
+    """Where these pages lead, by the beginning of links.log: start pages are read first. Redirects lead to their targets."""
+    found: dict[str, set[str]] = {}
+    path = directory / LOGS / LINKS_LOG
+    if not is_there(path):
+        return found
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in islice(lines, _LINES):
+            page, _, rest = line.rstrip("\n").partition("\t")
+            target, _, kind, *_ = (*rest.split("\t"), "", "", "")
+            if page in pages and kind == str(REDIRECT):
+                pages.add(target)
+            elif page in pages:
+                found.setdefault(page, set()).add(target)
+    return found
 
 
 def _too_long(directory: Path, settings: Config, count: int) -> str:

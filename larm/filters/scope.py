@@ -13,6 +13,9 @@ from larm.model.url import Url
 from larm.seams import Drop
 
 _ANY = Globs()
+_OTHERS = re.compile(r"(?<!\\)(?:\\\\)*(\\[QE]|\\[pP](?:\{\^?\w+\}|\w)|\[:\^?[a-z]+:\])")
+"""What expressions of Perl, Java or POSIX have, and Python's have not."""
+_INSTEAD = r"write a backslash before each special character for \Q...\E, [^\W\d_] for a letter, \d for a digit, \s for a space"
 _KEPT = 50_000
 """URLs outside that are remembered: 5 MB."""
 
@@ -48,6 +51,8 @@ class ScopeFilter:
     log_name = "URLScopeFilter"
 
     def __init__(self, restrict_to: str, globs: Globs = _ANY) -> None:
+        if other := _OTHERS.search(restrict_to):
+            raise ConfigError(f"restrictto: {other[1]} in {restrict_to!r} is Perl's, and means something else here: {_INSTEAD}")
         try:
             self._match = re.compile(restrict_to, re.IGNORECASE | re.DOTALL).fullmatch
         except (re.error, RecursionError, OverflowError) as error:

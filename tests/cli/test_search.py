@@ -204,7 +204,7 @@ def test_nothing_found_is_exit_status_1_as_with_grep(larm: Larm, searcher: type[
         "larm: did you mean: z [1m",
     ]
     searcher.results = Results(query="x", total=7)
-    assert larm("search", "x", "--page", "9") == (0, "", "larm: 7 pages found, none of them on page 9\n")
+    assert larm("search", "x", "--page", "9") == (1, "", "larm: 7 pages found, none of them on page 9\n")
 
 
 @pytest.mark.parametrize(

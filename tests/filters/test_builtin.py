@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -305,3 +306,17 @@ def test_a_revisited_page_passes(seen: DiskSeenSet) -> None:
     assert part.sift_known([again, first], drops) == [again]
     assert part.sift([again, first], drops) == [again]
     seen.close()
+
+
+@pytest.mark.parametrize(
+    ("expression", "named"),
+    [(r"http://\Qa.org\E/.*", r"\Q"), (r".*/\p{L}+", r"\p{L}"), (r".*/\PL", r"\PL"), (".*/[[:alpha:]]+", "[:alpha:]")],
+)
+def test_what_python_reads_otherwise_than_perl_is_refused_by_name(expression: str, named: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"restrictto: {named} in ")):
+        ScopeFilter(expression)
+
+
+@pytest.mark.parametrize("expression", [r".*\\Q", r"http://a\.org/(?P<path>.*)", "[a-z:]+"])
+def test_what_only_looks_like_it_is_none(expression: str) -> None:
+    ScopeFilter(expression)

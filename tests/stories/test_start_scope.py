@@ -9,6 +9,7 @@ import pytest
 from larm import cli
 from larm.building.start_urls import read_starts
 from larm.config import Seed
+from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError
 from larm.model.url import URLNormalizer
 from larm.testing.web import SyntheticWeb
@@ -98,6 +99,19 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         "scope: not below a.org/x/, not *.zip: http://a.org/\n"
         "scope: excluded by *.zip: http://a.org/x/y.zip\n"
     )
+
+
+def test_a_start_page_whose_links_are_all_outside_is_named(web: SyntheticWeb, tmp_path: Path) -> None:
+    one, two, three = (web.host(f"{name}.localhost") for name in ("one", "two", "three"))
+    one.page("/", links=["/x"])
+    one.page("/x")
+    two.page("/", links=["http://elsewhere.localhost:{port}/", "/"])
+    three.redirect("/", "/docs")
+    three.page("/docs", links=["http://elsewhere.localhost:{port}/"])
+    starts = [web.url(f"{name}.localhost") for name in ("one", "two", "three")]
+    run = run_crawl(tmp_path, starts)
+    said = [each for each in left_out(tmp_path, config_of(starts), run.last) if "out of scope" in each]
+    assert said == [f"all links of {starts[1]}, {starts[2]}docs are out of scope; 'larm why --scope URL' says why"]
 
 
 # -- the chain tells the truth
