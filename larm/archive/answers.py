@@ -83,7 +83,8 @@ def parted(block: bytes) -> tuple[bytes, bytes]:
     """Header, with the empty line, and body without transfer coding."""
     if not block.startswith(b"HTTP/"):
         return b"", block
-    crlf, lf = block.find(b"\r\n\r\n"), block.find(b"\n\n")
+    crlf = block.find(b"\r\n\r\n")
+    lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else None)  # not through the whole body
     if crlf >= 0 and (lf < 0 or crlf < lf):
         head, body = block[: crlf + 4], block[crlf + 4 :]
     elif lf >= 0:
