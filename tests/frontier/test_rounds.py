@@ -283,6 +283,16 @@ def test_what_is_held_back_can_be_asked_for_while_it_runs(store: BlockStore) -> 
     assert walk.fetched.total() < 10 * len(held)
 
 
+def test_so_can_all_that_is_behind_it(store: BlockStore) -> None:
+    """Of a chain a single address is held back: to fetch no more than that would take as many runs as it has pages."""
+    walk = Walk(store, chain(1_200), [f"{HOST}/"]).run()
+    assert walk.held.total() == 1
+    walk.restart(parked=True).run()
+    walk.check()
+    assert not walk.held
+    assert walk.fetched.total() == 1_200
+
+
 def test_a_start_url_pulls_its_own_out(store: BlockStore) -> None:
     walk = Walk(store, tree(3), [f"{HOST}/"]).run(3_000)
     held = set(walk.held)

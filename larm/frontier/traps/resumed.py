@@ -11,17 +11,19 @@ from larm.frontier.traps.rounds import undecided
 def resume(traps: HostTraps, settings: Settings, rule: int, *, release: bool) -> bool:
     """Of an earlier run; whether anything is different now. ``rule``: as `HostTraps.rule`, 0 where repetition is not asked for.
 
-    ``release``: all of it goes on.
+    ``release``: all of it goes on, and what comes of it as well, until its patterns are found out once more.
     """
     before = traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
     for record in traps.records.values():
         if release or _is_free(record, settings, rule):
             _let_go(record, forced=release)
         if record.closed and record.state is not State.LIMIT:
-            if not rule:
+            if release or not rule:
                 record.open()
             elif traps.rule != rule:
                 record.state, record.failures = State.CLOSED, 0
+    if release:
+        traps.current, traps.round, traps.failed, traps.searched = 0, None, 0, 0
     traps.rule = rule
     traps.counted = undecided(traps)
     return before != (traps.rule, traps.counted, [record.leaving for record in traps.records.values()])
