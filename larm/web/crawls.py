@@ -6,6 +6,7 @@ on.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +27,9 @@ from larm.web.directories import Served
 _PATIENCE = 5.0
 """Seconds for an answer; a crawl answers within milliseconds, whatever it does."""
 _LAST = 10
-"""Pages and errors that are shown."""
+"""Pages, errors and causes that are shown."""
+_COUNTED = 500
+"""Errors that are counted by their causes."""
 A = TypeVar("A")
 
 
@@ -67,6 +70,8 @@ class Lately(msgspec.Struct, frozen=True):
 
     pages: tuple[Seen, ...]
     errors: tuple[Seen, ...]
+    causes: tuple[tuple[str, int], ...] = ()
+    """What went wrong with the last 500 that failed, and how often, the most frequent first."""
 
 
 def ask(served: Served, request: Request[A]) -> A:
@@ -88,7 +93,9 @@ def crawl_of(served: Served) -> Crawl:
 def lately(served: Served) -> Lately:
     """Raises NotRunning, and as `ask`."""
     with Control(served.path, timeout=_PATIENCE) as crawl:
-        return Lately(crawl.ask(Pages(_LAST)).fetches, crawl.ask(Errors(_LAST)).fetches)
+        pages, errors = crawl.ask(Pages(_LAST)).fetches, crawl.ask(Errors(_COUNTED)).fetches
+    causes = Counter(each.error or f"HTTP status {each.status}" for each in errors)
+    return Lately(pages, errors[:_LAST], tuple(causes.most_common(_LAST)))
 
 
 def past(served: Served) -> list[Step]:

@@ -55,6 +55,7 @@ def test_how_it_stands(steered: Steered) -> None:
     assert "<strong>idle</strong>" in text
     assert "<dt>Pages</dt><dd>3</dd>" in text
     assert "/missing" in text, "among what went wrong"
+    assert "404: 1</span>" in text
     assert "Sign in</a> to steer it" in text
     assert "larm-store-index" in text or "index" in text
     assert '<button name="command" value="pause">' in steered.owner.get(steered.page).text
@@ -82,7 +83,9 @@ def test_settings_and_hosts(steered: Steered) -> None:
     assert 'role="alert"' in answer
     assert "<script>" not in re.sub(r'<script src="/static/larm.js" defer>', "", answer)
     steered.order(command="block", host=f"a.localhost:{steered.crawl.web.port}")
+    assert 'value="unblock" class="plain">' in steered.owner.get(f"{steered.page}/hosts").text
     table = steered.served.get(f"{steered.page}/hosts?sort=state&having=a.local").text
+    assert "Unblock" not in table, "that is for who has signed in"
     assert re.search(r'<th scope="row">a\.localhost:\d+</th><td>blocked</td>', table)
     for odd in ("sort=nothing", "page=999999", "page=x", "having=%00", "page=0"):
         assert steered.served.get(f"{steered.page}/hosts?{odd}").status_code == 200
