@@ -25,7 +25,7 @@ def scope_of(settings: Config, normalizer: URLNormalizer, header: Header | None)
     globs = Globs(crawl.include, crawl.exclude)
     if crawl.restrict_to:
         return ScopeFilter(crawl.restrict_to, globs)
-    regions = {region.address: region for region in _earlier(header)}
+    regions = {region.address: region for region in regions_of(header)}
     said = {normalizer.parse(seed.url).access: seed for seed in crawl.seeds}
     general = Reach(crawl.scope) if crawl.scope else None
     for url in map(normalizer.parse, crawl.start):
@@ -44,7 +44,7 @@ def as_before(settings: Config, header: Header | None) -> Config:
     return msgspec.structs.replace(settings, crawl=msgspec.structs.replace(crawl, restrict_to=header.restrict_to))
 
 
-def _earlier(header: Header | None) -> Iterable[Region]:
+def regions_of(header: Header | None) -> Iterable[Region]:
     """The regions that the last checkpoint knows."""
     if header is None:
         return []

@@ -58,6 +58,7 @@ _MODULES = {
     "report": "report",
     "search": "search",
     "serve": "serve",
+    "starts": "starts",
     "stats": "stats",
     "version": "check",
     "warc": "warc",

@@ -101,7 +101,8 @@ class LinkCheck:
             raise UsageError(f"no crawl in {directory}; --dir names another directory")
         # constant after construction
         self._known = _Known(book)
-        self._pages = StoredPages(settings, directory)
+        embedded = msgspec.structs.replace(settings.processing, follow_embedded=True)  # or style sheets would have no links
+        self._pages = StoredPages(msgspec.structs.replace(settings, processing=embedded), directory)
         self._kinds = kinds
         self._scope = scope_of(as_before(settings, self._pages.header), self._pages.normalizer, self._pages.header)
         self._fragments = FragmentCheck(self._pages.normalizer) if places and Kind.BROKEN in kinds else None

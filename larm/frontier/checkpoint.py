@@ -9,7 +9,7 @@ Called by the tick thread, and at start and end by the main thread; never two at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -80,6 +80,11 @@ class CheckpointFile:
 
         self._store.transaction(rows(), retired)
         return size
+
+    def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes]) -> None:
+        """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError."""
+        fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
+        self._store.transaction(fixed | dict(rows))
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that

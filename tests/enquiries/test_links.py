@@ -11,6 +11,7 @@ import pytest
 
 from larm import cli
 from larm.enquiries.link_check import Checked, Kind, LinkCheck
+from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, run_crawl
 
@@ -78,6 +79,16 @@ def test_a_link_that_was_mended_is_no_longer_told(start: str, web: SyntheticWeb,
     web.host("a.localhost").change("/fine", links=["/"])
     run_crawl(tmp_path, start, {"frontier.retries": 0})
     assert check(start, tmp_path).findings == []
+
+
+def test_what_style_sheets_need_is_checked_where_it_was_fetched(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", head='<link rel="stylesheet" href="/style.css">')
+    site.add("/style.css", Reply(200, {"Content-Type": "text/css"}, b"li { background: url(gone.png) }"))
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start, {"processing.follow_embedded": True})
+    (found,) = check(start, tmp_path, Kind.BROKEN).findings
+    assert (found.url, found.links[0].page) == (f"{start}gone.png", f"{start}style.css")
 
 
 def test_the_command_for_ci(start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
