@@ -25,16 +25,17 @@ class Overflow:
     """Pieces of a line, first in, first out. Every method may raise StorageError."""
 
     def __init__(self, folder: Path) -> None:
+        """Before there are other threads: what a killed process left is removed."""
         # constant after construction
         self._folder = folder
         # made by `open`
         self._store: BlockStore | None = None
         self._queue: CachingQueue[list[Visit]] | None = None
+        self.clear()
 
     def open(self) -> None:
         """Before the first piece; a second call does nothing. One thread at a time."""
         if self._queue is None:
-            self.clear()
             self._store = BlockStore(self._folder)
             self._queue = CachingQueue("visits", 1, self._store, _encode, _decode)
 

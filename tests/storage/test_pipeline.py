@@ -333,6 +333,8 @@ def test_what_waits_for_a_slow_storage_goes_to_the_disk(tmp_path: Path, monkeypa
     monkeypatch.setattr("larm.storage.pipeline._PIECE", 1_000)
     recorder = Recorder()
     recorder.gate.clear()
+    (tmp_path / "visits").mkdir()
+    (tmp_path / "visits" / "cache.db").write_bytes(b"of a process that was killed")
     running = Line(recorder, limit=1500, overflow=tmp_path / "visits", most=1_000_000)
     tickets = []
     for number in range(0, 40, 2):
