@@ -37,9 +37,10 @@ def found(directory: Path, words: str) -> set[tuple[str, str, str]]:
     return {(hit.url, hit.title, hit.snippet) for hit in open_index(directory).search(words, 50).hits}
 
 
-@pytest.fixture
-def live(tmp_path: Path) -> Path:
-    """The directory of a crawl with an archive; its web is gone."""
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a crawl with an archive; its web is gone. Nobody changes it."""
+    tmp_path = tmp_path_factory.mktemp("archives")
     with random_web(seed=33, hosts=6, pages=150) as web:
         run_crawl(tmp_path / "live", web.start_urls, ALL_HOSTS | CHAIN)
     return tmp_path / "live"
@@ -106,9 +107,10 @@ def test_its_pages_can_be_looked_at(live: Path, tmp_path: Path, capsysbinary: py
 
 
 def test_damage_is_counted_named_and_told(live: Path, tmp_path: Path) -> None:
-    (file,) = (live / "warc").glob("*.warc.gz")
-    data = bytearray(file.read_bytes())
+    (whole,) = (live / "warc").glob("*.warc.gz")
+    data = bytearray(whole.read_bytes())
     data[len(data) // 2] ^= 0xFF
+    file = tmp_path / whole.name
     file.write_bytes(data)
     again = tmp_path / "again"
     run = run_crawl(again, file.as_uri())
