@@ -22,6 +22,7 @@ from larm.cli.options import (
 )
 from larm.cli.terminal import as_json, say
 from larm.errors import StorageError, UsageError
+from larm.model.findings import MOST_HITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,9 @@ class SearchCommand(LarmCommand):
 @click.argument("words", nargs=-1, required=True)
 @directories_option
 @click.option("--weight", "weights", type=float, multiple=True, metavar="X", help="What results of each DIR count; default 1.")
-@click.option("-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Results on a page; default 10.")
+@click.option(
+    "-n", "--number", type=click.IntRange(1, MOST_HITS), default=10, metavar="N", help="Results on a page; default 10."
+)
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page of results; default 1.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")

@@ -12,6 +12,9 @@ import msgspec
 
 from larm.model.hit import Hit
 
+MOST_HITS = 1_000
+"""On a page of results."""
+
 
 class WordStatistics(msgspec.Struct, frozen=True):
     """How many pages there are, and how many have each word (or words that stand next to each other) of a query."""

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from larm.model.findings import Asked, Findings
+from larm.model.findings import MOST_HITS, Asked, Findings
 from larm.model.hit import Hit
 from larm.search.results import Results
-from larm.search.searcher import MOST_HITS
 
 
 class Merging:

@@ -16,7 +16,7 @@ from larm.index.tree import Info, Node, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.digest import digest
-from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.model.page_record import PageLinks, PageRecord
 from larm.seams import Clock
@@ -29,9 +29,6 @@ from larm.search.ranked import Ranker
 from larm.search.results import Results, corrected
 from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
-
-MOST_HITS = 1_000
-"""On a page of results."""
 
 
 class IndexSearcher:

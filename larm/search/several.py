@@ -16,11 +16,10 @@ import msgspec
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
-from larm.model.findings import Asked, Findings, WordStatistics, summed
+from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics, summed
 from larm.seams import Clock, Searcher
 from larm.search.merging import Merging
 from larm.search.results import Results, corrected
-from larm.search.searcher import MOST_HITS
 
 _Answer = TypeVar("_Answer")
 _Ask = Callable[[Searcher], Iterable[_Answer]]

@@ -310,3 +310,9 @@ def test_several_directories_are_one_search(larm: Larm, tmp_path: Path) -> None:
     said = larm("search", "tide", "--dir", "one", "--dir", "two", "--weight", "1")
     assert (said.status, said.err) == (2, "larm: --weight: 1 for 2 directories; give one for each --dir, or none\n")
     assert larm("search", "tide", "--dir", "one", "--dir", "nowhere").status == 2
+
+
+def test_more_results_than_a_page_can_have_are_refused(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    """Or the second page would begin after them."""
+    said = larm("search", "x", "-n", "1001")
+    assert (said.status, "1<=x<=1000" in said.err) == (2, True)
