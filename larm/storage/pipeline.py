@@ -216,8 +216,6 @@ class StorageLine:
     def run(self) -> None:
         """Body of the writer thread, until `close`. Raises StorageError, naming the storage, if the storage raises anything."""
         try:
-            if self._overflow is not None:
-                self._overflow.clear()
             self.pulse.beat()
             self._storage.open(self._position)
             self.opened.settle(self._position or {})
