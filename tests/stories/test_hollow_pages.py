@@ -18,7 +18,7 @@ def page(html: str) -> Reply:
 def test_a_site_that_scripts_build(tmp_path: Path, web: SyntheticWeb) -> None:
     web.host("a.localhost").add("/", page(REACT))
     arguments = crawl_arguments(tmp_path, [web.url("a.localhost")])
-    said = larm_says(*arguments)
+    said = larm_says(*arguments, "-v")
     assert said.status == 0
     assert "larm: the only page has nothing to search: 1 is built by scripts, and larm runs none\n" in said.err
     assert "  hollow/scripts: 1\n" in said.err
