@@ -154,6 +154,10 @@ class IndexReader:
         """The words of the index that a word of a query stands for, itself first."""
         return [form.word for form in self._retrieval.words.forms.of(word)]
 
+    def like(self, pattern: str) -> Sequence[str]:
+        """The words of the index that a pattern such as ``vac*`` stands for."""
+        return [form.word for form in self._retrieval.words.like(pattern)]
+
     @property
     def documents(self) -> int:
         """Pages in the index."""

@@ -8,6 +8,7 @@ the ``search`` section of config.yaml and take effect at once.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log10
@@ -81,6 +82,8 @@ class Ranker:
         results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
         forms = {word: self._reader.forms(word) for word in words}
+        patterns = [each.unit.pattern for each in found.units if each.unit.pattern]
+        forms |= {re.split(r"[*?]", pattern)[0]: self._reader.like(pattern) for pattern in patterns}  # as snippets take them
         return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown)
 
     def urls(self, tree: Node | None, number: int) -> list[str]:

@@ -99,6 +99,11 @@ def test_pages_and_limits(crawl: Path) -> None:
     assert searcher.search("org", 10, 10**12).total == 3
 
 
+def test_words_that_a_pattern_stands_for_are_marked(crawl: Path) -> None:
+    for pattern in ("craw*", "crawl?r*"):
+        assert any("<mark>crawler" in hit.html for hit in IndexSearcher(crawl).search(pattern).hits), pattern
+
+
 def test_explain(crawl: Path) -> None:
     searcher = IndexSearcher(crawl)
     assert searcher.search("larm").hits[0].explanation == ""
