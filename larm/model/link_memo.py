@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from larm.model.file_url import FILES
+from larm.model.links import Row
 from larm.model.url import WHITE, BadUrl, OtherScheme, Url, URLNormalizer
 
 _LONG = 1_000  # characters; what is longer (data: mostly) isn't worth its memory
@@ -24,8 +25,15 @@ Found = Url | str | None
 """What an href comes to; None: nowhere, a text: why it is malformed."""
 
 
-Hrefs = dict[str, Found]
-"""What the hrefs in one directory of a site come to."""
+class Hrefs(dict[str, Found]):
+    """What the hrefs in one directory of a site come to."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: dict[tuple[str, str], Row | None] = {}
+        """The same of links, by href and text; None: nowhere. Filled by who looks for the links of pages."""
 
 
 class LinkMemo:
@@ -34,7 +42,7 @@ class LinkMemo:
     def __init__(self, normalizer: URLNormalizer, size: int = 50_000) -> None:
         """``size`` bounds each table; a full one starts anew.
 
-        A Url takes about 400 bytes, an href 150.
+        A Url takes about 400 bytes, an href 150, a link 400.
         """
         # constant after construction
         self.normalizer = normalizer
@@ -42,7 +50,7 @@ class LinkMemo:
         # written by any thread, see above
         self._urls: dict[str, Url] = {}  # by access form
         self._hrefs: dict[str, Hrefs] = {}  # by directory of the page
-        self._held = 0  # hrefs
+        self._held = 0  # hrefs and links
 
     def at(self, base: str) -> PageLinks:
         """The resolver for one page. ``base`` is its access form, or that of its ``<base>``. Raises BadUrl."""
@@ -63,18 +71,27 @@ class LinkMemo:
     def hrefs(self, directory: str) -> Hrefs:
         """What the hrefs of its pages come to."""
         if len(directory) > _LONG:
-            return {}
+            return Hrefs()
         if len(self._hrefs) >= self._size:
             self._hrefs, self._held = {}, 0
-        return self._hrefs.setdefault(directory, {})
+        return self._hrefs.get(directory) or self._hrefs.setdefault(directory, Hrefs())
 
     def note(self, hrefs: Hrefs, href: str, found: Found) -> None:
         """Remember an href in one of `hrefs`."""
         if len(href) <= _LONG:
-            self._held += 1
-            if self._held > self._size:
-                self._hrefs, self._held = {}, 0
+            self._hold()
             hrefs[href] = found
+
+    def note_row(self, hrefs: Hrefs, link: tuple[str, str], row: Row | None) -> None:
+        """Remember a link, if its href is remembered."""
+        if link[0].partition("#")[0] in hrefs and len(link[0]) + len(link[1]) <= _LONG:
+            self._hold()
+            hrefs.rows[link] = row
+
+    def _hold(self) -> None:
+        self._held += 1
+        if self._held > self._size:
+            self._hrefs, self._held = {}, 0
 
     def __repr__(self) -> str:
         return f"LinkMemo({len(self._urls)} urls, {self._held} hrefs)"
@@ -95,6 +112,10 @@ class PageLinks:
         self._root = self._origin + "/"
         self.hrefs = memo.hrefs(self._directory)
         """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
+
+    def note_row(self, link: tuple[str, str], row: Row | None) -> None:
+        """Remember what a link (its href, its text) comes to, for other pages in this directory."""
+        self._memo.note_row(self.hrefs, link, row)
 
     def resolve(self, href: str) -> Url | None:
         """Where ``href`` leads; None if it leads nowhere: empty, only a fragment, ``mailto:``, ``javascript:`` ...

@@ -291,6 +291,9 @@ cdef class Walk:
         cdef Byte *text = self.words.data
         cdef Py_ssize_t begin = 0, end = self.words.used
         cdef str found
+        self.sign, mark = mark, self.sign
+        if not end:
+            return self.space()
         while begin < end and _is_white(text[begin]):
             begin += 1
         while end > begin and _is_white(text[end - 1]):
@@ -300,9 +303,8 @@ cdef class Walk:
             if text[begin] >= 128 or text[end - 1] >= 128:
                 found = found.strip()
             if found:
-                self.blocks.append((found, self.sign, self.weight, self.kinds, self.linked))
+                self.blocks.append((found, mark, self.weight, self.kinds, self.linked))
         self.words.used = self.linked = 0
-        self.sign = mark
         return self.space()
 
     cdef int begin_block(self, Node *node, int flags, uintptr_t tag) except -1:

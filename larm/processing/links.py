@@ -6,19 +6,20 @@ This is the hottest loop of a crawl: a hundred links a page. What is asked for r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from larm.config import Processing
 from larm.model.credentials import without_credentials
 from larm.model.cuts import READER
 from larm.model.link_memo import PageLinks
-from larm.model.links import MAX_BYTES, Links
+from larm.model.links import MAX_BYTES, Links, Row, row
 from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
 from larm.processing.page import Attributes, Element
 from larm.processing.pointers import Related
 from larm.processing.query_charset import in_charset
-from larm.processing.readable import MAX_ANCHOR, anchor, names
+from larm.processing.readable import anchor, names
 
 _SOURCES = {"object": "data"}  # the attribute with the address; else src
 _HINTS = names("dns-prefetch preconnect")  # these name hosts, not documents
@@ -26,8 +27,8 @@ _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what 
     "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon"
     " image_src preload modulepreload manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
 )
-_KEPT = 20_000  # texts of links, 100 bytes each
 _OEMBED = ("application/json",)
+_UNKNOWN: Any = object()
 
 
 class Found(NamedTuple):
@@ -43,14 +44,12 @@ class Found(NamedTuple):
 
 
 class LinkFinder:
-    """Knows texts of links, to squeeze each once; shared by all fetcher threads."""
+    """Shared by all fetcher threads; it keeps no state."""
 
     def __init__(self, settings: Processing) -> None:
         # constant after construction
         self.follow_embedded = settings.follow_embedded
         self.nofollow = settings.nofollow
-        # written by any thread, by single operations
-        self.squeezed: dict[str, str] = {"": ""}
 
     def find(self, elements: Sequence[Element], resolver: PageLinks, *, follow: bool, charset: str = "") -> Found:
         """``follow``: whether the page wants that; ``charset``: that of its addresses, empty for UTF-8."""
@@ -58,30 +57,35 @@ class LinkFinder:
         links, related = find(elements, page)
         return Found(links, related, tuple(page.malformed.values()), (READER,) if "" in page.malformed else ())
 
-    def squeeze(self, text: str) -> str:
-        """The text of a link, kept for the next page: nine in ten have been on one before. A third of the time of squeezing."""
-        if len(self.squeezed) >= _KEPT:
-            self.squeezed.clear()
-        words = anchor(text)
-        if len(text) <= MAX_ANCHOR:
-            self.squeezed[text] = words
-        return words
-
 
 class PageFinder:
     """One page's; used by one thread."""
 
-    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "hrefs", "malformed", "squeezed")
+    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "malformed", "rows")
 
     def __init__(self, finder: LinkFinder, resolver: PageLinks, follow: bool, charset: str) -> None:
         self._finder = finder
         self._resolver = resolver
-        self.hrefs = resolver.hrefs
-        self.squeezed = finder.squeezed
+        self.rows = {} if charset else resolver.hrefs.rows
+        """Links that are known: nine in ten have been on a page before. They are as in UTF-8."""
         self.follow = follow
         self.embedded = follow and finder.follow_embedded
         self.charset = charset
         self.malformed: dict[str, str] = {}  # what is to be said of them
+
+    def learn(self, link: tuple[str, str]) -> Row | None:
+        """Where one leads that was not on any page before: by its href and its text."""
+        found = self.row(link[0], anchor(link[1]), ORDINARY)
+        if not self.charset and link[0] not in self.malformed:
+            self._resolver.note_row(link, found)
+        return found
+
+    def row(self, href: str | None, words: str, kind: int) -> Row | None:
+        """Where any element leads; None: nowhere."""
+        if href and self.charset and not href.isascii():
+            href = in_charset(href, self.charset)
+        url = self.resolve(href) if href else None
+        return None if url is None else row(url, kind, words)
 
     def resolve(self, href: str) -> Url | None:
         """Where it leads; None: nowhere."""
@@ -96,16 +100,6 @@ class PageFinder:
         most = MAX_BYTES // 1_000_000
         self.malformed[""] = f"addresses of links of more than {most} MB; those after the first {kept} are ignored"
 
-    def bare(self, href: str) -> str:
-        """Without its fragment, as documentation leads to many places of a page; and as a browser writes it on such a page."""
-        if "#" in href:
-            href = href[: href.index("#")]
-        return in_charset(href, self.charset) if self.charset and not href.isascii() else href
-
-    def squeeze(self, text: str) -> str:
-        """The text of a link that was not on any page before."""
-        return self._finder.squeeze(text)
-
     def follows(self, attributes: Attributes) -> bool:
         """Whether a link with ``rel`` is followed."""
         return self.follow and not (self._finder.nofollow and _nofollow(attributes))
@@ -113,10 +107,10 @@ class PageFinder:
     def other(self, tag: str, attributes: Attributes) -> tuple[str | None, str, int, bool]:
         """(address, anchor, link type, follow) of an element that is no ``<a>``."""
         if tag == "link":
-            href, rel = attributes.get("href"), (attributes.get("rel") or "").lower().split()
-            if not _HINTS.isdisjoint(rel):
+            href, (hints, embeds) = attributes.get("href"), _relation(attributes.get("rel") or "")
+            if hints:
                 href = None
-            if not _EMBEDDED.isdisjoint(rel) or "as" in attributes or _is_oembed(attributes.get("type")):
+            if embeds or "as" in attributes or _is_oembed(attributes.get("type")):
                 return href, "", ORDINARY, self.embedded
             return href, "", ORDINARY, self.follows(attributes)
         if tag in ("area", "refresh"):
@@ -133,44 +127,45 @@ class PageFinder:
 
 def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Related]]:
     """The links, each once, and the ``<link>`` elements among them."""
-    known, squeezed = page.hrefs, page.squeezed
-    found: dict[tuple[str, int, str], int] = {}  # places
-    urls: list[Url] = []
+    known, goes_on = page.rows, page.follow
+    places: dict[str, int] = {}  # of their lines
+    rows: list[Row] = []
     follow = bytearray()
     related: list[Related] = []
     room = MAX_BYTES
     for tag, attributes, text in elements:
         if tag == "a":
-            href = attributes.get("href") or attributes.get("xlink:href")
-            kind, goes = ORDINARY, page.follow if "rel" not in attributes else page.follows(attributes)
-            words = squeezed.get(text)
-            if words is None:
-                words = page.squeeze(text)
+            goes = goes_on if "rel" not in attributes else page.follows(attributes)
+            link = attributes.get("href") or attributes.get("xlink:href") or "", text
+            found = known.get(link, _UNKNOWN)
+            if found is _UNKNOWN:
+                found = page.learn(link)
         else:
             href, words, kind, goes = page.other(tag, attributes)
-        if not href:
+            found = page.row(href, words, kind)
+        if found is None:
             continue
-        if "#" in href or page.charset:
-            href = page.bare(href)
-        url = known.get(href)
-        if url.__class__ is not Url:
-            url = page.resolve(href)
-        if url is None:
-            continue
+        line, url, _ = found
         if tag == "link":
             related.append((attributes, url))
-        line = (url.access, kind, words)
-        if (place := found.get(line)) is None:
-            room -= len(url.access) + len(url.normalised)
+        if (place := places.get(line)) is None:
+            room -= len(line)
             if room < 0:
-                page.cut_off(len(urls))
+                page.cut_off(len(rows))
                 break
-            found[line] = len(urls)
-            urls.append(url)
+            places[line] = len(rows)
+            rows.append(found)
             follow.append(goes)
         elif goes:  # an image that is linked to as well
             follow[place] = True
-    return Links.made(found, urls, bytes(follow)), related
+    return Links.made(rows, bytes(follow)), related
+
+
+@lru_cache(maxsize=1_000)
+def _relation(rel: str) -> tuple[bool, bool]:
+    """Whether it names a host only, whether it is a part of the page."""
+    names = rel.lower().split()
+    return not _HINTS.isdisjoint(names), not _EMBEDDED.isdisjoint(names)
 
 
 def _is_page(kind: str | None) -> bool:

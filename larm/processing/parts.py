@@ -7,6 +7,8 @@ text; of the others `larm.processing.main_text` looks at each block. No word is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
+from operator import not_
 from typing import Final, NamedTuple
 
 from larm.processing.boxes import FURNITURE, MAIN, NAVIGATION
@@ -43,8 +45,8 @@ def split(page: Reading) -> Parts:
     """Takes the text of a page apart."""
     blocks = page.blocks
     chosen = (None if page.furnished else _plain(blocks)) or _by_blocks(blocks)
-    main = "\n".join([block[0] for block, is_main in zip(blocks, chosen, strict=True) if is_main])
-    other = "\n".join([block[0] for block, is_main in zip(blocks, chosen, strict=True) if not is_main])
+    texts = [block[0] for block in blocks]
+    main, other = "\n".join(compress(texts, chosen)), "\n".join(compress(texts, map(not_, chosen)))
     headings = [line for each in page.headings if (line := squeeze_line(each))]
     return Parts(main, other, headings[:MAX_HEADINGS])
 
