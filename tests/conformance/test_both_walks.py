@@ -17,7 +17,7 @@ from tests.shared_data import shared
 pytestmark = pytest.mark.skipif(not COMPILED, reason="installed without a C compiler")
 
 _PAGES = {
-    "html-article-benchmark": ("html.tar.xz", 70),
+    "html-article-benchmark": ("html.tar.xz", 69),
     "html-readability": ("pages.tar.xz", 150),
     "html-trafilatura-eval": ("html.tar.xz", 300),
     "links-htmlproofer": ("fixtures.tar.xz", 130),
