@@ -13,6 +13,7 @@ import msgspec
 from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.index.integrity import check_fields
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
@@ -108,6 +109,8 @@ def check_folders(header: Header, directory: Path) -> None:
         anew = "'larm reindex' makes it anew from the stored pages, then the same command goes on"
         advice = anew if position.get("aliases") else "put the folder back as it was, or start over with --fresh"
         raise StorageError(f"{index}: it was removed, or its meta.json was; {advice}")
+    if position.get("generation"):
+        check_fields(index)
 
 
 def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:

@@ -26,3 +26,5 @@ LENGTH = "length"  # characters of the main text
 DIGEST = "digest"  # of what a reader sees; 0: nothing
 QUOTE = "quote"  # at most so many characters may be shown; not there: any number
 GENERATION = "generation"  # number of the commit that brought the document; for recovery
+
+ALL = frozenset({value for name, value in globals().items() if name.isupper()})

@@ -13,6 +13,8 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
+from larm.index import fields
+from larm.index.failure import OTHER_VERSION
 from larm.kit.disk.disk_failure import disk_failure
 
 _PARTS = ("store", "pos", "idx", "term", "fast", "fieldnorm")
@@ -41,12 +43,19 @@ class Segment(msgspec.Struct):
     deletes: Deletes | None = None
 
 
+class Field(msgspec.Struct):
+    """A field of an index."""
+
+    name: str
+
+
 class Meta(msgspec.Struct):
     """One commit, as tantivy describes it."""
 
     segments: list[Segment]
     opstamp: int
     """Rises with each commit; a merge leaves it as it is."""
+    schema: list[Field]
 
 
 def check_files(path: Path) -> None:
@@ -58,6 +67,12 @@ def check_files(path: Path) -> None:
                 " start over with --fresh"
             )
         _check(path / name)
+
+
+def check_fields(path: Path) -> None:
+    """Before anything else is done with an index: it has the fields of today. Raises StorageError."""
+    if {field.name for field in read_meta(path / META).schema} != fields.ALL:
+        raise StorageError(f"{path}: {OTHER_VERSION}")
 
 
 def drop_unfinished(path: Path) -> None:

@@ -74,7 +74,7 @@ def test_two_crashes_and_the_rest_of_the_crawl(tmp_path: Path, web: SyntheticWeb
         assert asked(web)["a.localhost" + BAD] == times
     said = crawl(directory, start)
     assert said.status == 0, said.err
-    assert "larm/set_aside" in said.err
+    assert "pages set aside, because the process that read them ended, more than once: 1" in said.err
     stats = json.loads((directory / "stats.json").read_text())["stats"]
     assert stats["larm/set_aside"] == 1
     errors = [line for number in range(2) for line in lines(directory, f"thread{number}_errors")]
