@@ -68,4 +68,7 @@ def test_repeated_words_are_counted() -> None:
 @settings(max_examples=200)
 @given(st.text())
 def test_each_word_is_in_a_unit(text: str) -> None:
-    assert {word for unit in units(text) for word in unit.words} == set(analyzer.words(text))
+    """But for those of patterns, which stand for other words."""
+    found, words = units(text), set(analyzer.words(text))
+    in_units = {word for unit in found for word in unit.words}
+    assert in_units <= words if any(unit.pattern for unit in found) else in_units == words

@@ -75,7 +75,7 @@ def test_a_tick_saves_all_that_was_done_before_it(tmp_path: Path) -> None:
                 done.append(released(web))
                 seen.append(ticks())
 
-            log.when(lambda _: ticks() >= 2, note)
+            log.when(lambda _: ticks() >= 2 and bool(released(web)), note)
             log.when(lambda _: bool(seen) and ticks() >= seen[0] + 2, lambda: process.signal(signal.SIGKILL))
             assert process.end().status == -signal.SIGKILL
         assert set() < done[0] <= checkpointed(tmp_path)

@@ -109,7 +109,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # as long as it is there, this process has an event loop that runs
 def browser() -> Iterator[Any]:
     """One for all stories; those that ask for it are skipped where there is none."""
     from tests.web.browser import chromium
