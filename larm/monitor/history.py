@@ -7,6 +7,7 @@ some hundred places, however long it is: a week has 20 MB. Any thread; a crawl m
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from itertools import pairwise
@@ -40,6 +41,10 @@ class Moment(msgspec.Struct, frozen=True):
     errors: int = 0
     elapsed: int = 0
     """Milliseconds since the run began."""
+
+
+_NOTHING = Moment(math.inf, 0, 0, 0, 0, 0)
+"""Before the first line."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -89,17 +94,22 @@ def _sampled(path: Path, points: int) -> Iterator[Moment]:
     with path.open("rb") as log:
         size = os.fstat(log.fileno()).st_size
         step = size // max(1, points)
-        run, before, place = 0, -1, 0
+        run, place, before = 0, 0, _NOTHING
         while line := log.readline(_LONGEST):
             moment = _parsed(line)
             if moment is not None:
-                run += moment.elapsed < before
-                before = moment.elapsed
+                run += _is_of_a_later_run(moment, before)
+                before = moment
                 yield msgspec.structs.replace(moment, run=run)
                 place += step
             if log.tell() < place < size - step:  # the last part is read whole, or its end would be missed
                 log.seek(place)
                 log.readline(_LONGEST)
+
+
+def _is_of_a_later_run(moment: Moment, before: Moment) -> bool:
+    """It began after the line before; or, where the clock was set back, has not taken as long."""
+    return moment.elapsed < before.elapsed or moment.wall - moment.elapsed / 1000 > before.wall + 0.0005
 
 
 def _parsed(line: bytes) -> Moment | None:

@@ -55,3 +55,9 @@ def test_a_line_that_was_not_ended_and_those_of_an_earlier_larm(tmp_path: Path) 
     assert history(tmp_path / "none") == []
     (tmp_path / "log").write_bytes(b"\xff\x00\n" * 9)
     assert history(tmp_path / "log") == []
+
+
+def test_short_runs_are_told_apart(tmp_path: Path) -> None:
+    """Also where the first line of one comes no sooner after its beginning than the last line of the one before."""
+    write(tmp_path / "log", [1, 1, 1])
+    assert [each.run for each in history(tmp_path / "log")] == [0, 1, 2]
