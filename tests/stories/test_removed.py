@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,11 @@ def again(directory: Path, web: RandomWeb) -> Run:
 
 
 def remove(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if not path.is_dir():
+        path.unlink()
+    while path.is_dir():  # tantivy's own threads may still clear up in it, as this process has just written it
+        with suppress(OSError):
+            shutil.rmtree(path)
 
 
 def contents(directory: Path, *folders: str) -> dict[str, bytes]:
