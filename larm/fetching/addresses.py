@@ -76,7 +76,9 @@ class AddressRule:
                     self._met.setdefault(host, frozenset())
             return ""
         address = address_of(ip)
-        if self._allow_private or address in self._opened or any(address in network for network in self._networks):
+        if self._allow_private or any(address in network for network in self._networks):
+            return ""
+        if address in self._opened and (host in self._met or not starts):  # else this is where it is met first
             return ""
         with self._lock:
             if starts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from larm.fetching.addresses import AddressRule
@@ -284,6 +284,7 @@ IPS = st.sampled_from(
 HOSTS = st.sampled_from(["start.one", "start.two", "other.one"])
 
 
+@example({}, [("start.one", "10.0.0.1"), ("start.two", "10.0.0.1"), ("start.two", "10.0.0.2")])
 @given(
     st.dictionaries(HOSTS, st.lists(IPS, max_size=3)),
     st.lists(st.one_of(st.tuples(HOSTS, IPS), st.none()), max_size=30),
