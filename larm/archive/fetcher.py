@@ -5,7 +5,7 @@ Made by the wiring where start URLs are archives, one for each fetcher thread, d
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,62 +13,34 @@ from larm.archive.answers import Answer, outcome_of
 from larm.archive.catalogue import Capture, Catalogue
 from larm.archive.scanning import read_at
 from larm.config import Fetch
+from larm.fetching.local_fetcher import LocalFetcher
 from larm.model.lease import Lease
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
 from larm.seams import Clock
 
-_AT_A_TIME = 1_000_000  # bytes read in one `wait`
 _FILES = 16  # that are kept open
 
 
-class ArchiveFetcher:
-    """Implements `larm.seams.Fetcher`, but for `wake`: it never waits."""
+class ArchiveFetcher(LocalFetcher):
+    """Implements `larm.seams.Fetcher`."""
 
     def __init__(self, settings: Fetch, catalogue: Catalogue, clock: Clock) -> None:
+        super().__init__()
         # constant after construction
         self._settings = settings
         self._catalogue = catalogue
         self._clock = clock
         # only the fetcher thread
-        self._waiting: deque[Lease] = deque()
         self._files: OrderedDict[str, BinaryIO] = OrderedDict()
-
-    def start(self, lease: Lease) -> None:
-        """See `larm.seams.Fetcher`."""
-        self._waiting.append(lease)
-
-    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:  # noqa: ARG002
-        """See `larm.seams.Fetcher`."""
-        ended: list[tuple[Lease, Outcome]] = []
-        read = 0
-        while self._waiting and read < _AT_A_TIME:
-            lease = self._waiting.popleft()
-            outcome = self._answer(lease)
-            read += outcome.timing.received
-            ended.append((lease, outcome))
-        return ended
-
-    def wake(self) -> None:
-        """See `larm.seams.Fetcher`."""
-
-    @property
-    def in_flight(self) -> int:
-        """See `larm.seams.Fetcher`."""
-        return len(self._waiting)
-
-    def abandon(self) -> list[Lease]:
-        """See `larm.seams.Fetcher`."""
-        leases = list(self._waiting)
-        self._waiting.clear()
-        return leases
 
     def close(self) -> None:
         """See `larm.seams.Fetcher`."""
-        self._waiting.clear()
+        super().close()
         while self._files:
             self._files.popitem()[1].close()
 
-    def _answer(self, lease: Lease) -> Outcome:
+    def answer(self, lease: Lease) -> Outcome:
+        """See `LocalFetcher`."""
         began = self._clock.monotonic()
         capture = self._catalogue.find(lease.message.url.fingerprint)
         if capture is None:

@@ -1,14 +1,12 @@
 """FileFetcher: the `Fetcher` of the seams for file: URLs (LARM-111). What the disk says becomes what a server would answer.
 
-Made by the wiring where a start URL is a file, one for each fetcher thread, driven by that thread alone. Reading is done in
-`wait`, some files at a time: a disk has no use for many requests in the air.
+Made by the wiring where a start URL is a file, one for each fetcher thread, driven by that thread alone.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections import deque
 from collections.abc import Callable
 from email.utils import formatdate
 
@@ -17,6 +15,7 @@ from larm.fetching.classify import one_line
 from larm.fetching.disk import LinkMet, NotPlain, Opened, names_in, open_below, read_bytes
 from larm.fetching.file_types import FOLDER, type_of
 from larm.fetching.large import is_document_type
+from larm.fetching.local_fetcher import LocalFetcher
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import file_path, file_url
 from larm.model.lease import Lease
@@ -24,57 +23,23 @@ from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 from larm.seams import Clock
 
-_AT_A_TIME = 4_000_000  # bytes read in one `wait`; more files can't be had faster, but would all have to wait for each other
 _SETTLED = 2.0  # seconds: a file that was changed less long ago may change again without its times telling
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
-class FileFetcher:
-    """Implements `larm.seams.Fetcher`, but for `wake`: it never waits."""
+class FileFetcher(LocalFetcher):
+    """Implements `larm.seams.Fetcher`."""
 
     def __init__(self, settings: Fetch, rules: FileRules, clock: Clock) -> None:
+        super().__init__()
         # constant after construction
         self._size = int(settings.page_size)
         self._document_size = max(self._size, int(settings.document_size))
         self._rules = rules
         self._clock = clock
-        # only the fetcher thread
-        self._waiting: deque[Lease] = deque()
 
-    def start(self, lease: Lease) -> None:
-        """See `larm.seams.Fetcher`."""
-        self._waiting.append(lease)
-
-    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:  # noqa: ARG002
-        """See `larm.seams.Fetcher`."""
-        ended: list[tuple[Lease, Outcome]] = []
-        read = 0
-        while self._waiting and read < _AT_A_TIME:
-            lease = self._waiting.popleft()
-            outcome = self._read(lease)
-            read += outcome.timing.received
-            ended.append((lease, outcome))
-        return ended
-
-    def wake(self) -> None:
-        """See `larm.seams.Fetcher`."""
-
-    @property
-    def in_flight(self) -> int:
-        """See `larm.seams.Fetcher`."""
-        return len(self._waiting)
-
-    def abandon(self) -> list[Lease]:
-        """See `larm.seams.Fetcher`."""
-        leases = list(self._waiting)
-        self._waiting.clear()
-        return leases
-
-    def close(self) -> None:
-        """See `larm.seams.Fetcher`."""
-        self._waiting.clear()
-
-    def _read(self, lease: Lease) -> Outcome:
+    def answer(self, lease: Lease) -> Outcome:
+        """See `LocalFetcher`."""
         began = self._clock.monotonic()
 
         def timing(received: int = 0) -> Timing:
