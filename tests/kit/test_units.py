@@ -24,6 +24,8 @@ from larm.kit.units import ByteSize, Seconds
         ("5m", 300.0),
         ("1h", 3600.0),
         (" 1.5 D ", 129600.0),
+        (".02", 0.02),
+        ("1.s", 1.0),
     ],
 )
 def test_seconds(text: object, seconds: float) -> None:

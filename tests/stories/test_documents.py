@@ -162,7 +162,7 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
     for name in papers:
         site_of(web, name).add("/", document(pdf(name, ["A paper."]), "application/pdf"))
     starts = [*[web.url("a.localhost", page) for page in pages], *[web.url(f"{name}.localhost") for name in papers]]
-    crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4}), tmp_path)
+    crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4, "fetch.threads": 6}), tmp_path)
     crawl._slow = SlowLane(crawl._slow._is_slow, 1)
     read, unload, seen = crawl._read_slow, crawl._unloader.unload, threading.Event()
     waited: list[bool] = []
