@@ -104,28 +104,30 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int) -> Iterator[Record]:
     packed = is_packed(file)
     while at is not None:
         held: Record | None = None
+        wanted = False  # whether that is of these kinds
         try:
             file.seek(at)
             for found in ArchiveIterator(file, parse_http=False):
-                record = _record(found) if int(found.record_type) & kinds else None
-                if held is not None:
+                record = _record(found)
+                if held is not None and wanted:
                     yield from _whole(held, damaged)
-                held, counted = record, False
-            if held is not None:
+                held, wanted, counted = record, bool(int(found.record_type) & kinds), False
+            if held is not None and wanted:
                 yield from _whole(held, damaged)
             return
         except (OSError, ValueError) as error:
-            if held is not None:
+            if held is None:
+                if not counted:
+                    damaged(at, str(error))
+                counted = False
+            else:
                 why = _flaw(held) or ("" if packed or held.get("warc-block-digest") else "its length is wrong")
-                counted = bool(why)  # so that the next one is not found is the same damage
-                if why:
-                    damaged(held.offset, why)
-                else:
+                counted = True  # that the next one is not found is the same damage
+                damaged(held.offset if why else held.offset + 1, why or str(error))
+                if wanted and not why:
                     yield held
-            if not counted:
-                damaged(at if held is None else held.offset + 1, str(error))
-            counted = held is not None
-            at = _next_start(file, (at if held is None else held.offset) + 1)
+                at = held.offset
+            at = _next_start(file, at + 1)
 
 
 def is_packed(file: BinaryIO) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fastwarc.warc import response
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,21 @@ def test_damage_costs_one_record(tmp_path: Path, what: str) -> None:
     assert urls == [url for url in ALL if url != "http://a.org/2"]
     assert len(lost) == 1
     assert len(b"".join(form[:1])) <= lost[0][0] < len(b"".join(form[:2])) + len(bad)
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_damage_behind_records_of_no_interest_costs_one_record(tmp_path: Path, what: str) -> None:
+    """One of another kind is as good a sign of where the damage begins, and the file is not walked through for each again."""
+    form, bad = BAD[what]
+    records = Records(gzip_member if form is GZIP else bytes)
+    others = [records.request(exchange(url, b""), "<urn:uuid:0>").member for url in ALL]
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join([*others, *form[:2], *others, bad, *others, *form[3:]]))
+    lost: list[int] = []
+    found = [record.get("warc-target-uri") for record in scan(path, lambda offset, _: lost.append(offset), int(response))]
+    assert found == [url for url in ALL if url != "http://a.org/2"]
+    (at,) = lost
+    assert len(b"".join([*others, *form[:2], *others[:-1]])) < at < len(b"".join([*others, *form[:2], *others, bad]))
 
 
 def test_a_gzip_header_with_all_that_it_may_have(tmp_path: Path) -> None:
