@@ -258,6 +258,8 @@ class Limits(_Section, frozen=True):
 
     memory: ByteSize | None = None  # of all its processes; None: half of what the machine, or its container, has, as the other
     # half is for files that the system keeps in memory, on which index and queues live, and for everybody else; 1.1 GB at most
+    disk: ByteSize = ByteSize(200_000_000)  # left free on the disk of the crawl: what the last commit, and the merges and the
+    # snapshot of the graph after it, write for some hundred thousand pages; 0: crawl till it is full
 
 
 class Storage(_Section, frozen=True):

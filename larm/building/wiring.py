@@ -96,6 +96,7 @@ from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
 from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import FINISHED, Crawl
+from larm.river.disk_floor import DiskFloor
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Lander
 from larm.river.limits import Limits
@@ -402,7 +403,9 @@ def _assemble(  # noqa: PLR0915, PLR0917
     )
     door = ControlServer(lock, ControlDesk(desk_parts), clock, checkpointer, ticker.hurry, counted=counters.add)
     undo.append(door.close)
-    checkpointer.on_saved = door.saved
+    floor = DiskFloor(directory, int(settings.limits.disk), bell.ring, notes.append)
+    floor.look()
+    checkpointer.on_saved = lambda: (door.saved(), floor.look())
     unloader = Unloader(
         settings=settings.frontier,
         lander=lander,

@@ -313,6 +313,9 @@ def _status(ending: Ending) -> int:
         return INTERRUPTED
     if ending.reason == "failed":
         return 1
+    if ending.reason == "disk_nearly_full":
+        complain("stopped before its disk is full (limits.disk)")
+        return 3
     if not ending.start_fetched:
         advice = "" if ending.failed_starts else "; 'larm why URL' says what became of it"
         complain(f"no start URL could be fetched{advice}")

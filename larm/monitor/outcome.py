@@ -14,6 +14,7 @@ _ENDS = {
     "closespider_timeout": "stopped at --max-time",
     "shutdown": "stopped",
     "failed": "failed",
+    "disk_nearly_full": "stopped before the disk is full",
     "hosts_waiting": "stopped, as all that is left must wait for long",
 }
 _MOST = 6

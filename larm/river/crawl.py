@@ -77,7 +77,8 @@ class Ending(msgspec.Struct, frozen=True):
     """How a run ended."""
 
     reason: str
-    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), or `WAITING`."""
+    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), `WAITING`, or that of
+    `larm.river.disk_floor`."""
     error: LarmError | None = None
     start_fetched: bool = True
     """At least one start URL was fetched, in this or an earlier run."""

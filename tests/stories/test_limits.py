@@ -100,3 +100,16 @@ def test_urls_of_2048_characters_and_no_longer(tmp_path: Path, web: SyntheticWeb
     run_crawl(tmp_path, web.url("a.localhost"))
     assert stored(tmp_path) == once(web.url("a.localhost"), web.url("a.localhost", fits))
     assert lines(tmp_path, "URLLengthFilter") == [web.url("a.localhost", too_long)]
+
+
+def test_the_crawl_ends_before_its_disk_is_full(tmp_path: Path, web: SyntheticWeb) -> None:
+    """No disk has a petabyte free; and it goes on when there is room."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/hangs"])
+    site.add("/hangs", SILENCE)
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"limits.disk": "1000000GB"})
+    assert run.reason == "disk_nearly_full"
+    assert any("limits.disk is 1,000,000,000 MB: make room" in note for note in run.notes)
+    site.page("/hangs")
+    assert run_crawl(tmp_path, web.url("a.localhost")).reason == "finished"
+    assert stored(tmp_path).total() == 2

@@ -20,6 +20,15 @@ def is_there(path: Path) -> bool:
     return True
 
 
+def free_bytes(directory: Path) -> int:
+    """What this user may still write to the disk that it is on. Raises StorageError."""
+    try:
+        found = os.statvfs(directory)
+    except OSError as error:
+        raise disk_failure(directory, error) from error
+    return found.f_bavail * found.f_frsize
+
+
 def cut_back(path: Path, length: int) -> None:
     """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
     try:
