@@ -405,7 +405,12 @@ def _assemble(  # noqa: PLR0915, PLR0917
     undo.append(door.close)
     floor = DiskFloor(directory, int(settings.limits.disk), bell.ring, notes.append)
     floor.look()
-    checkpointer.on_saved = lambda: (door.saved(), floor.look())
+
+    def saved() -> None:
+        door.saved()
+        floor.look()
+
+    checkpointer.on_saved = saved
     unloader = Unloader(
         settings=settings.frontier,
         lander=lander,
