@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -31,6 +31,9 @@ from larm.web.page import message
 from larm.web.schedule import PERIOD, Schedule
 from larm.web.search_desk import SearchDesk
 from larm.web.starting import Starting
+
+if TYPE_CHECKING:
+    from larm.peers.door import Door
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -80,8 +83,11 @@ def application(
     names: Collection[str] = (),
     log: WriteLine | None = None,
     say: Callable[[str], object] = lambda _: None,
+    door: Door | None = None,
 ) -> Application:
-    """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people."""
+    """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people.
+
+    ``door``: other machines may ask there; without it there is no such route."""
     metrics = Metrics()
     routes: list[BaseRoute] = [
         Route(path, _permitted(kind, handler), methods=[method])
@@ -95,6 +101,10 @@ def application(
         Route(api.ROOT + "/openapi.json", api.describe(endpoints), methods=["GET"]),
         Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
     ]
+    if door is not None:
+        from larm.web.peer_route import peer_route
+
+        routes.append(peer_route(door))
     app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
     app.router.redirect_slashes = False
     app.state.directories = directories

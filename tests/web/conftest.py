@@ -51,17 +51,19 @@ def serving(
     root: Path | None = None,
     access: Mapping[str, bool] | None = None,
     port: int = 0,
+    door: Any = None,
+    host: str = "127.0.0.1",
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    app = application(Directories(directories, root, Search()), gate, settings or Serve(), log=log.append)
-    socket = listen("127.0.0.1", port)
+    app = application(Directories(directories, root, Search()), gate, settings or Serve(), log=log.append, door=door)
+    socket = listen(host, port)
     server = make_server(app)
     died: list[BaseException] = []
     workers = Workers(lambda _, error: died.append(error))
     workers.start("larm-serve", lambda: server.run(sockets=[socket]))
-    address = f"http://127.0.0.1:{socket.getsockname()[1]}"
+    address = f"http://{host}:{socket.getsockname()[1]}"
     try:
         with httpx.Client(base_url=address, timeout=30, trust_env=False) as client:
             yield Served(address, client, token, token_file.read_text().strip(), log)

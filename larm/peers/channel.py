@@ -1,0 +1,108 @@
+"""Channel: our side of a signed question to a peer. Any thread.
+
+A peer has a key and an address. What comes back is what it answered, checked and decoded, or `NoAnswer` with half a sentence:
+that somebody is slow, gone, or lies about who he is, is what one has to expect of strangers.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from larm.peers.breaker import Breaker
+from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
+from larm.peers.identity import Identity
+from larm.peers.signing import BadSignatureError, signed_request, verify_answer
+from larm.seams import Clock
+
+ROOT = "/peer/v1"
+MOST = 1_000_000
+"""Bytes of an answer, if nobody says otherwise."""
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+class Contact(msgspec.Struct, frozen=True):
+    """How to ask a peer."""
+
+    key: str
+    url: str
+    """``http://192.0.2.7:7070``."""
+    name: str = ""
+    """For people; what it calls itself, which is anything."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The body of any answer but 200."""
+
+    title: str
+    status: int
+
+
+class Channel:
+    """Questions of one identity."""
+
+    def __init__(self, identity: Identity, http: HttpClient, clock: Clock) -> None:
+        # constant after construction
+        self.identity = identity
+        self._http = http
+        self._clock = clock
+        self._breaker = Breaker(clock)
+
+    def ask(
+        self,
+        contact: Contact,
+        path: str,
+        question: msgspec.Struct,
+        answers: type[A],
+        *,
+        seconds: float,
+        most: int = MOST,
+        as_whom: Identity | None = None,
+    ) -> A | NoAnswer:
+        """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows."""
+        if not self._breaker.allows(contact.key):
+            return NoAnswer("it did not answer lately, and is left alone for a while")
+        answer = self._ask(contact, path, question, answers, seconds=seconds, most=most, identity=as_whom or self.identity)
+        if isinstance(answer, NoAnswer):
+            self._breaker.failed(contact.key)
+        else:
+            self._breaker.succeeded(contact.key)
+        return answer
+
+    def _ask(
+        self,
+        contact: Contact,
+        path: str,
+        question: msgspec.Struct,
+        answers: type[A],
+        *,
+        seconds: float,
+        most: int,
+        identity: Identity,
+    ) -> A | NoAnswer:
+        body = msgspec.json.encode(question)
+        request = signed_request(identity, "POST", ROOT + path, body, recipient=contact.key, clock=self._clock)
+        headers = {**request.headers, "content-type": "application/json"}
+        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=seconds, most=most)
+        if isinstance(came, NoAnswer):
+            return came
+        try:
+            verify_answer(came.status, came.headers, came.body, request=request, key=contact.key, clock=self._clock)
+        except BadSignatureError as error:
+            return NoAnswer(f"what answers there is not this peer: {error}" if came.status == 200 else _refusal(came))
+        if came.status != 200:
+            return NoAnswer(_refusal(came))
+        try:
+            return msgspec.json.decode(came.body, type=answers)
+        except msgspec.MsgspecError as error:
+            return NoAnswer(f"its answer can't be read: {error}")
+
+
+def _refusal(came: HttpAnswer) -> str:
+    """A stranger's words are cut, and made harmless where they are shown."""
+    try:
+        said = msgspec.json.decode(came.body, type=Refusal).title
+    except msgspec.MsgspecError:
+        said = ""
+    return f"it refused: {came.status}" + (f", {said[:200]}" if said else "")

@@ -1,0 +1,147 @@
+"""Door: who may ask a peer what. Everything that comes below ``/peer/v1/`` passes here, and nothing else of a peer is reached.
+
+In this order: how often somebody asks from one address, whether the request is signed for us and new, whether its key is
+allowed, how often this key asks, whether the question can be read. Then its handler answers, and the answer is signed together
+with the request. Knows nothing of the web server; any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from larm.errors import LarmError
+from larm.peers.channel import ROOT, Refusal
+from larm.peers.identity import Identity
+from larm.peers.nonces import Nonces
+from larm.peers.rates import Rates
+from larm.peers.signing import BadSignatureError, Request, headers_of, signed_answer, verify_request
+from larm.seams import Clock
+
+_PER_ADDRESS = (50.0, 500.0)
+"""A second, and at once: an office behind one address."""
+_PER_KEY = (20.0, 100.0)
+
+
+class Call(NamedTuple):
+    """Who asks."""
+
+    key: str
+    address: str
+    """Where the request came from: an IP address, as the socket has it."""
+
+
+class Question(NamedTuple):
+    """One that is answered."""
+
+    path: str
+    """Below ``/peer/v1``."""
+    asks: type[msgspec.Struct]
+    answers: type[msgspec.Struct]
+    handler: Callable[[Call, Any], msgspec.Struct]
+    """Raises `RefusedError`. On any thread."""
+    cost: float = 1.0
+    """In requests, of what a peer may ask."""
+
+
+class Incoming(NamedTuple):
+    """A request as it came."""
+
+    method: str
+    target: str
+    """Path and query, as they were sent."""
+    headers: Iterable[tuple[str, str]]
+    body: bytes
+    address: str
+
+
+class Reply(NamedTuple):
+    """What goes back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class RefusedError(Exception):
+    """A question was understood, and is not answered; half a sentence says why."""
+
+    def __init__(self, sentence: str, status: int = 403) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Door:
+    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied``."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        questions: Iterable[Question],
+        clock: Clock,
+        *,
+        allowed: Collection[str] | None = None,
+        denied: Collection[str] = (),
+    ) -> None:
+        # constant after construction
+        self._identity = identity
+        self._questions = {ROOT + each.path: each for each in questions}
+        self._clock = clock
+        self._allowed = None if allowed is None else frozenset(allowed)
+        self._denied = frozenset(denied)
+        self._nonces = Nonces(clock)
+        self._addresses = Rates(clock, *_PER_ADDRESS)
+        self._keys = Rates(clock, *_PER_KEY)
+
+    def answer(self, incoming: Incoming) -> Reply:
+        """Never raises for what somebody sends."""
+        if not self._addresses.allows(incoming.address):
+            return _refused(429, "too many requests come from this address")
+        path = incoming.target.partition("?")[0]
+        question = self._questions.get(path)
+        if question is None or incoming.method != "POST":
+            return _refused(404, "there is no such question")
+        headers = headers_of(incoming.headers)
+        if headers is None:
+            return _refused(401, "a header of the signature came twice")
+        request = Request(incoming.method, incoming.target, headers, incoming.body)
+        try:
+            signed = verify_request(request, self._identity.key, self._clock)
+        except BadSignatureError as error:
+            return _refused(401, str(error)[:200])
+        status, answer = self._checked(question, Call(signed.key, incoming.address), request, new=self._nonces.is_new(signed))
+        body = msgspec.json.encode(answer)
+        return Reply(status, _JSON | signed_answer(self._identity, status, body, request, self._clock), body)
+
+    def _checked(self, question: Question, call: Call, request: Request, *, new: bool) -> tuple[int, msgspec.Struct]:
+        try:
+            self._admit(call, question.cost, new=new)
+            return 200, question.handler(call, msgspec.json.decode(request.body, type=question.asks))
+        except msgspec.MsgspecError as error:
+            return _status(400, f"the question can't be understood: {error}")
+        except RefusedError as error:
+            return _status(error.status, str(error))
+        except LarmError:
+            return _status(503, "it can't be answered now")  # the sentence would name paths of this machine
+
+    def _admit(self, call: Call, cost: float, *, new: bool) -> None:
+        if not new:
+            raise RefusedError("it was heard before", 401)
+        if call.key in self._denied or (self._allowed is not None and call.key not in self._allowed):
+            raise RefusedError("this peer is not answered here")
+        if not self._keys.allows(call.key, cost):
+            raise RefusedError("too many requests come from this peer", 429)
+
+
+_JSON = {"content-type": "application/json"}
+
+
+def _status(status: int, title: str) -> tuple[int, Refusal]:
+    return status, Refusal(title, status)
+
+
+def _refused(status: int, title: str) -> Reply:
+    """Not signed: nobody knows for whom."""
+    return Reply(status, dict(_JSON), msgspec.json.encode(Refusal(title, status)))

@@ -1,0 +1,152 @@
+"""HttpClient: one request to another machine, with a deadline and a bounded answer. Any thread.
+
+What a stranger answers is never believed to be short or quick: the whole request has an end, an answer that is longer than it
+may be is cut off as it comes, redirects are not followed, proxies are not asked. libcurl does all of it without Python's lock,
+so that many threads can wait at a time. That nobody answers is a value here, as it is what machines do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pycurl
+
+from larm import __version__
+from larm.fetching.tls import ca_file
+
+_CONNECT_SHARE = 0.5
+"""Of the time for a request that a connection may take: who can't be reached is known sooner than who is slow."""
+_LARGEST_HEAD = 32_768
+_MOST_IDLE = 32
+"""Connections that are kept open for the next request."""
+
+
+class HttpAnswer(NamedTuple):
+    """What came."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By names in lower case; what came twice is joined by commas."""
+    body: bytes
+
+
+class NoAnswer(NamedTuple):
+    """Nothing of use came."""
+
+    reason: str
+    """Half a sentence for people: ``it did not answer within 2 s``."""
+    late: bool = False
+    """It took too long, which says that it is slow, and not that it is gone."""
+
+
+class HttpClient:
+    """Connections to many machines."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._idle: list[tuple[str, pycurl.Curl]] = []
+
+    def ask(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int
+    ) -> HttpAnswer | NoAnswer:
+        """``seconds`` for all of it; ``most``: bytes of the answer's body. ``url``: http or https."""
+        origin = "/".join(url.split("/", 3)[:3])
+        curl = self._take(origin)
+        answer = _perform(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
+        self._give_back(origin, curl)
+        return answer
+
+    def close(self) -> None:
+        """No connection stays open."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, curl in idle:
+            curl.close()
+
+    def _take(self, origin: str) -> pycurl.Curl:
+        with self._lock:
+            for at in range(len(self._idle) - 1, -1, -1):
+                if self._idle[at][0] == origin:
+                    return self._idle.pop(at)[1]
+        return pycurl.Curl()
+
+    def _give_back(self, origin: str, curl: pycurl.Curl) -> None:
+        curl.reset()  # the connection stays
+        with self._lock:
+            self._idle.append((origin, curl))
+            old = self._idle.pop(0)[1] if len(self._idle) > _MOST_IDLE else None
+        if old is not None:
+            old.close()
+
+
+def is_address(url: str) -> bool:
+    """``http://host:port``, without a path, a user or anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = url == f"{parts.scheme}://{parts.netloc}" and "@" not in parts.netloc and url.isascii() and url.isprintable()
+    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0 and " " not in url
+
+
+def _perform(
+    curl: pycurl.Curl, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int
+) -> HttpAnswer | NoAnswer:
+    parts: list[bytes] = []
+    head: list[bytes] = []
+    room = {"body": most, "head": _LARGEST_HEAD}
+
+    def take(kind: str, into: list[bytes], data: bytes) -> int | None:
+        room[kind] -= len(data)
+        if room[kind] < 0:
+            return -1
+        into.append(data)
+        return None
+
+    options = {
+        pycurl.URL: url,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.PROXY: "",
+        pycurl.NOSIGNAL: 1,
+        pycurl.TIMEOUT_MS: int(seconds * 1000) or 1,
+        pycurl.CONNECTTIMEOUT_MS: int(seconds * 1000 * _CONNECT_SHARE) or 1,
+        pycurl.USERAGENT: f"larm/{__version__}",
+        pycurl.HTTPHEADER: [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"],
+        pycurl.WRITEFUNCTION: lambda data: take("body", parts, data),
+        pycurl.HEADERFUNCTION: lambda data: take("head", head, data),
+    }
+    if ca_file() is not None:
+        options[pycurl.CAINFO] = ca_file()
+    for option, value in options.items():
+        curl.setopt(option, value)
+    if method == "POST":
+        curl.setopt(pycurl.POST, 1)
+        curl.setopt(pycurl.POSTFIELDS, body)
+    try:
+        curl.perform()
+    except pycurl.error as error:
+        if room["body"] < 0 or room["head"] < 0:
+            return NoAnswer(f"its answer is longer than {most:,} bytes")
+        if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
+            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True)
+        return NoAnswer(str(error.args[1]) or "it could not be asked")
+    return HttpAnswer(int(curl.getinfo(pycurl.RESPONSE_CODE)), _headers(head), b"".join(parts))
+
+
+def _headers(lines: list[bytes]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.startswith(b"HTTP/"):
+            found.clear()  # of what came before, such as 100 Continue
+            continue
+        name, colon, value = line.decode("latin-1").partition(":")
+        if colon:
+            name, value = name.strip().lower(), value.strip()
+            found[name] = f"{found[name]}, {value}" if name in found else value
+    return found

@@ -1,0 +1,106 @@
+"""Identity: a peer is its Ed25519 key. The only file that makes keys, and the form in which they and signatures are written.
+
+A public key is 43 characters of base64url; with them a peer is named, found and checked. Constant once made; any thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failure
+
+KEY_LENGTH = 43
+"""Characters of a public key."""
+_SECRET = 32
+_PREFIX = b"larm peer\0"
+"""Before all that is signed outside of HTTP, so that no such signature is ever good for a request."""
+
+
+class Identity:
+    """A key pair."""
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self.private = private
+        self.key = text_of(private.public_key().public_bytes_raw())
+        """The public key, as others know it."""
+
+    @classmethod
+    def new(cls) -> Identity:
+        """Of nobody yet; also for one request alone."""
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def opened(cls, path: Path) -> Identity:
+        """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                with os.fdopen(file, "wb") as new:
+                    new.write(text_of(Ed25519PrivateKey.generate().private_bytes_raw()).encode() + b"\n")
+                    new.flush()
+                    os.fsync(file)
+            if path.stat().st_mode & 0o077:
+                raise StorageError(f"{path}: others than you can read this key; 'chmod 600' it, or remove it for a new one")
+            secret = bytes_of(path.read_text(encoding="ascii", errors="replace").strip())
+        except OSError as error:
+            raise disk_failure(path, error) from error
+        if secret is None or len(secret) != _SECRET:
+            raise StorageError(f"{path}: not a peer's key; remove it, and the next start makes a new one")
+        return cls(Ed25519PrivateKey.from_private_bytes(secret))
+
+    def sign(self, purpose: str, data: bytes) -> str:
+        """A signature that is good for this purpose alone."""
+        return text_of(self.private.sign(_bound(purpose, data)))
+
+    def __repr__(self) -> str:
+        return f"<Identity {self.key}>"
+
+
+def public_key(key: str) -> Ed25519PublicKey | None:
+    """None for what is no key."""
+    data = bytes_of(key) if len(key) == KEY_LENGTH else None
+    if data is None:
+        return None
+    try:
+        return Ed25519PublicKey.from_public_bytes(data)
+    except ValueError:
+        return None
+
+
+def is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
+    """The owner of the key has signed the data for this purpose."""
+    public, signed = public_key(key), bytes_of(signature)
+    if public is None or signed is None:
+        return False
+    try:
+        public.verify(signed, _bound(purpose, data))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def text_of(data: bytes) -> str:
+    """base64url without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def bytes_of(text: str) -> bytes | None:
+    """None for what is no such text."""
+    try:
+        data = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return data if text_of(data) == text else None  # there is one text for it
+
+
+def _bound(purpose: str, data: bytes) -> bytes:
+    return _PREFIX + purpose.encode() + b"\0" + data
