@@ -1,4 +1,4 @@
-"""Start URLs that are archives: which files they are, and the settings of a crawl that has no network.
+"""Start URLs that are archives: which files they are, the settings of a crawl without network, and what takes its place.
 
 Called by `larm.building.wiring` on the main thread.
 """
@@ -8,13 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from larm.building.state import QUEUES
 from larm.config import Config
-from larm.errors import UsageError
+from larm.errors import ConfigError, UsageError
+from larm.filters.scope import ScopeFilter
 from larm.kit.units import Seconds
 from larm.model.file_url import FILES, file_path, file_url
+from larm.model.region import Globs
+from larm.seams import Filter
+
+if TYPE_CHECKING:
+    from larm.archive.catalogue import Catalogue
+    from larm.building.ground import Ground
 
 _ARCHIVE = re.compile(r".*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 _BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
@@ -79,6 +88,26 @@ def about_archives(paths: Sequence[Path]) -> str:
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from error
     return f"WARC files: {len(paths):,}, {size / 1e6:,.1f} MB, are walked through first"
+
+
+def open_catalogue(ground: Ground, notes: list[str]) -> Catalogue:
+    """Of what is in the archives. Raises ConfigError where larm can't read them; StorageError."""
+    try:
+        from larm.archive.catalogue import Catalogue  # for who crawls archives
+    except ImportError as error:
+        raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
+    folder, log = ground.directory / QUEUES, ground.logs.open("archive").line
+    catalogue = Catalogue(folder, ground.normalizer.parse, ground.shared.counters.add, log, notes.append)
+    ground.closed(catalogue.close)
+    return catalogue
+
+
+def archive_scope(settings: Config) -> Filter:
+    """What belongs to the crawl of an archive."""
+    from larm.archive.scope import ArchiveScope
+
+    crawl = settings.crawl
+    return ArchiveScope(ScopeFilter(crawl.restrict_to or ".*", Globs(crawl.include, crawl.exclude)))
 
 
 def _is_archive(start: str) -> bool:

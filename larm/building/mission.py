@@ -33,6 +33,8 @@ class Mission(msgspec.Struct, frozen=True):
     """Of the start URLs of all runs, and where these redirected to."""
     again: bool
     """The crawl is finished: it is revisited."""
+    start_urls: Sequence[str] = ()
+    """The access forms of those of all runs."""
     half_made: bool = False
     """The crawl is finished, but its last run was ended before link graph and texts of links were: this one completes them."""
 
@@ -43,12 +45,14 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     Raises BadUrl, which `larm.config` should have refused.
     """
     urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
+    accesses = sorted({url.access for url in urls} | set(header.start_urls if header else ()))
     if header is None:
-        return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False)
+        return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False, start_urls=accesses)
     starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
     hosts = {url.host for url in urls} | set(header.scope_hosts)
     nothing_left = header.finished and not starts and not settings.crawl.parked
-    return Mission(urls, starts, hosts, again=nothing_left and not half_made, half_made=nothing_left and half_made)
+    again = nothing_left and not half_made
+    return Mission(urls, starts, hosts, again, accesses, half_made=nothing_left and half_made)
 
 
 def scope_sentence(settings: Config, scope: Scope) -> str:

@@ -15,7 +15,6 @@ from larm.building.state import host_rules, resolver_of
 from larm.config import Config
 from larm.kit.counters import Counters
 from larm.kit.processes.children import memory_together
-from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.machine_memory import machine_memory
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.document import Document
@@ -24,10 +23,6 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import URLNormalizer
-from larm.processing.triage import Triage
-from larm.reading.ahead import CHILD, new_reader, readers_of
-from larm.reading.heavy import PATIENCE, HeavyReader
-from larm.reading.page_reader import PageReader
 from larm.reading.protocol import Terms, plain
 from larm.seams import Clock
 
@@ -125,19 +120,6 @@ def memory_budget(settings: Config, *, careful: bool = False) -> MemoryBudget:
 def air_of(budget: MemoryBudget) -> int:
     """Bytes of bodies in the air: so few that they never are what fills the memory."""
     return min(max(budget.limit // 16, _AIR[0]), _AIR[1])
-
-
-def page_readers(settings: Config, terms: Terms, counters: Counters, ahead: HelperProcess | None) -> list[PageReader]:
-    """Those that read pages in processes beside the crawl; ``ahead``: the first process, if it is there already."""
-    first = [] if ahead is None else [ahead]
-    others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
-    return [PageReader(terms, counters.add, process) for process in (*first, *others)]
-
-
-def heavy_reader(terms: Terms, counters: Counters, triage: Triage, budget: MemoryBudget) -> HeavyReader:
-    """The one for large pages; its process is started when there is one."""
-    process = HelperProcess(CHILD, budget.most)
-    return HeavyReader(PageReader(terms, counters.add, process, PATIENCE), triage.memory, budget)
 
 
 def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:

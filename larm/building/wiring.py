@@ -1,41 +1,31 @@
-"""Wiring: Config -> running parts. The only file that names the classes behind the seams.
+"""Wiring: Config -> running parts. Read it to see what a crawl is made of, in the order of the river.
 
-Read it from top to bottom to see what a crawl is made of. Called by the command line, on the main thread.
+The files beside it name the classes behind the seams: `ground` (what all else stands on), `mission` (what the run is to do),
+`storage_lines`, `fetchers`, `frontier`, `reading`, `observers`. Called by the command line, on the main thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import msgspec
 
-from larm.building.archives import about_archives, archives_of, offline, paths_of
+from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
+from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
+from larm.building.frontier import frontier_of, order_of
+from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
-from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
-from larm.building.named_parts import (
-    FilterParts,
-    StorageParts,
-    check,
-    crawl_order,
-    filters,
-    storages,
-    trap_settings,
-    traps_are_told,
-    wants_text,
-)
-from larm.building.readers import Processors, air_of, heavy_reader, memory_budget, normalizer_of, page_readers, terms_of
-from larm.building.scoping import scope_of
+from larm.building.mission import Mission, StoragesApart, limits_of, mission_of, notes_of, storages_apart
+from larm.building.named_parts import check, traps_are_told, wants_text
+from larm.building.observers import observers_of
+from larm.building.readers import Processors, air_of, memory_budget
+from larm.building.reading import reading_of
+from larm.building.scoping import Scope, scope_of
 from larm.building.start_folders import file_rules
 from larm.building.state import (
-    GRAPH,
-    JOURNAL,
-    LOGS,
     PAGES,
     QUEUES,
-    State,
     Undo,
     check_databases,
     check_folders,
@@ -43,80 +33,36 @@ from larm.building.state import (
     logs_of,
     open_state,
     recover,
-    without_removed,
 )
+from larm.building.storage_lines import half_made, storage_lines
 from larm.config import Config
-from larm.control.desk import ControlDesk, Parts
-from larm.control.hosts import HostLister
-from larm.control.server import ControlServer
 from larm.duplicates.novelty import NoveltyJudge
-from larm.errors import ConfigError, LarmError
 from larm.fetching.addresses import AddressRule
-from larm.fetching.agent import user_agent
-from larm.fetching.air import Air
-from larm.fetching.curl_fetcher import CurlFetcher
-from larm.fetching.pool import FetcherPool
-from larm.filters.chain import FilterChain, FilterLog
 from larm.filters.dated_log import DatedLog
-from larm.filters.robots import RobotsFilter
-from larm.filters.scope import ScopeFilter, StartScope
-from larm.filters.traps import TrapsFilter
+from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import Header
-from larm.frontier.handler import MessageHandler
-from larm.frontier.hosts import HostBook
-from larm.frontier.queues import HostQueues
-from larm.frontier.robots.desk import RobotsDesk
-from larm.frontier.robots.landing import RobotsLander
-from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.queue_row import EMPTY
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
-from larm.kit.counters import Counters
-from larm.kit.disk.caching_queue import CachingQueue
-from larm.kit.disk.journal import Journal
 from larm.kit.disk.lock import DirectoryLock
-from larm.kit.logs.log_book import LogBook
 from larm.kit.processes.helper_process import HelperProcess
-from larm.kit.threads.bell import Bell
-from larm.kit.threads.gate import Gate
-from larm.kit.threads.tally import Tally
-from larm.kit.threads.thread_cpu import ThreadCpu
-from larm.kit.threads.ticker import Ticker
-from larm.model.file_rules import FileRules
+from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
-from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.model.region import Globs
-from larm.model.url import URLNormalizer
-from larm.monitor.reporter import Reporter
-from larm.processing.triage import SLOW, Triage, Work
-from larm.reading.ahead import readers_of
-from larm.reading.lane import ReliefLane
-from larm.reading.slow_lane import SlowLane
-from larm.recrawl.page_book import PageBook
+from larm.model.message import URLMessage
 from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
 from larm.river.checkpointer import Checkpointer
-from larm.river.crawl import FINISHED, Crawl
+from larm.river.crawl import Crawl
 from larm.river.disk_floor import DiskFloor
-from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Lander
-from larm.river.limits import Limits
-from larm.river.probe import Probe
+from larm.river.parts import Agenda, Frontier
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
-from larm.river.steering import Hands, Steering, state_of
-from larm.river.suspects import Suspects
+from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
-from larm.river.verdicts import live_rows, refusals_of
-from larm.river.watchdog import LOG as STALLED
-from larm.river.watchdog import Watchdog, Watched
-from larm.seams import Clock, CrawlOrder, Fetcher, Filter
-from larm.storage.graph import is_complete
-from larm.storage.overflow import Overflow
+from larm.seams import Clock, CrawlOrder
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
-
-if TYPE_CHECKING:
-    from larm.archive.catalogue import Catalogue
 
 __all__ = ["build_crawl", "check"]
 
@@ -157,460 +103,189 @@ def build_crawl(
             check_folders(state.header, directory)
         recover(state, directory)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
-        return _assemble(settings, lock, state, marker, clock or SystemClock(), ahead, undo)
+        ground = ground_of(settings, directory, state, marker, clock or SystemClock(), undo)
+        return _assemble(ground, lock, marker, ahead)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(  # noqa: PLR0915, PLR0917
-    settings: Config, lock: DirectoryLock, state: State, marker: Marker, clock: Clock, ahead: HelperProcess | None, undo: Undo
-) -> Crawl:
+def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: HelperProcess | None) -> Crawl:
     """From the source of the river to its mouth."""
-    directory = lock.directory
-    header, begins_anew = without_removed(state.header, directory)
-    logs = _logs(directory, header, marker, undo)
-    counters, gate, cpu = Counters(), Gate(), ThreadCpu()
-    counters.load(header.counters if header else {})
-    bell: Bell[str | LarmError] = Bell()
-    ticker = Ticker(settings.monitor.tick)
-    records = _records(settings, logs, readers_of(settings.processing), clock)
-    suspects = Suspects(directory / QUEUES, len(records))
-    undo.append(suspects.close)
-    memory = memory_budget(settings, careful=suspects.killed)
-    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring(FINISHED))
-    steering = _steering(settings, directory, header, gate, tally, undo)
-    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
-    mission = mission_of(settings, normalizer, header, half_made=_half_made(settings, directory, header))
-    start_urls = sorted({url.access for url in mission.urls} | set(header.start_urls if header else ()))
+    settings, shared, header, notes = ground.settings, ground.shared, ground.header, list[str]()
+    memory = memory_budget(settings, careful=ground.suspects.killed)
+    steering = steering_of(ground)
+    mission = mission_of(settings, ground.normalizer, header, half_made=half_made(ground))
     archives = archives_of(settings.crawl.start, header.start_urls if header else ())
-    notes: list[str] = []
-    catalogue = _catalogue(directory, logs, normalizer, counters, notes, undo) if archives else None
+    catalogue = open_catalogue(ground, notes) if archives else None
     new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []
     if new_archives:
         notes.append(about_archives(new_archives))
     if catalogue:  # its addresses are the start URLs
         mission = msgspec.structs.replace(mission, urls=(), starts=(), hosts={FILES})
-    folders = file_rules(settings.files, directory, start_urls) if catalogue is None else None
-    addresses = _address_rule(settings, start_urls, header)
-    lines = _lines(settings, directory, header, StorageParts(counters.add))
+    folders = file_rules(settings.files, ground.directory, mission.start_urls) if catalogue is None else None
+    addresses = address_rule(ground, mission)
+    lines = storage_lines(ground)
     exchanges = any(line.exchanges for line in lines)
     pool = (
-        _pool(settings, addresses, folders, clock, Air(air_of(memory)), undo, exchanges=exchanges)
+        fetcher_pool(ground, addresses, folders, air_of(memory), exchanges=exchanges)
         if catalogue is None
-        else _archive_pool(settings, catalogue, clock, undo)
+        else archive_pool(ground, catalogue)
     )
 
-    order = _order(settings, directory, mission, clock, undo)
-    book = HostBook(
-        state.store,
-        settings.frontier,
-        clock,
-        ticker.hurry,
-        clock_moved=header.clock_moved if header else 0.0,
-        order=order,
-    )
-    watch = StartWatch(mission.urls, clock)
-    within = scope_of(settings, normalizer, header) if catalogue is None else None
-    scope = within if isinstance(within, StartScope) else None
-    traps = TrapDesk(
-        book,
-        trap_settings(settings),
-        tally,
-        _trap_log(settings, logs),
-        counters.add,
-        starts=scope.hosts if scope else mission.hosts,
-        release=settings.crawl.parked,
-    )
-    queues = HostQueues(
-        book,
-        settings.frontier,
-        clock,
-        tally,
-        pool.wake_one,
-        guard=traps,
-        on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
-        order=order,
-        may_lease=steering.may_lease,
-    )
-    desk = RobotsDesk(book, queues, settings.robots, clock, tally)
-    parts = filters(settings, FilterParts(within or _archive_scope(settings), state.seen, desk, traps, folders))
-    chain = FilterChain(
-        parts,
-        _open_filter_log(logs, clock),
-        counters.add,
-        watch.dropped,
-    )
-    incoming = _incoming(settings, state)
-    handler = MessageHandler(
-        incoming=incoming,
-        chain=chain,
-        settle=desk.settle,
-        forward=queues.add,
-        tally=tally,
-        gate=gate,
-        enough=queues.enough,
-        decide=traps.decide,
-    )
-    robots_lander = RobotsLander(
-        queues=queues,
-        desk=desk,
-        arrived=handler.robots_arrived,
-        declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
-        join=normalizer.join,
-        frontier=settings.frontier,
-        robots=settings.robots,
-        token=settings.agent.name,
-        counters=counters,
-        log=logs.open("robots").line,
-        tell=watch.robots,
-        awaited=watch.waits_for,
-    )
-    waiting = len(incoming) + queues.load(state.file.host_rows(), revive=mission.again)
-    pulled = chain.run(traps.pull(mission.starts), RobotsFilter.name)
-    if waiting or pulled:
-        tally.rise(waiting + len(pulled))
-    if pulled:
-        queues.add(pulled)
-
-    process = Processors(settings, normalizer, counters, clock, text=wants_text(settings), memory=memory)
-    undo.append(process.close)
-    triage = Triage(settings.processing, settings.fetch.page_size)
+    order = order_of(ground, mission)
+    watch = StartWatch(mission.urls, shared.clock)
+    scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
+    frontier = frontier_of(ground, mission, scope or archive_scope(settings), folders, order, pool, watch, steering.may_lease)
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    notes += [*notes_of(settings, header, mission, within), *begins_anew, *apart.notes(again=mission.again)]
-    cycle = (header.cycle if header else 0) + mission.again
-    recrawl = (
-        Recrawl(
-            directory / QUEUES / PAGES,
-            _asked_again(mission, book),
-            settings.recrawl.most_gone,
-            notes.append,
-            normalizer.parse,
-            whole=bool(apart.late),
-            limits=limits_of(settings),
-        )
-        if cycle
-        else None
+    notes += [*notes_of(settings, header, mission, scope), *ground.begins_anew, *apart.notes(again=mission.again)]
+    agenda = Agenda(
+        mission.starts,
+        catalogue.read(new_archives) if catalogue and new_archives else (),
+        _recrawl(ground, mission, frontier, apart, notes),
+        watch,
+        DatedLog(ground.logs.open("starts"), shared.clock).lines,
     )
+
     if mission.again:
-        counters.load({name: value for name, value in counters.snapshot().items() if name != SPENT})
-    checkpointer = Checkpointer(
-        gate=gate,
-        file=state.file,
-        store=state.store,
-        incoming=incoming,
-        book=book,
-        seen=state.seen,
-        counters=counters,
-        logs=logs,
-        lines=lines,
-        absent=apart.absent,
-        missed=apart.missed(again=mission.again),
-        scope=scope,
-        restrict_to=settings.crawl.restrict_to,
-        start_urls=start_urls,
-        met=addresses.met,
-        cycle=cycle,
-        clock=clock,
-        begun=None if marker.saved else lambda: set_marker(directory, VERSION, saved=True),
-        parts=[steering, *([scope] if scope else ())],
-        known=header.parts if header else None,
-    )
-    terms = terms_of(settings, directory, start_urls)
-    readers = page_readers(settings, terms, counters, ahead)
-    undo += [reader.close for reader in readers]
-    heavy = heavy_reader(terms, counters, triage, memory)
-    undo.append(heavy.close)
-    watched = [
-        Watched("larm-handler", handler.pulse, lambda: "filters what has come"),
-        *(Watched(each.name, each.pulse, each.doing) for each in records),
-        *map(_watched_line, lines),
-        Watched("larm-tick", ticker.pulse, lambda: "saves a checkpoint", lambda: f"{checkpointer.begun}, {checkpointer.done}"),
-    ]
-    watchdog = Watchdog(
-        watched,
-        settings.monitor.stalled,
-        clock,
-        log=lambda lines: logs.open(STALLED).lines(lines),  # made when there is something to say
-        counted=counters.add,
-    )
-    probe = Probe(
-        handler=handler,
-        queues=queues,
-        records=records,
-        transfers=settings.fetch.threads * settings.fetch.transfers,
-        lines=lines,
-        storage_limit=settings.storage.queue,
-        checkpointer=checkpointer,
-        counters=counters,
-        seen=state.seen,
-        tally=tally,
-        traps=traps,
-        paused=lambda: steering.paused,
-        stalled=lambda: watchdog.stalled,
-        cpu=cpu,
-        clock=clock,
-    )
-    reporter = Reporter(probe, clock, directory)
-    undo.append(reporter.close)
-    budget = PageBudget(settings.crawl.max_pages, counters.snapshot().get(SPENT, 0))
-    lander = Lander(
-        process,
-        normalizer.join,
-        settings.frontier,
-        settings.crawl.max_depth,
-        order,
-        recall=chain.recall,
-        limits=limits_of(settings),
-        text=wants_text(settings),
-    )
-
-    def tell(now: Config) -> None:
-        queues.change(now.frontier)
-        lander.max_depth = now.crawl.max_depth
-        budget.change(now.crawl.max_pages)
-        if budget.exhausted:
-            bell.ring("closespider_pagecount")
-
-    steering.limits.tell = tell
-    steering.take(
-        Hands(
-            handler=handler,
-            queues=queues,
-            traps=traps,
-            parse=normalizer.parse,
-            lines=lines,
-            wake=pool.wake_all,
-            hurry=ticker.hurry,
-            counted=counters.add,
-            idle=lambda: bell.ring(FINISHED),
-        )
-    )
-    notes += steering.notes
-    recent = Recent(clock)
-    desk_parts = Parts(
-        directory=directory,
-        clock=clock,
-        snapshot=probe,
-        pace=reporter.pace,
-        steering=steering,
-        hosts=HostLister(book, lambda: steering.limits.now.frontier, clock),
-        recent=recent,
-        logs=logs,
-        parse=normalizer.parse,
-        why=lambda url: live_rows(url, refusals_of(url, parts), book, steering.limits.now),
-        stop=lambda: bell.ring("shutdown"),
-    )
-    door = ControlServer(lock, ControlDesk(desk_parts), clock, checkpointer, ticker.hurry, counted=counters.add)
-    undo.append(door.close)
-    floor = DiskFloor(directory, int(settings.limits.disk), bell.ring, notes.append)
-    floor.look()
-
-    def saved() -> None:
-        door.saved()
-        floor.look()
-
-    checkpointer.on_saved = saved
+        shared.counters.load({name: value for name, value in shared.counters.snapshot().items() if name != SPENT})
+    reading = reading_of(ground, mission, frontier, memory, ahead)
+    budget = PageBudget(settings.crawl.max_pages, shared.counters.snapshot().get(SPENT, 0))
+    lander = _lander(ground, frontier, order, memory)
+    recent = Recent(shared.clock)
     unloader = Unloader(
         settings=settings.frontier,
+        shared=shared,
+        frontier=frontier,
         lander=lander,
-        known=chain.note,
         lines=lines,
-        handler=handler,
-        queues=queues,
-        robots_lander=robots_lander,
         pool=pool,
         budget=budget,
-        counters=counters,
-        tally=tally,
-        gate=gate,
-        records=records,
-        suspects=suspects,
-        judge=NoveltyJudge() if traps_are_told(settings) else None,
-        learn=traps.learn,
+        suspects=ground.suspects,
+        records=ground.records,
         watch=watch,
         recent=recent,
-        stop=bell.ring,
+        judge=NoveltyJudge() if traps_are_told(settings) else None,
     )
+
+    checkpointer = _checkpointer(ground, mission, frontier, lines, apart, addresses, scope, steering, marker)
+    _follow_changes(steering, frontier, lander, budget, ground)
+    steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
+    notes += steering.notes
+    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent)
+    floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
+    floor.look()
+    checkpointer.on_saved.append(floor.look)
     return Crawl(
         settings=settings,
-        clock=clock,
-        handler=handler,
-        queues=queues,
+        shared=shared,
+        agenda=agenda,
+        frontier=frontier,
         pool=pool,
-        bell=bell,
-        ticker=ticker,
+        reading=reading,
         unloader=unloader,
-        slow=SlowLane(lambda fetched: triage.work(fetched) in SLOW, settings.storage.queue),
-        relief=ReliefLane(clock, queues.answered, queues.enough, lambda fetched: triage.work(fetched) is Work.LIGHT),
-        readers=readers,
-        heavy=heavy,
-        work=triage.work,
-        suspects=suspects,
         lines=lines,
         checkpointer=checkpointer,
         budget=budget,
+        suspects=ground.suspects,
         steering=steering,
-        counters=counters,
-        tally=tally,
-        cpu=cpu,
-        gate=gate,
-        records=records,
-        starts=mission.starts,
-        feed=catalogue.read(new_archives) if catalogue and new_archives else (),
-        watch=watch,
-        start_log=DatedLog(logs.open("starts"), clock).lines,
-        recrawl=recrawl,
-        snapshot=probe,
-        reporter=reporter,
-        watchdog=watchdog,
-        door=door,
+        records=ground.records,
+        observers=observers,
         notes=notes,
-        close=lambda: close_all(undo),
+        close=lambda: close_all(ground.undo),
     )
 
 
-def _steering(  # noqa: PLR0917
-    settings: Config, directory: Path, header: Header | None, gate: Gate, tally: Tally, undo: Undo
-) -> Steering:
-    state = state_of(header.parts if header else {})
-    journal = Journal(directory / QUEUES / JOURNAL, state.position)
-    undo.append(journal.close)
-    return Steering(journal, state, Limits(settings), gate, tally)
-
-
-def _watched_line(line: StorageLine) -> Watched:
-    return Watched(f"larm-store-{line.name}", line.pulse, lambda: line.doing, lambda: line.progress)
-
-
-def _half_made(settings: Config, directory: Path, header: Header | None) -> bool:
-    """The last run was ended before it had done all that runs do at their end."""
-    noted = header.storages.get(GRAPH) if header and GRAPH in settings.storage.chain else None
-    return not is_complete(directory, noted)
-
-
-def _logs(directory: Path, header: Header | None, marker: Marker, undo: Undo) -> LogBook:
-    logs = LogBook(directory / LOGS, marker.others)
-    undo.append(logs.close)
-    logs.rewind(header.logs if header else {})
-    return logs
-
-
-def _order(settings: Config, directory: Path, mission: Mission, clock: Clock, undo: Undo) -> CrawlOrder | None:
-    order = crawl_order(settings, directory, len(mission.urls), clock)
-    if order is not None:
-        undo.append(order.close)
-    return order
-
-
-def _catalogue(  # noqa: PLR0917
-    directory: Path, logs: LogBook, normalizer: URLNormalizer, counters: Counters, notes: list[str], undo: Undo
-) -> Catalogue:
-    try:
-        from larm.archive.catalogue import Catalogue  # for who crawls archives
-    except ImportError as error:
-        raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
-    catalogue = Catalogue(directory / QUEUES, normalizer.parse, counters.add, logs.open("archive").line, notes.append)
-    undo.append(catalogue.close)
-    return catalogue
-
-
-def _archive_pool(settings: Config, catalogue: Catalogue, clock: Clock, undo: Undo) -> FetcherPool:
-    from larm.archive.fetcher import ArchiveFetcher
-
-    fetchers = [ArchiveFetcher(settings.fetch, catalogue, clock) for _ in range(settings.fetch.threads)]
-    undo += [fetcher.close for fetcher in fetchers]
-    return FetcherPool(fetchers)
-
-
-def _archive_scope(settings: Config) -> Filter:
-    from larm.archive.scope import ArchiveScope
-
-    crawl = settings.crawl
-    return ArchiveScope(ScopeFilter(crawl.restrict_to or ".*", Globs(crawl.include, crawl.exclude)))
-
-
-def _records(settings: Config, logs: LogBook, readers: int, clock: Clock) -> list[FetcherRecord]:
-    """Of the threads that fetch or read, in the order of their numbers."""
-    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
-    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
-    names += [f"larm-relief-{number}" for number in range(readers)]
-    return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]
-
-
-def _address_rule(settings: Config, start_urls: Sequence[str], header: Header | None) -> AddressRule:
-    return AddressRule(
-        {urlsplit(url).hostname or "" for url in start_urls if not url.startswith("file:")},
-        settings.crawl.allow_private,
-        networks=settings.crawl.private_networks,
-        met=header.met if header else None,
+def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: StoragesApart, notes: list[str]) -> Recrawl | None:
+    if not _cycle(ground, mission):
+        return None
+    return Recrawl(
+        ground.directory / QUEUES / PAGES,
+        _asked_again(mission, frontier),
+        ground.settings.recrawl.most_gone,
+        notes.append,
+        ground.normalizer.parse,
+        whole=bool(apart.late),
+        limits=limits_of(ground.settings),
     )
 
 
-def _pool(  # noqa: PLR0917
-    settings: Config,
-    rule: AddressRule,
-    folders: FileRules | None,
-    clock: Clock,
-    air: Air,
-    undo: Undo,
-    *,
-    exchanges: bool,
-) -> FetcherPool:
-    agent = user_agent(settings.agent, VERSION)
-    fetchers: list[Fetcher] = []
-    for _ in range(settings.fetch.threads):
-        web = CurlFetcher(settings.fetch, settings.robots, agent, rule, clock, air, exchanges=exchanges)
-        fetchers.append(web if folders is None else _with_files(web, settings, folders, clock))
-        undo.append(fetchers[-1].close)
-    pool = FetcherPool(fetchers)
-    air.on_room = pool.wake_all
-    return pool
-
-
-def _with_files(web: Fetcher, settings: Config, folders: FileRules, clock: Clock) -> Fetcher:
-    from larm.fetching.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
-    from larm.fetching.router import Router
-
-    return Router(web, FileFetcher(settings.fetch, folders, clock))
-
-
-def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
-    name, size = "incoming", settings.frontier.message_block
-    if state.header is None:
-        return CachingQueue(name, size, state.store, encode_messages, decode_messages)
-    return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, encode_messages, decode_messages)
-
-
-def _lines(settings: Config, directory: Path, header: Header | None, parts: StorageParts) -> Sequence[StorageLine]:
-    positions = header.storages if header else {}
-    chain = [*storages(settings, directory, parts), PageBook(directory / QUEUES / PAGES)]
-    now = settings.storage
-    return [
-        StorageLine(
-            storage,
-            now.queue,
-            positions.get(storage.name),
-            Overflow(directory / QUEUES / f"visits-{storage.name}") if now.overflow else None,
-            now.overflow,
-        )
-        for storage in chain
-    ]
-
-
-def _asked_again(mission: Mission, book: HostBook) -> list[URLMessage] | None:
+def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage] | None:
     """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
     if not mission.again:
         return None
-    return [URLMessage(url) for url in mission.urls if not book.waits(url.host)]  # else it may be among what waits there
+    return [
+        URLMessage(url) for url in mission.urls if not frontier.book.waits(url.host)
+    ]  # else it may be among what waits there
 
 
-def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:
-    """Into the log of the filter, where it is in the chain."""
-    if TrapsFilter.name not in settings.filters.order:
-        return lambda _: None
-    return logs.open(TrapsFilter.log_name).lines
+def _cycle(ground: Ground, mission: Mission) -> int:
+    return (ground.header.cycle if ground.header else 0) + mission.again
 
 
-def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
-    return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
+def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory: MemoryBudget) -> Lander:
+    settings, text = ground.settings, wants_text(ground.settings)
+    shared = ground.shared
+    process = Processors(settings, ground.normalizer, shared.counters, shared.clock, text=text, memory=memory)
+    ground.closed(process.close)
+    return Lander(
+        process,
+        ground.normalizer.join,
+        settings.frontier,
+        settings.crawl.max_depth,
+        order,
+        recall=frontier.chain.recall,
+        limits=limits_of(settings),
+        text=text,
+    )
+
+
+def _checkpointer(  # noqa: PLR0917
+    ground: Ground,
+    mission: Mission,
+    frontier: Frontier,
+    lines: Sequence[StorageLine],
+    apart: StoragesApart,
+    addresses: AddressRule,
+    scope: Scope | None,
+    steering: Steering,
+    marker: Marker,
+) -> Checkpointer:
+    starts = scope if isinstance(scope, StartScope) else None
+    header = Header(
+        incoming=EMPTY,
+        counters={},
+        logs={},
+        storages={name: dict(position) for name, position in apart.absent.items()},
+        scope_hosts=[],
+        restrict_to=ground.settings.crawl.restrict_to,
+        start_urls=list(mission.start_urls),
+        cycle=_cycle(ground, mission),
+        missed=apart.missed(again=mission.again),
+        parts=ground.header.parts if ground.header else {},
+    )
+    return Checkpointer(
+        shared=ground.shared,
+        frontier=frontier,
+        logs=ground.logs,
+        lines=lines,
+        file=ground.state.file,
+        header=header,
+        met=addresses.met,
+        scope=starts,
+        parts=[steering, *([starts] if starts else ())],
+        begun=None if marker.saved else lambda: set_marker(ground.directory, VERSION, saved=True),
+    )
+
+
+def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget, ground: Ground) -> None:
+    """Settings that change while it runs reach the parts that go by them."""
+
+    def tell(now: Config) -> None:
+        frontier.queues.change(now.frontier)
+        lander.max_depth = now.crawl.max_depth
+        budget.change(now.crawl.max_pages)
+        if budget.exhausted:
+            ground.shared.bell.ring("closespider_pagecount")
+
+    steering.limits.tell = tell

@@ -12,11 +12,10 @@ from typing import Any
 import msgspec
 import pycurl
 
-from larm.config import Fetch, Robots
-from larm.fetching.addresses import AddressRule
-from larm.fetching.air import Air
+from larm.config import Fetch
 from larm.fetching.multi_loop import MultiLoop
 from larm.fetching.recorder import Connections
+from larm.fetching.terms import FetchTerms
 from larm.fetching.transfer import Transfer
 from larm.model.lease import Lease
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
@@ -35,26 +34,12 @@ class CurlFetcher:
     ``start`` takes any number of leases; that no more than ``fetch.transfers`` are under way is the caller's care.
     """
 
-    def __init__(  # noqa: PLR0917
-        self,
-        settings: Fetch,
-        robots: Robots,
-        user_agent: str,
-        addresses: AddressRule,
-        clock: Clock,
-        air: Air | None = None,
-        *,
-        exchanges: bool = False,
-    ) -> None:
-        """``air``: shared with the other fetchers; None: there are none. ``exchanges``: outcomes have them."""
+    def __init__(self, terms: FetchTerms, clock: Clock, *, exchanges: bool = False) -> None:
+        """``exchanges``: outcomes have them."""
         # constant after construction
-        self._settings = settings
-        self._robots = robots
-        self._user_agent = user_agent
-        self._addresses = addresses
+        self._terms = terms
         self._clock = clock
-        self._air = air or Air(settings.page_size)
-        self._loop = MultiLoop(clock, connections_kept(settings))
+        self._loop = MultiLoop(clock, connections_kept(terms.settings))
         self._connections: Connections | None = {} if exchanges else None
         # only the fetcher thread
         self._active: dict[Any, Transfer] = {}  # by easy handle
@@ -138,7 +123,7 @@ class CurlFetcher:
         return f"<CurlFetcher: {len(self._active)} under way, {len(self._ended)} ended>"
 
     def _new_transfer(self) -> Transfer:
-        return Transfer(self._settings, self._robots, self._user_agent, self._addresses, self._air, self._connections)
+        return Transfer(self._terms, self._connections)
 
     def _finish(self) -> None:
         """Outcomes of what libcurl is done with, till their bodies are much; the rest follows at the next `wait`."""

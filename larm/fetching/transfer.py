@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import msgspec
 import pycurl
 
-from larm.config import Fetch, Robots
-from larm.fetching.addresses import AddressRule
-from larm.fetching.air import STEP, Air
+from larm.config import Fetch
+from larm.fetching.air import STEP
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
 from larm.fetching.recorder import Connections, Recorder
+from larm.fetching.terms import FetchTerms
 from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
 from larm.model.message import Known
@@ -40,23 +40,13 @@ _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait 
 class Transfer:
     """`begin`, then `end` or `cut`, then `begin` again. Not thread-safe."""
 
-    def __init__(  # noqa: PLR0917
-        self,
-        settings: Fetch,
-        robots: Robots,
-        user_agent: str,
-        addresses: AddressRule,
-        air: Air,
-        connections: Connections | None = None,
-    ) -> None:
+    def __init__(self, terms: FetchTerms, connections: Connections | None = None) -> None:
         """``connections``: of the thread, where exchanges are to be kept; None: they are not."""
         # constant after construction
-        self._settings = settings
-        self._robots = robots
-        self._addresses = addresses
-        self._air = air
+        settings = terms.settings
+        self._settings, self._robots, self._addresses, self._air = settings, terms.robots, terms.addresses, terms.air
         self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
-        self.handle: Any = _easy_handle(settings, user_agent)
+        self.handle: Any = _easy_handle(settings, terms.user_agent)
         self._recorder = None if connections is None else Recorder(self.handle, connections)
         self._lines: list[bytes] = []
         self.handle.setopt(pycurl.HEADERFUNCTION, self._lines.append)  # a C function: 10 calls a page cost nothing

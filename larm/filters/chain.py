@@ -64,6 +64,7 @@ class FilterChain:
         tell: Tell = lambda *_: None,
     ) -> None:
         # constant after construction
+        self.filters = filters
         logs = [open_log(part.log_name) for part in filters]
         self._stages = [(part, self._drop_of(part, log, count, tell)) for part, log in zip(filters, logs, strict=True)]
         self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}

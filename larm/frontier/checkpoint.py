@@ -62,7 +62,8 @@ class CheckpointFile:
     """Reads and writes the state in the block store."""
 
     def __init__(self, store: BlockStore) -> None:
-        self._store = store
+        # constant after construction
+        self.store = store
 
     def write(self, header: Header, hosts: Iterable[HostCut], fresh: bytes, retired: Iterable[str]) -> int:
         """Replace the last checkpoint and delete the blocks that only it needed; returns its size in bytes.
@@ -78,37 +79,37 @@ class CheckpointFile:
                 size += len(row)
                 yield key, row
 
-        self._store.transaction(rows(), retired)
+        self.store.transaction(rows(), retired)
         return size
 
     def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes]) -> None:
         """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError."""
         fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
-        self._store.transaction(fixed | dict(rows))
+        self.store.transaction(fixed | dict(rows))
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that
         this version can't read as a whole."""
-        data = self._store.get(_HEADER)
+        data = self.store.get(_HEADER)
         if data is None:
             return None
         try:
             version = msgspec.msgpack.decode(data)["format"]
             if version != FORMAT:
                 raise StorageError(
-                    f"{self._store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
+                    f"{self.store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
                     "use the larm that wrote it, or start over with --fresh"
                 )
             header = msgspec.msgpack.decode(data, type=Header)
             header.incoming.state()  # so that damage is found here
         except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, KeyError) as error:
-            raise StorageError(f"{self._store}: the crawl's state is damaged ({error}); start over with --fresh") from error
-        return header, self._store.get(_FRESH) or b""
+            raise StorageError(f"{self.store}: the crawl's state is damaged ({error}); start over with --fresh") from error
+        return header, self.store.get(_FRESH) or b""
 
     def go_back(self, header: Header | None) -> None:
         """Drop the blocks that were written after the last checkpoint."""
-        self._store.go_back(header.epoch if header else 0, ".cqb")
+        self.store.go_back(header.epoch if header else 0, ".cqb")
 
     def host_rows(self) -> Sequence[str]:
         """Keys of the rows of all hosts."""
-        return self._store.keys(ROW)
+        return self.store.keys(ROW)

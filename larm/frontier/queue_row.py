@@ -24,3 +24,7 @@ class QueueRow(msgspec.Struct, frozen=True, array_like=True):
     def state(self) -> QueueState[URLMessage]:
         """The inverse of `of`; raises msgspec.DecodeError or UnicodeDecodeError on damage."""
         return QueueState(decode_messages(self.front), self.blocks, decode_messages(self.back), self.next_number)
+
+
+EMPTY = QueueRow(encode_messages(()), b"", encode_messages(()), 0)
+"""Of a queue in which there was never anything."""

@@ -10,23 +10,17 @@ Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import msgspec
 
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
-from larm.frontier.hosts import HostBook
 from larm.frontier.queue_row import QueueRow
-from larm.kit.counters import Counters
-from larm.kit.disk.block_store import BlockStore
-from larm.kit.disk.caching_queue import CachingQueue
-from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
-from larm.kit.threads.gate import Gate
-from larm.model.message import URLMessage
-from larm.seams import Clock, Stateful
+from larm.river.parts import Frontier, Shared
+from larm.seams import Stateful
 from larm.storage.pipeline import StorageLine
 
 
@@ -52,62 +46,44 @@ class Checkpointer:
     def __init__(
         self,
         *,
-        gate: Gate,
-        file: CheckpointFile,
-        store: BlockStore,
-        incoming: CachingQueue[URLMessage],
-        book: HostBook,
-        seen: DiskSeenSet,
-        counters: Counters,
+        shared: Shared,
+        frontier: Frontier,
         logs: LogBook,
         lines: Sequence[StorageLine],
-        absent: Mapping[str, Mapping[str, Any]],
-        missed: Sequence[str],
-        scope: ScopeHosts | None,
-        restrict_to: str,
-        start_urls: Sequence[str],
+        file: CheckpointFile,
+        header: Header,
         met: Callable[[], dict[str, list[str]]],
-        cycle: int,
-        clock: Clock,
-        begun: Callable[[], object] | None = None,
+        scope: ScopeHosts | None = None,
         parts: Sequence[Stateful] = (),
-        known: Mapping[str, Any] | None = None,
+        begun: Callable[[], object] | None = None,
     ) -> None:
-        """``absent``: the last positions of storages that this run leaves out, which they will go on from.
+        """``header``: what of it is the same in all checkpoints of a run, and what is not in this run: the last positions of
+        storages that it leaves out, and what `Stateful` parts said in earlier runs.
 
-        ``missed``, ``met``: see `Header`. ``begun`` is called when the first checkpoint of the crawl is on the disk. ``parts``:
-        all others that have state; ``known``: `Header.parts` of the last checkpoint.
+        ``met``: see `Header`. ``parts``: all others that have state. ``begun`` is called when the first checkpoint of the crawl
+        is on the disk.
         """
         # constant after construction
-        self._gate = gate
-        self._file = file
-        self._store = store
-        self._incoming = incoming
-        self._book = book
-        self._seen = seen
-        self._counters = counters
+        self._clock, self._counters, self._gate = shared.clock, shared.counters, shared.gate
+        self._incoming, self._book, self._seen = frontier.incoming, frontier.book, frontier.seen
         self._logs = logs
         self._lines = lines
-        self._absent = {name: dict(position) for name, position in absent.items()}
-        self._missed = list(missed)
-        self._scope = scope
-        self._restrict_to = restrict_to
-        self._start_urls = list(start_urls)
+        self._file = file
+        self._header = header
         self._met = met
-        self._cycle = cycle
-        self._clock = clock
+        self._scope = scope
         self._parts = parts
         # only the saving thread
         self._begun = begun
-        self._states = dict(known or {})
+        self._states = dict(header.parts)
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
         self.begun = 0
         """So many were begun."""
         self.done = 0
         """The number of the last one that is on the disk; any thread may look."""
-        self.on_saved: Callable[[], object] = lambda: None
-        """Called when one is on the disk."""
+        self.on_saved: list[Callable[[], object]] = []
+        """Called in turn when one is on the disk."""
 
     def save(self, *, finished: bool = False, last: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
@@ -126,7 +102,7 @@ class Checkpointer:
             self.begun += 1
             self._lost = True  # what the cut takes away from the parts is nowhere else until it is written
             entered = self._clock.monotonic()
-            retired = self._store.retired()  # before the copies: what they refer to must stay
+            retired = self._file.store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
             hosts, known = self._book.cut(), len(self._book)
             fresh = self._seen.cut()
@@ -135,7 +111,7 @@ class Checkpointer:
             tickets = {line.name: line.request_commit() for line in self._lines}
             scope = sorted(self._scope.hosts) if self._scope else []
             self._states |= {part.name: part.cut(last=last) for part in self._parts}
-            epoch = self._store.next_epoch()  # after the copies: no block that they refer to may be of it
+            epoch = self._file.store.next_epoch()  # after the copies: no block that they refer to may be of it
             held = self._clock.monotonic() - entered
         if last:
             for line in self._lines:
@@ -143,21 +119,18 @@ class Checkpointer:
         self._logs.sync()
         positions = {name: ticket.result() for name, ticket in tickets.items()}
         storages = {line.name: positions[line.name] for line in self._lines if line.lasting}
-        header = Header(
+        header = msgspec.structs.replace(
+            self._header,
             incoming=QueueRow.of(incoming),
             counters=counters,
             logs=dict(logs),
-            storages=self._absent | {name: dict(position) for name, position in storages.items()},
+            storages=self._header.storages | {name: dict(position) for name, position in storages.items()},
             scope_hosts=scope,
-            restrict_to=self._restrict_to,
-            start_urls=self._start_urls,
             met=self._met(),
             epoch=epoch,
             hosts=known,
-            cycle=self._cycle,
             finished=finished,
             clock_moved=self._book.clock_moved,
-            missed=self._missed,
             parts=self._states,
         )
         size = self._file.write(header, hosts, fresh, retired)
@@ -171,4 +144,5 @@ class Checkpointer:
             part.saved()
         self.last = Saved(self._clock.monotonic() - began, held, size)
         self.done = self.begun
-        self.on_saved()
+        for tell in self.on_saved:
+            tell()

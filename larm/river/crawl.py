@@ -13,51 +13,34 @@ in an outcome. How long the threads may take to end depends on how much they hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import msgspec
 
 from larm.config import Config
 from larm.errors import LarmError, StageError, StorageError
 from larm.fetching.pool import FetcherPool
-from larm.frontier.handler import MessageHandler
-from larm.frontier.queues import HostQueues
-from larm.kit.counters import Counters
 from larm.kit.garbage import give_back
-from larm.kit.threads.bell import Bell
-from larm.kit.threads.gate import Gate
-from larm.kit.threads.tally import Tally
-from larm.kit.threads.thread_cpu import ThreadCpu
-from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
-from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Outcome
 from larm.monitor.rates import duration
-from larm.monitor.reporter import Reporter
-from larm.monitor.snapshot import Snapshot
 from larm.processing.triage import Work
-from larm.reading.heavy import HeavyReader
-from larm.reading.lane import ReliefLane
-from larm.reading.page_reader import PIPELINED, PageReader
-from larm.reading.slow_lane import SlowLane
+from larm.reading.page_reader import PIPELINED
 from larm.recrawl.revisit import Recrawl
 from larm.river.aside import waiting_sentence
 from larm.river.budget import PageBudget
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import start_visit
+from larm.river.parts import FINISHED, Agenda, Frontier, Observers, Reading, Shared
 from larm.river.patience import HANGS, Patience
-from larm.river.starts import StartWatch
 from larm.river.steering import Steering
 from larm.river.suspects import Suspects
 from larm.river.unloading import Unloader
-from larm.river.watchdog import Watchdog
-from larm.seams import Clock
 from larm.storage.pipeline import StorageLine
 
 _GOODBYE = 5.0
@@ -67,8 +50,6 @@ LONGEST_WAIT = 60.0
 _ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
 """What the threads do that have nothing to add."""
 
-
-FINISHED = "finished"
 WAITING = "hosts_waiting"
 """The reason of a run that ends since all that is left must wait for long."""
 
@@ -86,26 +67,6 @@ class Ending(msgspec.Struct, frozen=True):
     """A line for each start URL that brought no page in this run: what happened."""
 
 
-class Door(Protocol):
-    """Where a running crawl is talked to: `larm.control.server`."""
-
-    def open(self) -> None:
-        """Main thread, before there is any other. Raises StorageError."""
-        ...
-
-    def run(self) -> None:
-        """The body of ``larm-control``, until `stop`."""
-        ...
-
-    def tell(self, waits: tuple[str, ...]) -> None:
-        """The crawl ends, and waits for these."""
-        ...
-
-    def stop(self) -> None:
-        """Returns at once; any thread."""
-        ...
-
-
 class Crawl:
     """One run. Built by `larm.building.wiring`; `run` once, on the main thread."""
 
@@ -113,91 +74,52 @@ class Crawl:
         self,
         *,
         settings: Config,
-        clock: Clock,
-        handler: MessageHandler,
-        queues: HostQueues,
+        shared: Shared,
+        agenda: Agenda,
+        frontier: Frontier,
         pool: FetcherPool,
-        bell: Bell[str | LarmError],
-        ticker: Ticker,
+        reading: Reading,
         unloader: Unloader,
-        slow: SlowLane,
-        relief: ReliefLane,
-        readers: Sequence[PageReader],
-        heavy: HeavyReader,
-        work: Callable[[Fetched], Work],
-        suspects: Suspects,
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
         budget: PageBudget,
+        suspects: Suspects,
         steering: Steering,
-        counters: Counters,
-        tally: Tally,
-        cpu: ThreadCpu,
-        gate: Gate,
         records: Sequence[FetcherRecord],
-        starts: Sequence[URLMessage],
-        feed: Iterable[Sequence[URLMessage]],
-        watch: StartWatch,
-        start_log: Callable[[Sequence[str]], object],
-        recrawl: Recrawl | None,
-        snapshot: Callable[[], Snapshot],
-        reporter: Reporter,
-        watchdog: Watchdog,
-        door: Door,
+        observers: Observers,
         notes: list[str],
         close: Callable[[], None],
     ) -> None:
         # constant after construction
         self._settings = settings
-        self._clock = clock
-        self._handler = handler
-        self._queues = queues
+        self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu = shared
+        self._agenda = agenda
+        self._handler, self._queues = frontier.handler, frontier.queues
         self._pool = pool
-        self._bell = bell
-        """Why the crawl shall end."""
+        self._work, self._slow, self._heavy, self._relief, self._readers = reading
         self._unloader = unloader
-        self._slow = slow
-        self._relief = relief
-        self._readers = readers
-        self._heavy = heavy
-        self._work = work
-        self._suspects = suspects
         self._lines = lines
         self._checkpointer = checkpointer
         self._budget = budget
+        self._suspects = suspects
         self.steering = steering
         """What may be asked of it while it runs; any thread."""
-        self._counters = counters
-        self._tally = tally
-        self._gate = gate
         self._records = records
-        self._starts = starts
-        self._feed = feed
-        """URLs that are known before the river flows, in batches: those of an archive."""
-        self._watch = watch
-        self._start_log = start_log
-        self._recrawl = recrawl
-        self.snapshot = snapshot
-        """All figures of this moment; any thread."""
-        self._reporter = reporter
-        self._door = door
+        self.snapshot, self._reporter, self._watchdog, self._door = observers
         self.notes = notes
         """What a person should know before it starts; at the end there may be more."""
         self._close = close
-        self._cpu = cpu
-        self._workers = Workers(self._thread_died, cpu)
-        self._writers = Workers(self._thread_died, cpu)
-        self._talkers = Workers(self._thread_died, cpu)
-        self._ticker = ticker
-        self._watchdog = watchdog
-        self._patience = Patience(clock, self._doing, self._tell)
+        self._workers = Workers(self._thread_died, self._cpu)
+        self._writers = Workers(self._thread_died, self._cpu)
+        self._talkers = Workers(self._thread_died, self._cpu)
+        self._patience = Patience(self._clock, self._doing, self._tell)
         self.on_second: Callable[[], object] = lambda: None
         """Called by the main thread about once a second."""
         self.on_end: Callable[[Sequence[str]], object] = lambda _waits: None
         """The same while it ends: what it waits for, a line for each thread."""
         # written by the main thread
         self._stopping = False
-        self._told = clock.monotonic()
+        self._told = self._clock.monotonic()
         """When the reporter last had its turn, while it ends."""
 
     # -- the main thread
@@ -240,16 +162,16 @@ class Crawl:
 
     def _put_starts(self) -> None:
         with self._gate.step():
-            if self._starts:
+            if self._agenda.starts:
                 for line in self._lines:
-                    line.put([start_visit(self._starts)])
-                self._handler.put(self._starts)
-        for batch in self._feed:
+                    line.put([start_visit(self._agenda.starts)])
+                self._handler.put(self._agenda.starts)
+        for batch in self._agenda.feed:
             self._handler.put(batch)
-        if self._recrawl is not None:
-            for batch in self._recrawl.due():
+        if self._agenda.recrawl is not None:
+            for batch in self._agenda.recrawl.due():
                 self._handler.put(batch)
-        if self._recrawl is not None or self._feed:
+        if self._agenda.recrawl is not None or self._agenda.feed:
             self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:
@@ -288,14 +210,14 @@ class Crawl:
             line.wake()
         stuck = self._patience.wait(self._workers)
         self._queues.give_back([*self._slow.rest(), *self._relief.rest()])
-        failed = self._watch.causes()
-        self._start_log(failed)
+        failed = self._agenda.watch.causes()
+        self._agenda.log(failed)
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck:
             error = error or _hang(stuck, "the state is that of the last checkpoint, and the same command continues the crawl")
         if not (isinstance(error, StorageError) or stuck):  # else the last checkpoint is the better one
             finished = ending == FINISHED
-            gone = self._recrawl if finished and error is None else None
+            gone = self._agenda.recrawl if finished and error is None else None
             self._writers.start("larm-last", lambda: self._save_last(finished, gone))
         else:
             self._close_lines()

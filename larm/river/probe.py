@@ -5,18 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from larm.frontier.handler import MessageHandler
-from larm.frontier.queues import HostQueues
-from larm.frontier.traps.desk import TrapDesk
-from larm.kit.counters import Counters
-from larm.kit.disk.seen_set import DiskSeenSet
+from larm.config import Config
 from larm.kit.processes.helpers_cpu import helpers_seconds
-from larm.kit.threads.tally import Tally
-from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.monitor.snapshot import Snapshot, Stalled, StorageFigures
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
-from larm.seams import Clock
+from larm.river.parts import Frontier, Shared
 from larm.storage.pipeline import StorageLine
 
 _BYTES_A_FINGERPRINT = 15  # measured on the disk
@@ -28,40 +22,28 @@ class Probe:
     def __init__(
         self,
         *,
-        handler: MessageHandler,
-        queues: HostQueues,
+        settings: Config,
+        shared: Shared,
+        frontier: Frontier,
         records: Sequence[FetcherRecord],
-        transfers: int,
         lines: Sequence[StorageLine],
-        storage_limit: int,
         checkpointer: Checkpointer,
-        counters: Counters,
-        seen: DiskSeenSet,
-        tally: Tally,
-        traps: TrapDesk,
         paused: Callable[[], bool],
         stalled: Callable[[], tuple[Stalled, ...]],
-        cpu: ThreadCpu,
-        clock: Clock,
     ) -> None:
         # constant after construction
-        self._handler = handler
-        self._queues = queues
+        self._transfers = settings.fetch.threads * settings.fetch.transfers
+        self._storage_limit = int(settings.storage.queue)
+        self._clock, self._counters, self._tally, self._cpu = shared.clock, shared.counters, shared.tally, shared.cpu
+        self._handler, self._queues, self._traps = frontier.handler, frontier.queues, frontier.traps
+        self._seen = frontier.seen
         self._records = records
-        self._transfers = transfers
         self._lines = lines
-        self._storage_limit = storage_limit
         self._checkpointer = checkpointer
-        self._counters = counters
-        self._seen = seen
-        self._tally = tally
-        self._traps = traps
         self._paused = paused
         self._stalled = stalled
-        self._cpu = cpu
-        self._clock = clock
-        self._began = clock.monotonic()
-        self._before = counters.snapshot()
+        self._began = shared.clock.monotonic()
+        self._before = shared.counters.snapshot()
 
     def __call__(self) -> Snapshot:
         """The figures of this moment."""
@@ -97,7 +79,7 @@ class Probe:
             left=tuple(self._traps.left()),
             growing=tuple(self._traps.growing),
             errors=sum(self._since(name, counters) for name in counters if _is_error(name)),
-            storages=tuple(StorageFigures(line.name, line.queued_bytes, int(self._storage_limit)) for line in self._lines),
+            storages=tuple(StorageFigures(line.name, line.queued_bytes, self._storage_limit) for line in self._lines),
             threads=tuple(record.figures() for record in self._records),
             stalled=self._stalled(),
             cpu=self._stages(),

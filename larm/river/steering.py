@@ -21,18 +21,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from larm.errors import StorageError, UsageError
-from larm.frontier.handler import MessageHandler
-from larm.frontier.queues import HostQueues
-from larm.frontier.traps.desk import TrapDesk
 from larm.kit.disk.journal import Journal, Position
-from larm.kit.threads.gate import Gate
-from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 from larm.river.landing import start_visit
 from larm.river.limits import Limits
 from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
+from larm.river.parts import FINISHED, Frontier, Shared
 from larm.storage.pipeline import StorageLine
 
 _encoder = msgspec.msgpack.Encoder()
@@ -42,20 +38,13 @@ _decoder = msgspec.msgpack.Decoder(AnyOrder)
 class Hands(NamedTuple):
     """The parts of the river that orders act upon."""
 
-    handler: MessageHandler
-    queues: HostQueues
-    traps: TrapDesk
-    parse: Callable[[str], Url]
-    """Raises BadUrl."""
+    frontier: Frontier
     lines: Sequence[StorageLine]
     """Of the storages; URLs that are added are links of the start page."""
+    parse: Callable[[str], Url]
+    """Raises BadUrl."""
     wake: Callable[[], object]
     """The fetchers, where more may be asked for than before."""
-    hurry: Callable[[], object]
-    """A checkpoint shall be made soon."""
-    counted: Callable[[str, int], object]
-    idle: Callable[[], object]
-    """Nothing is left: the main thread shall ask `Steering.may_end`."""
 
 
 class SteeringState(msgspec.Struct, frozen=True):
@@ -71,13 +60,12 @@ class Steering:
 
     name = "steering"
 
-    def __init__(self, journal: Journal, state: SteeringState, limits: Limits, gate: Gate, tally: Tally) -> None:
+    def __init__(self, journal: Journal, state: SteeringState, limits: Limits, shared: Shared) -> None:
         """``state``: of the last checkpoint. The parts of the river become known by `take`."""
         # constant after construction
         self._journal = journal
         self.limits = limits
-        self._gate = gate
-        self._tally = tally
+        self._shared = shared
         self._writing = threading.Lock()
         self._lock = threading.Lock()
         # constant after `take`
@@ -135,14 +123,14 @@ class Steering:
     def carry_out(self) -> None:
         """All that was ordered takes effect. Not inside a step of the gate."""
         while self._waiting:
-            with self._gate.step(), self._lock:
+            with self._shared.gate.step(), self._lock:
                 if not self._waiting:
                     return
                 order, end = self._waiting.popleft()
                 self._carry_out(order)
                 self._position = end
-        if self._tally.value == 0:
-            self._hand.idle()
+        if self._shared.tally.value == 0:
+            self._shared.bell.ring(FINISHED)
 
     def may_lease(self) -> bool:
         """Asked before each lease."""
@@ -160,7 +148,7 @@ class Steering:
         if self.holds:
             return False
         with self._writing:
-            if self._waiting or self._tally.value:
+            if self._waiting or self._shared.tally.value:
                 return False
             self._closed = True
             return True
@@ -217,30 +205,30 @@ class Steering:
 
     def _carry_out(self, order: AnyOrder) -> None:
         """In a step of the gate."""
-        hands = self._hand
+        hands, frontier = self._hand, self._hand.frontier
         match order:
             case Add(urls):
                 good, refused = self._parse(urls)  # again: the rules may be others in this run
                 messages = [URLMessage(hands.parse(url)) for url in good]
-                hands.counted("orders/urls_added", len(good))
+                self._shared.counters.add("orders/urls_added", len(good))
                 if refused:
-                    hands.counted("orders/urls_refused", len(refused))
+                    self._shared.counters.add("orders/urls_refused", len(refused))
                 for line in hands.lines:
                     line.put([start_visit(messages)])
-                hands.handler.put(messages)
+                frontier.handler.put(messages)
             case Set(key, value):
                 self.limits.set(key, value)
                 hands.wake()
             case Block(host):
-                hands.queues.block(host)
+                frontier.queues.block(host)
             case Unblock(host):
-                hands.queues.unblock(host)
+                frontier.queues.unblock(host)
             case Reopen(pattern, host):
-                for key in hands.traps.holders(host):
-                    hands.queues.rouse(key, lambda host: hands.traps.reopen_locked(host, pattern))
+                for key in frontier.traps.holders(host):
+                    frontier.queues.rouse(key, lambda host: frontier.traps.reopen_locked(host, pattern))
             case Pause():
                 self.paused = True
-                hands.hurry()
+                self._shared.ticker.hurry()
             case Resume():
                 self.paused = False
                 hands.wake()
@@ -256,7 +244,7 @@ class Steering:
         return good, refused
 
     def _held_by(self, order: Reopen) -> int:
-        traps = self._hand.traps
+        traps = self._hand.frontier.traps
         held = sum(traps.held_by(host, order.pattern) for host in traps.holders(order.host))
         if not held:
             where = f" at {order.host}" if order.host else ""

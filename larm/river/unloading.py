@@ -8,20 +8,14 @@ follows is one step of the gate.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from larm.config import Frontier as Settings
 from larm.duplicates.novelty import NoveltyJudge
 from larm.fetching.pool import FetcherPool
-from larm.frontier.handler import MessageHandler
 from larm.frontier.politeness import policy
-from larm.frontier.queues import HostQueues
-from larm.frontier.robots.landing import RobotsLander
-from larm.kit.counters import Counters
-from larm.kit.threads.gate import Gate
-from larm.kit.threads.tally import Tally
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
@@ -31,6 +25,7 @@ from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Landed, Lander, with_exchanges
+from larm.river.parts import Frontier, Shared
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.suspects import Suspects
@@ -40,53 +35,38 @@ Ended = tuple[Lease, Outcome]
 
 
 class Unloader:
-    """Shared by all threads that fetch or read. ``stop(reason)`` ends the crawl."""
+    """Shared by all threads that fetch or read."""
 
     def __init__(
         self,
         *,
         settings: Settings,
+        shared: Shared,
+        frontier: Frontier,
         lander: Lander,
-        known: Callable[[str, str], object],
         lines: Sequence[StorageLine],
-        handler: MessageHandler,
-        queues: HostQueues,
-        robots_lander: RobotsLander,
         pool: FetcherPool,
         budget: PageBudget,
-        counters: Counters,
-        tally: Tally,
-        gate: Gate,
-        records: Sequence[FetcherRecord],
         suspects: Suspects,
-        judge: NoveltyJudge | None,
-        learn: Callable[[Sequence[Novelty]], None],
+        records: Sequence[FetcherRecord],
         watch: StartWatch,
         recent: Recent,
-        stop: Callable[[str], object],
+        judge: NoveltyJudge | None,
     ) -> None:
-        """``judge``: says of pages whether they say anything new, which ``learn`` is told; None: nobody wants to know."""
+        """``judge``: says of pages whether they say anything new, which the traps are told; None: nobody wants to know."""
         # constant after construction
         self._settings = settings
+        self._counters, self._tally, self._gate, self._bell = shared.counters, shared.tally, shared.gate, shared.bell
+        self._frontier = frontier
         self._lander = lander
-        self._known = known
-        """Told of links that need not pass the filters; in a step of the gate."""
         self._lines = lines
-        self._handler = handler
-        self._queues = queues
-        self._robots_lander = robots_lander
         self._pool = pool
         self._budget = budget
-        self._counters = counters
-        self._tally = tally
-        self._gate = gate
-        self._records = records
         self._suspects = suspects
-        self._judge = judge
-        self._learn = learn
+        self._records = records
         self._watch = watch
         self._recent = recent
-        self._stop = stop
+        self._judge = judge
         self.aside = Aside()
         # written by the main thread
         self.stopping = False
@@ -117,10 +97,10 @@ class Unloader:
                 self.aside.put(Lost.UNREAD, each.visit.page)
         with self._gate.step():
             if novelties:
-                self._learn(novelties)
+                self._frontier.traps.learn(novelties)
             robots = [(lease, outcome) for lease, outcome in ended if lease.robots]
             for lease, outcome in robots:
-                self._robots_lander.land(lease, outcome)
+                self._frontier.robots.land(lease, outcome)
             self._follow(landed, robots)
             record.add(landed)
         self._recent.add(landed)
@@ -179,16 +159,16 @@ class Unloader:
             for name, urls in each.known.items():
                 known.setdefault(name, []).append(urls)
         for name, texts in known.items():
-            self._known(name, "\n".join(texts))
+            self._frontier.chain.note(name, "\n".join(texts))
         messages = [message for each in landed for message in each.messages]
         if messages:
-            self._handler.put(messages)
+            self._frontier.handler.put(messages)
         for each in landed:
             self._release(each)
 
     def _release(self, landed: Landed) -> None:
         message, outcome = landed.lease.message, landed.outcome
-        decision = self._queues.release(
+        decision = self._frontier.queues.release(
             landed.lease,
             outcome.timing.seconds,
             lambda host: policy(outcome, message.tries, self._settings, blocks=host.backoffs),
@@ -202,14 +182,14 @@ class Unloader:
         if decision.retry:
             counts["retry/count"] = 1
         self._counters.update(counts)
-        if landed.again is not None and self._robots_lander.allows(landed.again):
-            self._queues.add([landed.again])
+        if landed.again is not None and self._frontier.robots.allows(landed.again):
+            self._frontier.queues.add([landed.again])
         elif not decision.retry:
             self._tally.fall(1)
 
     def _account(self, ended: int, pages: int) -> None:
         self._budget.settle(ended, pages)
         if pages and self._budget.exhausted:
-            self._stop("closespider_pagecount")
+            self._bell.ring("closespider_pagecount")
         elif self._budget.limited:
             self._pool.wake_one()  # a reservation may have come free

@@ -6,7 +6,9 @@ import itertools
 
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
+from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.terms import FetchTerms
 from larm.kit.clock import SystemClock
 from larm.model.lease import Lease
 from larm.model.message import Known, URLMessage
@@ -22,8 +24,12 @@ def lease(url: str, robots: bool = False, etag: str = "", last_modified: str = "
 
 
 def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, rule: AddressRule | None = None) -> CurlFetcher:
+    return CurlFetcher(terms(settings or Fetch(), robots, rule), SystemClock())
+
+
+def terms(settings: Fetch, robots: Robots | None = None, rule: AddressRule | None = None, air: Air | None = None) -> FetchTerms:
     rule = rule or AddressRule([], allow_private=True)
-    return CurlFetcher(settings or Fetch(), robots or Robots(), "larm-test/0.1", rule, SystemClock())
+    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, air or Air(settings.page_size))
 
 
 def drain(fetcher: CurlFetcher, seconds: float = 20.0) -> list[tuple[Lease, Outcome]]:

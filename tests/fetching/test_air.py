@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from larm.config import Fetch, Robots
-from larm.fetching.addresses import AddressRule
+from larm.config import Fetch
 from larm.fetching.air import STEP, Air
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
-from tests.fetching.driving import drain, lease
+from tests.fetching.driving import drain, lease, terms
 from tests.fetching.raw_server import RawServer
 
 Serve = Callable[..., RawServer]
@@ -52,9 +51,7 @@ def make() -> Iterator[Callable[..., CurlFetcher]]:
     made: list[CurlFetcher] = []
 
     def one(air: Air | None = None, clock: SystemClock | None = None, timeout: float = 10) -> CurlFetcher:
-        rule = AddressRule([], allow_private=True)
-        settings = Fetch(timeout=Seconds(timeout))
-        made.append(CurlFetcher(settings, Robots(), "larm-test/0.1", rule, clock or SystemClock(), air))
+        made.append(CurlFetcher(terms(Fetch(timeout=Seconds(timeout)), air=air), clock or SystemClock()))
         return made[-1]
 
     yield one

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pycurl
 import pytest
 
-from larm.config import Fetch, Robots
+from larm.config import Fetch
 from larm.fetching import addresses
 from larm.fetching.addresses import AddressRule
 from larm.fetching.curl_fetcher import CurlFetcher
@@ -20,7 +20,7 @@ from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
 from larm.model.url import URLNormalizer
-from tests.fetching.driving import drain, lease
+from tests.fetching.driving import drain, lease, terms
 from tests.fetching.raw_server import RawServer, page
 
 WEB, INTRANET, ELSEWHERE = "127.0.0.1", "127.0.0.2", "8.8.8.8"
@@ -56,7 +56,7 @@ def get(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Get]:
 
         def one(url: str, *answers: str) -> Outcome:
             settings = Fetch(timeout=Seconds(5), ip="any")
-            fetcher = Resolving(settings, Robots(), "larm-test/0.1", rule, SystemClock())
+            fetcher = Resolving(terms(settings, rule=rule), SystemClock())
             stack.callback(fetcher.close)
             fetcher.answers = [f"evil.example:{server.port}:{','.join(answers)}"] if answers else []
             fetcher.start(lease(URLNormalizer().parse(url).access))

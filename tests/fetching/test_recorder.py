@@ -8,21 +8,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.config import Fetch, Robots
-from larm.fetching.addresses import AddressRule
+from larm.config import Fetch
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
 from larm.kit.units import ByteSize, Seconds
 from larm.model.exchange import Exchange
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
-from tests.fetching.driving import drain, lease
+from tests.fetching.driving import drain, lease, terms
 from tests.fetching.raw_server import RawServer, page
 
 
 def recording(*, exchanges: bool = True, page_size: int = 20_000_000, timeout: float = 30) -> CurlFetcher:
     settings = Fetch(timeout=Seconds(timeout), page_size=ByteSize(page_size), verify_tls=False)
-    rule = AddressRule([], allow_private=True)
-    return CurlFetcher(settings, Robots(), "larm-test/0.1", rule, SystemClock(), exchanges=exchanges)
+    return CurlFetcher(terms(settings), SystemClock(), exchanges=exchanges)
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +13,7 @@ from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import ROW, HostBook
 from larm.frontier.politeness import NOTHING
+from larm.frontier.queue_row import EMPTY
 from larm.frontier.queues import HostQueues
 from larm.frontier.saved_host import decode_host
 from larm.kit.counters import Counters
@@ -76,25 +78,26 @@ class River:
         self.workers.start("larm-store-list", self.line.run)
         self.outbox = Outbox()
         self.checkpointer = Checkpointer(
-            gate=self.gate,
-            file=self.file,
-            store=self.store,
-            incoming=self.incoming,
-            book=self.book,
-            seen=self.seen,
-            counters=self.counters,
+            shared=cast("Any", SimpleNamespace(gate=self.gate, clock=self.clock, counters=self.counters)),
+            frontier=cast("Any", SimpleNamespace(incoming=self.incoming, book=self.book, seen=self.seen)),
             logs=self.logs,
             lines=[self.line],
-            absent={"index": {"generation": 7}},
-            missed=["index"],
-            scope=Scope(),
-            restrict_to="",
-            start_urls=["http://a/"],
+            file=self.file,
+            header=Header(
+                EMPTY,
+                counters={},
+                logs={},
+                storages={"index": {"generation": 7}},
+                scope_hosts=[],
+                restrict_to="",
+                start_urls=["http://a/"],
+                cycle=2,
+                missed=["index"],
+                parts={"outbox": {"sent": 1}, "schedule": {"due": 5}},
+            ),
             met=lambda: {"a": ["10.0.0.1"]},
-            cycle=2,
-            clock=self.clock,
+            scope=Scope(),
             parts=[self.outbox],
-            known={"outbox": {"sent": 1}, "schedule": {"due": 5}},
         )
 
     def _queue(self, name: str) -> CachingQueue[URLMessage]:

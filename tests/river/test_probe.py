@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import TrapsFilter
+from larm.config import Config, Fetch, Storage, TrapsFilter
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
+from larm.kit.units import ByteSize
 from larm.river.checkpointer import Saved
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.probe import Probe
@@ -43,22 +44,31 @@ class River:
         self.probe = Probe(
             paused=lambda: False,
             stalled=tuple,
-            handler=cast("Any", self.handler),
-            queues=self.rig.queues,
+            settings=Config(fetch=Fetch(threads=2, transfers=16), storage=Storage(queue=ByteSize(1_000))),
+            shared=cast(
+                "Any",
+                SimpleNamespace(
+                    clock=self.rig.clock,
+                    counters=self.rig.counters,
+                    tally=self.rig.tally,
+                    cpu=SimpleNamespace(seconds=lambda: self.threads),
+                ),
+            ),
+            frontier=cast(
+                "Any",
+                SimpleNamespace(
+                    handler=self.handler,
+                    queues=self.rig.queues,
+                    seen=self.seen,
+                    traps=TrapDesk(self.rig.book, TrapsFilter(), self.rig.tally),
+                ),
+            ),
             records=[
                 *(FetcherRecord(self.logs, number, self.rig.clock) for number in range(2)),
                 FetcherRecord(self.logs, 2, self.rig.clock, "larm-read-0"),
             ],
-            transfers=32,
             lines=[StorageLine(ListStorage(), 1_000, None)],
-            storage_limit=1_000,
             checkpointer=cast("Any", SimpleNamespace(last=Saved(0.5, 0.1, 77))),
-            counters=self.rig.counters,
-            seen=self.seen,
-            tally=self.rig.tally,
-            traps=TrapDesk(self.rig.book, TrapsFilter(), self.rig.tally),
-            cpu=cast("Any", SimpleNamespace(seconds=lambda: self.threads)),
-            clock=self.rig.clock,
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import larm.building.wiring
+import larm.building.fetchers
 from larm.errors import ConfigError, LarmError, StageError, StorageError
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.frontier.queues import HostQueues
@@ -174,7 +174,7 @@ def test_a_fetcher_thread_dies_of_its_fetcher(
             return super().wait(seconds)
 
     with monkeypatch.context() as patch:
-        patch.setattr(larm.building.wiring, "CurlFetcher", Broken)
+        patch.setattr(larm.building.fetchers, "CurlFetcher", Broken)
         run = run_crawl(tmp_path, start)
     continues(tmp_path, web, start, run, "died of OSError: the network is down")
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from larm.building import wiring
+from larm.building import reading
+from larm.building.wiring import build_crawl
 from larm.reading import ahead
 from larm.reading.lane import Ended, ReliefLane
 from larm.testing.random_web import random_web
@@ -51,7 +52,7 @@ def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     alone, helped = tmp_path / "alone", tmp_path / "helped"
     with random_web(4, hosts=6, pages=300) as web:
         assert run_crawl(alone, web.start_urls, {"processing.processes": 0} | ALL_HOSTS).reason == "finished"
-        monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
+        monkeypatch.setattr(reading, "ReliefLane", NeededLane)
         assert run_crawl(helped, web.start_urls, TWO | ALL_HOSTS).reason == "finished"
     assert {(row.url, row.title, row.mime, row.size) for row in rows(alone)} == {
         (row.url, row.title, row.mime, row.size) for row in rows(helped)
@@ -65,7 +66,7 @@ def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
-    monkeypatch.setattr(wiring, "ReliefLane", NeededLane)
+    monkeypatch.setattr(reading, "ReliefLane", NeededLane)
     site = web.host("a.localhost")
     site.page("/", links=PAGES)
     for number, path in enumerate(PAGES):
@@ -90,8 +91,8 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
     with monkeypatch.context() as patched:
         patched.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
-        patched.setattr(wiring, "ReliefLane", NeededLane)
-        crawl = wiring.build_crawl(config_of(start, settings), tmp_path / "crawl")
+        patched.setattr(reading, "ReliefLane", NeededLane)
+        crawl = build_crawl(config_of(start, settings), tmp_path / "crawl")
         crawl.on_second = lambda: flag.exists() and crawl.stop()
         assert crawl.run().reason == "shutdown"
     assert "/bad" not in "".join(row.url for row in rows(tmp_path / "crawl"))
@@ -103,9 +104,9 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
 
 FORKED_ALONE = """
 import subprocess
-from larm.building import wiring
+from larm.building import reading
 from tests.stories.test_relief import NeededLane
-wiring.ReliefLane = NeededLane
+reading.ReliefLane = NeededLane
 def popen(*arguments, **more):
     raise AssertionError("no other process")
 subprocess.Popen = popen

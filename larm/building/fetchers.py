@@ -1,0 +1,67 @@
+"""The fetchers: of the web, of folders beside it, or of archives. Called by `larm.building.wiring` on the main thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from larm.building.ground import Ground
+from larm.building.mission import Mission
+from larm.fetching.addresses import AddressRule
+from larm.fetching.agent import user_agent
+from larm.fetching.air import Air
+from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.pool import FetcherPool
+from larm.fetching.terms import FetchTerms
+from larm.model.file_rules import FileRules
+from larm.seams import Fetcher
+from larm.version import VERSION
+
+if TYPE_CHECKING:
+    from larm.archive.catalogue import Catalogue
+
+
+def address_rule(ground: Ground, mission: Mission) -> AddressRule:
+    """Which addresses may be asked."""
+    crawl, header = ground.settings.crawl, ground.header
+    return AddressRule(
+        {urlsplit(url).hostname or "" for url in mission.start_urls if not url.startswith("file:")},
+        crawl.allow_private,
+        networks=crawl.private_networks,
+        met=header.met if header else None,
+    )
+
+
+def fetcher_pool(
+    ground: Ground, addresses: AddressRule, folders: FileRules | None, air: int, *, exchanges: bool
+) -> FetcherPool:
+    """``air``: bytes of bodies that may be under way; ``exchanges``: some storage asks for them."""
+    settings, clock = ground.settings, ground.shared.clock
+    agent = user_agent(settings.agent, VERSION)
+    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, Air(air))
+    fetchers: list[Fetcher] = []
+    for _ in range(settings.fetch.threads):
+        web = CurlFetcher(terms, clock, exchanges=exchanges)
+        fetchers.append(web if folders is None else _with_files(web, ground, folders))
+        ground.closed(fetchers[-1].close)
+    pool = FetcherPool(fetchers)
+    terms.air.on_room = pool.wake_all
+    return pool
+
+
+def archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
+    """Of those that read archives."""
+    from larm.archive.fetcher import ArchiveFetcher
+
+    settings = ground.settings.fetch
+    fetchers = [ArchiveFetcher(settings, catalogue, ground.shared.clock) for _ in range(settings.threads)]
+    for fetcher in fetchers:
+        ground.closed(fetcher.close)
+    return FetcherPool(fetchers)
+
+
+def _with_files(web: Fetcher, ground: Ground, folders: FileRules) -> Fetcher:
+    from larm.fetching.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
+    from larm.fetching.router import Router
+
+    return Router(web, FileFetcher(ground.settings.fetch, folders, ground.shared.clock))

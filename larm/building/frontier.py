@@ -1,0 +1,146 @@
+"""The frontier: from a page's links, through the filters, to the queues of the hosts. With what earlier runs left there.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from larm.building.ground import Ground
+from larm.building.mission import Mission
+from larm.building.named_parts import FilterParts, crawl_order, filters, trap_settings
+from larm.building.state import State
+from larm.config import Config
+from larm.fetching.pool import FetcherPool
+from larm.filters.chain import FilterChain, FilterLog
+from larm.filters.dated_log import DatedLog
+from larm.filters.robots import RobotsFilter
+from larm.filters.scope import StartScope
+from larm.filters.traps import TrapsFilter
+from larm.frontier.handler import MessageHandler
+from larm.frontier.hosts import HostBook
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.desk import RobotsDesk
+from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.traps.desk import TrapDesk
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.logs.log_book import LogBook
+from larm.model.file_rules import FileRules
+from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.river.parts import Frontier
+from larm.river.starts import StartWatch
+from larm.seams import Clock, CrawlOrder, Filter
+
+
+def frontier_of(  # noqa: PLR0917
+    ground: Ground,
+    mission: Mission,
+    scope: Filter,
+    folders: FileRules | None,
+    order: CrawlOrder | None,
+    pool: FetcherPool,
+    watch: StartWatch,
+    may_lease: Callable[[], bool],
+) -> Frontier:
+    """Raises ConfigError, StorageError."""
+    settings, state, logs, shared, header = ground.settings, ground.state, ground.logs, ground.shared, ground.header
+    book = HostBook(
+        state.store,
+        settings.frontier,
+        shared.clock,
+        shared.ticker.hurry,
+        clock_moved=header.clock_moved if header else 0.0,
+        order=order,
+    )
+    traps = TrapDesk(
+        book,
+        trap_settings(settings),
+        shared.tally,
+        _trap_log(settings, logs),
+        shared.counters.add,
+        starts=scope.hosts if isinstance(scope, StartScope) else mission.hosts,
+        release=settings.crawl.parked,
+    )
+    queues = HostQueues(
+        book,
+        settings.frontier,
+        shared.clock,
+        shared.tally,
+        pool.wake_one,
+        guard=traps,
+        on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
+        order=order,
+        may_lease=may_lease,
+    )
+    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
+    chain = FilterChain(
+        filters(settings, FilterParts(scope, state.seen, desk, traps, folders)),
+        _open_filter_log(logs, shared.clock),
+        shared.counters.add,
+        watch.dropped,
+    )
+    incoming = _incoming(settings, state)
+    handler = MessageHandler(
+        incoming=incoming,
+        chain=chain,
+        settle=desk.settle,
+        forward=queues.add,
+        tally=shared.tally,
+        gate=shared.gate,
+        enough=queues.enough,
+        decide=traps.decide,
+    )
+    robots = RobotsLander(
+        queues=queues,
+        desk=desk,
+        arrived=handler.robots_arrived,
+        declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
+        join=ground.normalizer.join,
+        frontier=settings.frontier,
+        robots=settings.robots,
+        token=settings.agent.name,
+        counters=shared.counters,
+        log=logs.open("robots").line,
+        tell=watch.robots,
+        awaited=watch.waits_for,
+    )
+    frontier = Frontier(incoming, state.seen, chain, handler, book, queues, robots, traps)
+    _go_on(ground, mission, frontier)
+    return frontier
+
+
+def order_of(ground: Ground, mission: Mission) -> CrawlOrder | None:
+    """``frontier.order``; None: breadth-first. Raises StorageError."""
+    order = crawl_order(ground.settings, ground.directory, len(mission.urls), ground.shared.clock)
+    if order is not None:
+        ground.closed(order.close)
+    return order
+
+
+def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
+    """With what waited at the last checkpoint; start URLs that traps held back come again."""
+    waiting = len(frontier.incoming) + frontier.queues.load(ground.state.file.host_rows(), revive=mission.again)
+    pulled = frontier.chain.run(frontier.traps.pull(mission.starts), RobotsFilter.name)
+    if waiting or pulled:
+        ground.shared.tally.rise(waiting + len(pulled))
+    if pulled:
+        frontier.queues.add(pulled)
+
+
+def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
+    name, size = "incoming", settings.frontier.message_block
+    if state.header is None:
+        return CachingQueue(name, size, state.store, encode_messages, decode_messages)
+    return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, encode_messages, decode_messages)
+
+
+def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:
+    """Into the log of the filter, where it is in the chain."""
+    if TrapsFilter.name not in settings.filters.order:
+        return lambda _: None
+    return logs.open(TrapsFilter.log_name).lines
+
+
+def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
+    return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)

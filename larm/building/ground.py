@@ -1,0 +1,110 @@
+"""Ground: what a crawl is built on: its settings, its directory as the last run left it, and what all parts share.
+
+Laid by `larm.building.wiring` on the main thread, before there is any part of the river.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from larm.building.marker import Marker
+from larm.building.readers import normalizer_of
+from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, without_removed
+from larm.config import Config
+from larm.errors import LarmError
+from larm.frontier.checkpoint import Header
+from larm.kit.counters import Counters
+from larm.kit.disk.journal import Journal
+from larm.kit.logs.log_book import LogBook
+from larm.kit.threads.bell import Bell
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.kit.threads.ticker import Ticker
+from larm.model.url import URLNormalizer
+from larm.reading.ahead import readers_of
+from larm.river.fetcher_record import FetcherRecord
+from larm.river.limits import Limits
+from larm.river.parts import FINISHED, Shared
+from larm.river.steering import Steering, state_of
+from larm.river.suspects import Suspects
+from larm.seams import Clock
+
+
+class Ground(NamedTuple):
+    """Known to everything in `larm.building`, and to nothing else."""
+
+    settings: Config
+    directory: Path
+    state: State
+    logs: LogBook
+    records: list[FetcherRecord]
+    """Of the threads that fetch or read, in the order of their numbers."""
+    suspects: Suspects
+    shared: Shared
+    normalizer: URLNormalizer
+    begins_anew: list[str]
+    """What was removed from the directory, in words."""
+    undo: Undo
+
+    @property
+    def header(self) -> Header | None:
+        """Of the last checkpoint, without what was removed; None: there is none."""
+        return self.state.header
+
+    def closed(self, close: Callable[[], object]) -> None:
+        """This is to be called at the end, or where building fails."""
+        self.undo.append(close)
+
+
+def ground_of(  # noqa: PLR0917
+    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, undo: Undo
+) -> Ground:
+    """Raises ConfigError, StorageError."""
+    header, begins_anew = without_removed(state.header, directory)
+    logs = LogBook(directory / LOGS, marker.others)
+    undo.append(logs.close)
+    logs.rewind(header.logs if header else {})
+    records = _records(settings, logs, clock)
+    suspects = Suspects(directory / QUEUES, len(records))
+    undo.append(suspects.close)
+    return Ground(
+        settings,
+        directory,
+        msgspec.structs.replace(state, header=header),
+        logs,
+        records,
+        suspects,
+        _shared(settings, header, suspects, clock),
+        normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())]),
+        begins_anew,
+        undo,
+    )
+
+
+def steering_of(ground: Ground) -> Steering:
+    """Without hands so far. Raises StorageError."""
+    state = state_of(ground.header.parts if ground.header else {})
+    journal = Journal(ground.directory / QUEUES / JOURNAL, state.position)
+    ground.closed(journal.close)
+    return Steering(journal, state, Limits(ground.settings), ground.shared)
+
+
+def _shared(settings: Config, header: Header | None, suspects: Suspects, clock: Clock) -> Shared:
+    counters = Counters()
+    counters.load(header.counters if header else {})
+    bell: Bell[str | LarmError] = Bell()
+    ticker = Ticker(settings.monitor.tick)
+    tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring(FINISHED))
+    return Shared(clock, counters, Gate(), tally, bell, ticker, ThreadCpu())
+
+
+def _records(settings: Config, logs: LogBook, clock: Clock) -> list[FetcherRecord]:
+    names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
+    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
+    names += [f"larm-relief-{number}" for number in range(readers_of(settings.processing))]
+    return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]

@@ -1,0 +1,89 @@
+"""Who looks at a running crawl: the probe, the reporter, the watchdog, the control socket.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from larm.building.ground import Ground
+from larm.control.desk import ControlDesk, Parts
+from larm.control.hosts import HostLister
+from larm.control.server import ControlServer
+from larm.kit.disk.lock import DirectoryLock
+from larm.monitor.reporter import Reporter
+from larm.river.checkpointer import Checkpointer
+from larm.river.parts import Frontier, Observers
+from larm.river.probe import Probe
+from larm.river.recent import Recent
+from larm.river.steering import Steering
+from larm.river.verdicts import live_rows, refusals_of
+from larm.river.watchdog import LOG, Watchdog, Watched
+from larm.storage.pipeline import StorageLine
+
+
+def observers_of(  # noqa: PLR0917
+    ground: Ground,
+    lock: DirectoryLock,
+    frontier: Frontier,
+    lines: Sequence[StorageLine],
+    checkpointer: Checkpointer,
+    steering: Steering,
+    recent: Recent,
+) -> Observers:
+    """Raises StorageError."""
+    settings, shared, logs = ground.settings, ground.shared, ground.logs
+    watchdog = Watchdog(
+        _watched(ground, frontier, lines, checkpointer),
+        settings.monitor.stalled,
+        shared.clock,
+        log=lambda lines: logs.open(LOG).lines(lines),  # made when there is something to say
+        counted=shared.counters.add,
+    )
+    probe = Probe(
+        settings=settings,
+        shared=shared,
+        frontier=frontier,
+        records=ground.records,
+        lines=lines,
+        checkpointer=checkpointer,
+        paused=lambda: steering.paused,
+        stalled=lambda: watchdog.stalled,
+    )
+    reporter = Reporter(probe, shared.clock, ground.directory)
+    ground.closed(reporter.close)
+    limits, book = steering.limits, frontier.book
+    desk = ControlDesk(
+        Parts(
+            directory=ground.directory,
+            clock=shared.clock,
+            snapshot=probe,
+            pace=reporter.pace,
+            steering=steering,
+            hosts=HostLister(book, lambda: limits.now.frontier, shared.clock),
+            recent=recent,
+            logs=logs,
+            parse=ground.normalizer.parse,
+            why=lambda url: live_rows(url, refusals_of(url, frontier.chain.filters), book, limits.now),
+            stop=lambda: shared.bell.ring("shutdown"),
+        )
+    )
+    door = ControlServer(lock, desk, shared.clock, checkpointer, shared.ticker.hurry, counted=shared.counters.add)
+    ground.closed(door.close)
+    checkpointer.on_saved.append(door.saved)
+    return Observers(probe, reporter, watchdog, door)
+
+
+def _watched(ground: Ground, frontier: Frontier, lines: Sequence[StorageLine], checkpointer: Checkpointer) -> Sequence[Watched]:
+    ticker = ground.shared.ticker
+    return [
+        Watched("larm-handler", frontier.handler.pulse, lambda: "filters what has come"),
+        *(Watched(each.name, each.pulse, each.doing) for each in ground.records),
+        *map(_watched_line, lines),
+        Watched("larm-tick", ticker.pulse, lambda: "saves a checkpoint", lambda: f"{checkpointer.begun}, {checkpointer.done}"),
+    ]
+
+
+def _watched_line(line: StorageLine) -> Watched:
+    return Watched(f"larm-store-{line.name}", line.pulse, lambda: line.doing, lambda: line.progress)

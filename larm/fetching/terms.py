@@ -1,0 +1,22 @@
+"""FetchTerms: on what terms requests are sent. One for a crawl; its fetchers, and their transfers, share it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from larm.config import Fetch, Robots
+from larm.fetching.addresses import AddressRule
+from larm.fetching.air import Air
+
+
+class FetchTerms(NamedTuple):
+    """Constant after construction."""
+
+    settings: Fetch
+    robots: Robots
+    """For requests for robots.txt."""
+    user_agent: str
+    addresses: AddressRule
+    """Asked before each connection."""
+    air: Air
+    """Bytes of bodies that may be under way, for all fetchers together."""

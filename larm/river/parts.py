@@ -1,0 +1,121 @@
+"""The parts of the river, grouped: as the wiring makes them, and as crawl, unloader, checkpointer and probe take them.
+
+What flows between these groups, and on which thread, says `larm.river.crawl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from larm.errors import LarmError
+from larm.filters.chain import FilterChain
+from larm.frontier.handler import MessageHandler
+from larm.frontier.hosts import HostBook
+from larm.frontier.queues import HostQueues
+from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.traps.desk import TrapDesk
+from larm.kit.counters import Counters
+from larm.kit.disk.caching_queue import CachingQueue
+from larm.kit.disk.seen_set import DiskSeenSet
+from larm.kit.threads.bell import Bell
+from larm.kit.threads.gate import Gate
+from larm.kit.threads.tally import Tally
+from larm.kit.threads.thread_cpu import ThreadCpu
+from larm.kit.threads.ticker import Ticker
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.monitor.reporter import Reporter
+from larm.monitor.snapshot import Snapshot
+from larm.processing.triage import Work
+from larm.reading.heavy import HeavyReader
+from larm.reading.lane import ReliefLane
+from larm.reading.page_reader import PageReader
+from larm.reading.slow_lane import SlowLane
+from larm.recrawl.revisit import Recrawl
+from larm.river.starts import StartWatch
+from larm.river.watchdog import Watchdog
+from larm.seams import Clock
+
+FINISHED = "finished"
+"""Rung when nothing is left, and the reason of a run that ends as nothing will come."""
+
+
+class Shared(NamedTuple):
+    """What all threads of a crawl have in common, whatever they do."""
+
+    clock: Clock
+    counters: Counters
+    gate: Gate
+    tally: Tally
+    bell: Bell[str | LarmError]
+    """Why the crawl shall end."""
+    ticker: Ticker
+    cpu: ThreadCpu
+
+
+class Frontier(NamedTuple):
+    """The way of a URL from a link to a lease."""
+
+    incoming: CachingQueue[URLMessage]
+    seen: DiskSeenSet
+    """The visited set."""
+    chain: FilterChain
+    handler: MessageHandler
+    book: HostBook
+    queues: HostQueues
+    robots: RobotsLander
+    traps: TrapDesk
+
+
+class Reading(NamedTuple):
+    """Where pages wait that others read than the thread that fetched them, and who reads them."""
+
+    work: Callable[[Fetched], Work]
+    slow: SlowLane
+    heavy: HeavyReader
+    relief: ReliefLane
+    readers: Sequence[PageReader]
+
+
+class Agenda(NamedTuple):
+    """What a run asks for by itself, before there are links."""
+
+    starts: Sequence[URLMessage]
+    feed: Iterable[Sequence[URLMessage]]
+    """URLs that are known before the river flows, in batches: those of an archive."""
+    recrawl: Recrawl | None
+    watch: StartWatch
+    """What becomes of the start URLs."""
+    log: Callable[[Sequence[str]], object]
+    """Told of those that brought no page."""
+
+
+class Door(Protocol):
+    """Where a running crawl is talked to: `larm.control.server`."""
+
+    def open(self) -> None:
+        """Main thread, before there is any other. Raises StorageError."""
+        ...
+
+    def run(self) -> None:
+        """The body of ``larm-control``, until `stop`."""
+        ...
+
+    def tell(self, waits: tuple[str, ...]) -> None:
+        """The crawl ends, and waits for these."""
+        ...
+
+    def stop(self) -> None:
+        """Returns at once; any thread."""
+        ...
+
+
+class Observers(NamedTuple):
+    """Who looks at a running crawl, and tells of it."""
+
+    snapshot: Callable[[], Snapshot]
+    """All figures of this moment; any thread."""
+    reporter: Reporter
+    watchdog: Watchdog
+    door: Door
