@@ -1,0 +1,73 @@
+"""Ring: peers by their places, and who is responsible for one (YACY-25 to 27). Pure.
+
+The references of a word are spread over 16 partitions by the hashes of their addresses, so that no peer has all of a common
+word; who searches asks for all 16 places. Both tests, whether a peer takes references and whether it is old enough, come before
+peers are counted: otherwise there would be fewer owners than wanted, wherever one does not pass them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from larm.peers.yacy.hashes import RING, order, position_of
+
+EXPONENT = 4
+PARTITIONS = 1 << EXPONENT
+_SHIFT = 63 - EXPONENT
+
+
+def partition_of(url_hash: str) -> int:
+    """0 to 15, by the top bits of the address's place."""
+    return position_of(url_hash) >> _SHIFT
+
+
+def place_in(word_place: int, partition: int) -> int:
+    """Where the references of a word are whose addresses are in a partition (YACY-26)."""
+    return word_place % (1 << _SHIFT) | partition << _SHIFT
+
+
+def places_of(word: str) -> list[int]:
+    """Of a word's hash, one for each partition."""
+    place = position_of(word)
+    return [place_in(place, partition) for partition in range(PARTITIONS)]
+
+
+class Ring:
+    """Peers in order; constant after construction. Equal hashes are one peer."""
+
+    def __init__(self, hashes: Iterable[str]) -> None:
+        self.hashes: Sequence[str] = sorted(set(hashes), key=order)
+        self._places = [position_of(each) for each in self.hashes]
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def clockwise(self, place: int) -> Iterator[str]:
+        """All peers, the one at the place or first after it at the front."""
+        first = bisect_left(self._places, place)
+        for number in range(len(self.hashes)):
+            yield self.hashes[(first + number) % len(self.hashes)]
+
+    def owners(self, place: int, number: int, fit: Callable[[str], bool] = lambda _: True) -> list[str]:
+        """The first ``number`` clockwise from a place that are fit; fewer where there are not so many."""
+        found: list[str] = []
+        for each in self.clockwise(place):
+            if len(found) >= number:
+                break
+            if fit(each):
+                found.append(each)
+        return found
+
+    def owners_between(self, first: int, last: int, number: int) -> list[str]:
+        """All who own any place from ``first`` clockwise to ``last``, each once, in the order of the ring."""
+        if not self.hashes:
+            return []
+        start, count = bisect_left(self._places, first), len(self.hashes)
+        inside, width = 0, (last - first) % RING
+        while inside < count and (self._places[(start + inside) % count] - first) % RING < width:
+            inside += 1
+        return [self.hashes[(start + each) % count] for each in range(min(count, inside + number))]
+
+    def __repr__(self) -> str:
+        return f"<Ring of {len(self.hashes)} peers>"

@@ -1,0 +1,63 @@
+"""Which peers a search asks: the owners of its words' places, and some more that may know something (YACY-44, 45). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from random import Random
+
+from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
+from larm.peers.yacy.seed import Seed
+
+EXTRA = 8
+"""Times the redundancy: further peers at most."""
+_DAY = 86_400
+_YOUNG, _FRESH = 3 * _DAY, _DAY
+_LARGE, _HUGE = 100_000, 1_000_000
+"""Documents."""
+
+
+def bearable(redundancy: int, *, waiting: int = 0, load: float = 0.0, cores: int = 4) -> int:
+    """How many owners of each place are asked while so many searches wait, and the system has such a load; 1 at least."""
+    signs = (waiting > 0, waiting > 10, waiting > 50, load > 2.0, cores < 2)
+    return max(1, redundancy - sum(signs))
+
+
+def owners_to_ask(
+    ring: Ring, words: Sequence[str], redundancy: int, fit: Callable[[str], bool], random: Random
+) -> dict[str, set[int]]:
+    """Peers to ask, each with the partitions that it is asked for.
+
+    First one owner of each place, at random, then others of each: at most 1 + 16 times the redundancy for each word. YaCy has
+    that limit for all words together, and so leaves places of long queries unasked.
+    """
+    most = (1 + PARTITIONS * redundancy) * len(words)
+    choices = []
+    for word in words:
+        for partition, place in enumerate(places_of(word)):
+            owners = ring.owners(place, redundancy, fit)
+            random.shuffle(owners)
+            choices.append((partition, owners))
+    asked: dict[str, set[int]] = {}
+    for turn in range(redundancy):
+        for partition, owners in choices:
+            if turn < len(owners) and (owners[turn] in asked or len(asked) < most):
+                asked.setdefault(owners[turn], set()).add(partition)
+    return asked
+
+
+def others_to_ask(
+    seeds: Iterable[Seed], asked: Collection[str], tags: Collection[str], *, now: float, redundancy: int, random: Random
+) -> list[Seed]:
+    """Peers beside the owners: those who announce a topic of the query, root nodes, young ones whose references are not spread
+    yet, large ones; those with more of these first, and of equals any."""
+    scored = []
+    for seed in seeds:
+        if seed.hash in asked or not seed.reachable:
+            continue
+        age = now - seed.born
+        score = 4 * bool(set(seed.tags) & set(tags)) + seed.flags.root + (age < _YOUNG) + (age < _FRESH)
+        score += (seed.links >= _LARGE) + (seed.links >= _HUGE)
+        if score:
+            scored.append((score + random.random(), seed.hash, seed))
+    scored.sort(reverse=True)
+    return [seed for _, _, seed in scored[: EXTRA * redundancy]]

@@ -1,0 +1,95 @@
+"""Who is responsible for a place (YACY-25 to 27)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from larm.peers.yacy.hashes import ALPHABET, RING, distance, hash_at, position_of
+from larm.peers.yacy.ring import PARTITIONS, Ring, partition_of, place_in, places_of
+
+PEERS = [
+    "AAAAAAAAAAA1", "CqqqqqqqqqqA", "HzzzzzzzzzzB", "Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000",
+    "dddddddddddd", "jjjjjjjjjjjj", "ppppppppppp2", "vvvvvvvvvvvv", "1aaaaaaaaaaa", "8bbbbbbbbbbb",
+]  # fmt: skip
+FREE = "qi1uT1eOsM-r"
+HASHES = st.text(ALPHABET, min_size=12, max_size=12)
+PLACES = st.integers(0, RING - 1)
+
+
+@pytest.mark.parametrize(
+    ("partition", "place", "name"),
+    [
+        (0, 366681800690849895, "Ci1uT1eOsM__"),
+        (1, None, "Gi1uT1eOsM__"),
+        (5, 3248985562207967335, "Wi1uT1eOsM__"),
+        (10, 6131289323725084775, "qi1uT1eOsM__"),
+        (14, 8437132332938778727, "6i1uT1eOsM__"),
+        (15, 9013593085242202215, "-i1uT1eOsM__"),
+    ],
+)
+def test_places_of_a_word(partition: int, place: int | None, name: str) -> None:
+    found = place_in(position_of(FREE), partition)
+    assert places_of(FREE)[partition] == found
+    assert place in {None, found}
+    assert hash_at(found) == name
+
+
+def test_partition_of_an_address() -> None:
+    assert partition_of("4sWm4WFXg39Q") == 14
+    assert place_in(position_of(FREE), 14) == 8437132332938778727
+
+
+@pytest.mark.parametrize(
+    ("partition", "peers", "expected"),
+    [
+        (0, PEERS, "CqqqqqqqqqqA HzzzzzzzzzzB Mnnnnnnnnnnn"),
+        (5, PEERS, "Y00000000000 dddddddddddd jjjjjjjjjjjj"),
+        (15, PEERS, "AAAAAAAAAAA1 CqqqqqqqqqqA HzzzzzzzzzzB"),
+        (15, PEERS[1:], "CqqqqqqqqqqA HzzzzzzzzzzB Mnnnnnnnnnnn"),
+    ],
+)
+def test_owners_follow_the_place(partition: int, peers: list[str], expected: str) -> None:
+    found = Ring(peers).owners(places_of(FREE)[partition], 3)
+    assert found == expected.split()
+
+
+def test_both_tests_come_before_counting() -> None:
+    unfit = {"CqqqqqqqqqqA", "HzzzzzzzzzzB"}
+    found = Ring(PEERS).owners(places_of(FREE)[0], 3, lambda each: each not in unfit)
+    assert found == ["Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000"]
+
+
+def test_a_small_network_has_as_many_owners_as_peers() -> None:
+    assert Ring(PEERS[:2]).owners(0, 3) == PEERS[:2]
+    assert Ring([]).owners(0, 3) == []
+    assert Ring([]).owners_between(0, 5, 3) == []
+
+
+@given(st.lists(HASHES, min_size=1, max_size=30), PLACES, st.integers(1, 4))
+def test_owners_are_the_nearest(peers: list[str], place: int, number: int) -> None:
+    found = Ring(peers).owners(place, number)
+    steps = sorted(distance(place, position_of(each)) for each in set(peers))
+    assert [distance(place, position_of(each)) for each in found] == steps[:number]
+
+
+@given(st.lists(HASHES, min_size=1, max_size=30), PLACES, st.lists(st.integers(0, RING // 16), min_size=1), st.integers(1, 4))
+def test_owners_of_an_arc_are_those_of_its_places(peers: list[str], first: int, steps: list[int], number: int) -> None:
+    ring = Ring(peers)
+    last = (first + max(steps)) % RING
+    between = ring.owners_between(first, last, number)
+    assert len(set(between)) == len(between)
+    for step in steps:
+        assert set(ring.owners((first + step) % RING, number)) <= set(between)
+    ends = {*ring.owners(first, number), *ring.owners(last, number)}
+    inner = {each for each in ring.hashes if distance(first, position_of(each)) <= distance(first, last)}
+    assert set(between) <= ends | inner
+
+
+@given(HASHES, HASHES)
+def test_a_word_has_its_reference_where_it_is_searched(word: str, url: str) -> None:
+    partition = partition_of(url)
+    assert 0 <= partition < PARTITIONS
+    assert place_in(position_of(word), partition) in places_of(word)
+    assert partition_of(hash_at(place_in(position_of(word), partition))) == partition

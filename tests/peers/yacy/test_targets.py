@@ -1,0 +1,78 @@
+"""Which peers a search asks (YACY-44, 45)."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from larm.peers.yacy.flags import Flags
+from larm.peers.yacy.hashes import ALPHABET, word_hash
+from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
+from larm.peers.yacy.seed import PeerType, Seed
+from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
+
+DAY = 86_400
+NOW = 100 * DAY
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, 3), ({"waiting": 1}, 2), ({"waiting": 11}, 1), ({"waiting": 51}, 1), ({"load": 2.5}, 2), ({"cores": 1}, 2),
+        ({"waiting": 99, "load": 9.0, "cores": 1}, 1),
+    ],
+)  # fmt: skip
+def test_less_is_asked_under_load(asked: dict[str, float], expected: int) -> None:
+    assert bearable(3, **asked) == expected  # type: ignore[arg-type]
+
+
+def peers(number: int) -> list[str]:
+    random = Random(number)
+    return ["".join(random.choices(ALPHABET, k=12)) for _ in range(number)]
+
+
+@given(
+    st.integers(1, 400), st.lists(st.sampled_from(["one", "two", "three", "four"]), min_size=1, unique=True), st.integers(1, 3)
+)
+def test_every_place_of_every_word_is_asked(number: int, words: list[str], redundancy: int) -> None:
+    ring, hashes = Ring(peers(number)), [word_hash(word) for word in words]
+    asked = owners_to_ask(ring, hashes, redundancy, lambda _: True, Random(1))
+    assert len(asked) <= (1 + 16 * redundancy) * len(words)
+    for word in hashes:
+        for partition, place in enumerate(places_of(word)):
+            assert any(partition in asked.get(owner, ()) for owner in ring.owners(place, redundancy))
+
+
+def test_all_owners_of_one_word_fit_into_the_limit() -> None:
+    ring, word = Ring(peers(2_000)), word_hash("free")
+    asked = owners_to_ask(ring, [word], 3, lambda _: True, Random(1))
+    assert len(asked) == PARTITIONS * 3
+    assert {owner for place in places_of(word) for owner in ring.owners(place, 3)} == set(asked)
+
+
+def test_who_is_not_fit_is_not_asked() -> None:
+    known = peers(50)
+    unfit = set(known[:25])
+    assert not unfit & set(owners_to_ask(Ring(known), [word_hash("free")], 3, lambda each: each not in unfit, Random(1)))
+
+
+def seed(number: int, **fields: object) -> Seed:
+    return Seed(hash=peers(100)[number], type=PeerType.SENIOR, **{"born": 0, **fields})  # type: ignore[arg-type]
+
+
+def test_others_who_may_know_something() -> None:
+    plain = [seed(n) for n in range(20)]
+    tagged, root, young = seed(20, tags=("cats",)), seed(21, flags=Flags(root=True)), seed(22, born=NOW - 2 * DAY)
+    large, owner = seed(23, links=2_000_000), seed(24, links=2_000_000)
+    hidden = Seed(hash=peers(100)[25], type=PeerType.JUNIOR, tags=("cats",))
+    everyone = [*plain, root, young, tagged, large, owner, hidden]
+    found = others_to_ask(everyone, {owner.hash}, {"cats"}, now=NOW, redundancy=3, random=Random(1))
+    assert found[:2] == [tagged, large]
+    assert set(found[2:]) == {root, young}
+
+
+def test_there_is_a_limit_of_others() -> None:
+    assert len(others_to_ask([seed(n, born=NOW) for n in range(90)], (), (), now=NOW, redundancy=2, random=Random(1))) == 16
