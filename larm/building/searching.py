@@ -8,6 +8,7 @@ from pathlib import Path
 
 from larm.building.own_parts import scorers
 from larm.config import Search
+from larm.seams import Searcher
 from larm.search.searcher import IndexSearcher
 from larm.search.several import SeveralSearchers
 from larm.search.shared import SharedSearcher
@@ -19,7 +20,11 @@ def opener(settings: Search) -> Callable[[Path], Callable[[], IndexSearcher]]:
     return lambda directory: partial(IndexSearcher, directory, settings, own=own)
 
 
-def several(directories: Sequence[Path], settings: Search, weights: Sequence[float] = ()) -> SeveralSearchers:
-    """One for all of them, each called by its path; indexes are opened when they are first asked. Raises ConfigError."""
+def several(
+    directories: Sequence[Path], settings: Search, weights: Sequence[float] = (), others: Sequence[Searcher] = ()
+) -> SeveralSearchers:
+    """One for all of them, each called by its path, and for others; indexes are opened when they are first asked.
+
+    Raises ConfigError."""
     opened = opener(settings)
-    return SeveralSearchers([SharedSearcher(str(path), opened(path)) for path in directories], weights)
+    return SeveralSearchers([*(SharedSearcher(str(path), opened(path)) for path in directories), *others], weights)

@@ -10,13 +10,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from larm.config import CONFIG_FILE, Config, load
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
+
+if TYPE_CHECKING:
+    from larm.seams import Searcher
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
 
@@ -163,6 +166,30 @@ def directories_option(command: Function) -> Function:
     text = "The crawl's directory; default: the current one. Two or more are one search."
     option = click.option("--dir", "directories", type=path, multiple=True, metavar="DIR", help=text, callback=remember)
     return option(command)
+
+
+def remote_options(command: Function) -> Function:
+    """``--remote``, again and again, and the token for them."""
+    url = "Search there, too: the address of another machine's larm serve."
+    text = "A file with the token of those; only where they have --require-token."
+    file = click.Path(path_type=Path, dir_okay=False)
+    command = click.option("--remote-token", type=file, metavar="FILE", help=text)(command)
+    return click.option("--remote", "remotes", multiple=True, metavar="URL", help=url)(command)
+
+
+def remote_searchers(remotes: Sequence[str], token_file: Path | None) -> list[Searcher]:
+    """Raises UsageError."""
+    if not remotes:
+        return []
+    from larm.peers.http_client import HttpClient
+    from larm.peers.remote import RemoteSearcher
+
+    try:
+        token = token_file.read_text("utf-8", "replace").strip() if token_file is not None else ""
+    except OSError as error:
+        raise UsageError(f"--remote-token {token_file}: {error.strerror or error}") from error
+    http = HttpClient()
+    return [RemoteSearcher(url, http, token) for url in dict.fromkeys(remotes)]
 
 
 def verbose_option(command: Function) -> Function:

@@ -18,6 +18,8 @@ from larm.cli.options import (
     effective,
     existing,
     no_such_option,
+    remote_options,
+    remote_searchers,
     verbose_option,
 )
 from larm.cli.terminal import as_json, say
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from larm.config import Search
     from larm.model.findings import Asked
+    from larm.seams import Searcher
     from larm.search.results import Results
 
 
@@ -59,7 +62,8 @@ class SearchCommand(LarmCommand):
 @click.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
 @directories_option
-@click.option("--weight", "weights", type=float, multiple=True, metavar="X", help="What results of each DIR count; default 1.")
+@click.option("--weight", "weights", type=float, multiple=True, metavar="X", help="What results of each count; default 1.")
+@remote_options
 @click.option(
     "-n", "--number", type=click.IntRange(1, MOST_HITS), default=10, metavar="N", help="Results on a page; default 10."
 )
@@ -74,6 +78,8 @@ def search(
     words: tuple[str, ...],
     directories: tuple[Path, ...],
     weights: tuple[float, ...],
+    remotes: tuple[str, ...],
+    remote_token: Path | None,
     number: int,
     page: int,
     raw: bool,
@@ -95,12 +101,18 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
+    from larm.building.marker import MARKER
+    from larm.kit.disk.files import is_there
     from larm.model.findings import Asked
 
-    settings = effective(existing(directories[0]), file, overrides).search
+    if remotes and directories == (Path(),) and not is_there(Path() / MARKER):
+        directories = ()  # nothing is searched here
+    settings = effective(existing(directories[0]) if directories else Path(), file, overrides).search
     asked = Asked(query=" ".join(words), number=number, page=page, explain=explain)
-    one = not directories[1:] and not weights
-    results = _of_one(directories[0], settings, asked) if one else _of_several(directories, weights, settings, asked)
+    if len(directories) == 1 and not weights and not remotes:
+        results = _of_one(directories[0], settings, asked)
+    else:
+        results = _of_several(directories, weights, settings, asked, remote_searchers(remotes, remote_token))
     first = number * (page - 1) + 1
     if raw:
         from larm.search.answer import answer_of
@@ -129,15 +141,19 @@ def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:
     return msgspec.structs.replace(results, notes=(*results.notes, missing)) if missing else results
 
 
-def _of_several(directories: Sequence[Path], weights: Sequence[float], settings: Search, asked: Asked) -> Results:
+def _of_several(
+    directories: Sequence[Path], weights: Sequence[float], settings: Search, asked: Asked, remotes: Sequence[Searcher]
+) -> Results:
     """By the settings of the first one: scores of different settings can't be compared."""
     from larm.building.searching import several
     from larm.search.coverage import shortfall
 
-    if weights and len(weights) != len(directories):
-        raise UsageError(f"--weight: {len(weights)} for {len(directories)} directories; give one for each --dir, or none")
-    results = several([existing(directory) for directory in directories], settings, weights).results(asked)
-    if len(results.unanswered) == len(directories):
+    asked_there = len(directories) + len(remotes)
+    if weights and len(weights) != asked_there:
+        wanted = "one for each --dir, then one for each --remote" if remotes else "one for each --dir"
+        raise UsageError(f"--weight: {len(weights)} for {asked_there} directories; give {wanted}, or none")
+    results = several([existing(directory) for directory in directories], settings, weights, remotes).results(asked)
+    if len(results.unanswered) == asked_there:
         raise StorageError("; ".join(results.unanswered))
     missing = [f"{directory}: {sentence}" for directory in directories if (sentence := shortfall(directory))]
     return msgspec.structs.replace(results, notes=(*results.notes, *missing))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, config_options, effective, existing, verbose_option
+from larm.cli.options import LarmCommand, config_options, effective, existing, remote_options, remote_searchers, verbose_option
 from larm.cli.terminal import say
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
@@ -25,6 +25,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command(cls=LarmCommand)
 @click.argument("directories", nargs=-1, type=_FOLDER, metavar="[DIR]...")
 @click.option("--root", type=_FOLDER, metavar="FOLDER", help="Serve all crawls directly below it, also those to come.")
+@remote_options
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
@@ -39,6 +40,8 @@ def serve(
     *,
     directories: tuple[Path, ...],
     root: Path | None,
+    remotes: tuple[str, ...],
+    remote_token: Path | None,
     host: str,
     port: int,
     opened: bool,
@@ -58,13 +61,13 @@ def serve(
     from larm.web.server import is_loopback, listen, make_server
 
     collect_rarely()
-    directories = tuple(existing(directory) for directory in directories) or _here(root)
+    directories = tuple(existing(directory) for directory in directories) or _here(root, remotes)
     if not is_loopback(host) and not (public_search or require_token):
         raise UsageError(f"--host {host}: others could look at your crawls; add --require-token, or --public-search")
     settings = effective(directories[0] if directories else Path(), file, overrides)
     access = _access(token_file, public_search=public_search, require_token=require_token)
     socket = listen(host, port)
-    served = Directories(directories, root, settings.search)
+    served = Directories(directories, root, settings.search, remote_searchers(remotes, remote_token))
     app = application(served, access, settings.serve, names=(host, *names), log=_writer(access_log), say=say)
     place = f"[{host}]" if ":" in host else host
     address = f"http://{place}:{socket.getsockname()[1]}/"
@@ -76,12 +79,14 @@ def serve(
     make_server(app).run(sockets=[socket])
 
 
-def _here(root: Path | None) -> tuple[Path, ...]:
+def _here(root: Path | None, remotes: tuple[str, ...]) -> tuple[Path, ...]:
     from larm.building.marker import MARKER
 
     here = Path()
     if is_there(here / MARKER):
         return (here,)
+    if root is None and remotes:
+        return ()
     if root is None:
         raise UsageError("no crawl in the current directory; larm serve DIR names one, --root FOLDER many")
     existing(root)

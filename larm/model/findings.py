@@ -63,6 +63,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them that have all words."""
     exact: bool = True
     """``total`` is the number of pages; otherwise there are at least so many."""
+    by_rank: bool = False
+    """The scores mean nothing beside those of others: they say only which of these hits comes first."""
     statistics: WordStatistics = WordStatistics()
     """Of the searcher's own words."""
     notes: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 What is the same is shown once, as it stands with the best score: the same address, or the same text under another one. Two
 indexes may have the same pages, so of their numbers nobody knows the sum, unless all hits were seen: there are at least as many
-as the one with most has.
+as the one with most has. Scores of strangers mean nothing beside ours: then the places in the lists count.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import msgspec
 from larm.model.findings import MOST_HITS, Asked, Findings
 from larm.model.hit import Hit
 from larm.search.results import Results
+
+_RANKS = 60
+"""How slowly places lose: the first of a list counts 1, the 61st one half, as in reciprocal rank fusion."""
 
 
 class Merging:
@@ -36,7 +39,7 @@ class Merging:
     def results(self, took: float) -> Results:
         """Of what has come by now, ``took`` seconds after the question."""
         asked = self._asked
-        hits = [self._weighed(part, hit) for part in self._parts for hit in part.hits]
+        hits = [self._weighed(part, hit) for part in self._comparable() for hit in part.hits]
         hits.sort(key=lambda hit: hit.score, reverse=True)
         kept = _distinct(hits)
         first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
@@ -69,6 +72,21 @@ class Merging:
             took=took,
         )
 
+    def _comparable(self) -> list[Findings]:
+        """Where scores of some mean nothing to the others, places count: those of all whose scores do are one list."""
+        if not any(part.by_rank for part in self._parts):
+            return self._parts
+        scored = [part for part in self._parts if not part.by_rank]
+        order = sorted({hit.score for part in scored for hit in part.hits}, reverse=True)
+        places = {score: score_of(rank) for rank, score in enumerate(order)}
+        placed = [
+            msgspec.structs.replace(
+                part, hits=tuple(msgspec.structs.replace(hit, score=places[hit.score]) for hit in part.hits)
+            )
+            for part in scored
+        ]
+        return placed + [part for part in self._parts if part.by_rank]
+
     def _weighed(self, part: Findings, hit: Hit) -> Hit:
         if self._alone:
             return hit
@@ -81,6 +99,11 @@ class Merging:
 
     def _in_time(self) -> str:
         return "" if self._asked.seconds is None else f" within {self._asked.seconds:.3g} s"
+
+
+def score_of(rank: int) -> float:
+    """Of a hit by its place in a list, from 0 on."""
+    return _RANKS / (_RANKS + rank)
 
 
 def _distinct(hits: Sequence[Hit]) -> list[Hit]:

@@ -40,6 +40,21 @@ class SeveralSearchers:
         """One page of results of all of them. Never raises for what a searcher does."""
         return corrected(self._results(asked), lambda text: self._results(msgspec.structs.replace(asked, query=text)))
 
+    def findings(self, asked: Asked) -> Findings:
+        """The same page as one part of somebody else's answer; as it was typed."""
+        results = self._results(asked)
+        return Findings(
+            searcher=self.name,
+            hits=results.hits,
+            total=results.total,
+            complete=results.complete,
+            exact=results.exact,
+            notes=results.notes,
+            suggestion=results.suggestion,
+            took=results.took,
+            failure="; ".join(results.unanswered),
+        )
+
     def _results(self, asked: Asked) -> Results:
         began = self._clock.monotonic()
         merging = Merging(asked, [each.name for each in self._searchers], self._weights)

@@ -13,7 +13,7 @@ from larm.building.marker import MARKER
 from larm.building.searching import opener
 from larm.config import Search
 from larm.kit.disk.files import is_there
-from larm.search.several import SeveralSearchers
+from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
 
 
@@ -32,9 +32,11 @@ class Served:
 class Directories:
     """Those that were named, and all crawls directly below the root, also those that come later."""
 
-    def __init__(self, named: Sequence[Path], root: Path | None, search: Search) -> None:
+    def __init__(self, named: Sequence[Path], root: Path | None, search: Search, remotes: Sequence[Searcher] = ()) -> None:
+        """``remotes``: other machines, which are searched, too."""
         # constant after construction
         self.root = root
+        self.remotes = tuple(remotes)
         self._opener = opener(search)
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
@@ -55,6 +57,12 @@ class Directories:
         wanted = set(names)
         return [each for each in self.all() if each.name in wanted]
 
+    def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
+        """Of all, or of those with these names; here and elsewhere."""
+        wanted = set(names)
+        found = [*(each.searcher for each in self.all()), *self.remotes]
+        return [each for each in found if each.name in wanted] if wanted else found
+
     def _below(self) -> list[Path]:
         if self.root is None:
             return []
@@ -71,8 +79,3 @@ class Directories:
             number += 1
             name = f"{first}-{number}"
         return Served(name, path, SharedSearcher(name, self._opener(path)))
-
-
-def together(served: Sequence[Served]) -> SeveralSearchers:
-    """One search for all of them."""
-    return SeveralSearchers([each.searcher for each in served])

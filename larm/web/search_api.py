@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from larm.model.findings import Asked
+from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.page_record import PageLink
+from larm.seams import Searcher
 from larm.search.answer import SearchAnswer, answer_of, moment
 from larm.search.query import LONGEST
+from larm.search.several import SeveralSearchers
 from larm.web.access import Kind
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served
 from larm.web.endpoint import Endpoint, ProblemError
 from larm.web.search_desk import BusyError, SearchDesk
+
+_LONGEST = 3_600
+"""Seconds that somebody may say he has; ours are fewer."""
+T = TypeVar("T")
 
 
 class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
@@ -62,10 +69,32 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
     desk: SearchDesk = request.app.state.desk
     question = Asked(query=asked.q, number=asked.n, page=asked.page, explain=asked.explain)
     try:
-        results = await desk.search(question, _served(request, asked.within))
+        results = await desk.search(question, _searchers(request, asked.within))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None
     return answer_of(results, asked.page, asked.n * (asked.page - 1) + 1)
+
+
+async def findings(request: Request, asked: Asked) -> Findings:
+    """One page of the answer to a search, for another larm that searches here and elsewhere at the same time."""
+    return await _run(request, lambda searchers: searchers.findings, asked)
+
+
+async def statistics(request: Request, asked: Asked) -> WordStatistics:
+    """How many pages have the words of a query, so that scores of several machines can be compared."""
+    return await _run(request, lambda searchers: searchers.statistics, asked) or WordStatistics()
+
+
+async def _run(request: Request, function: Callable[[SeveralSearchers], Callable[[Asked], T]], asked: Asked) -> T:
+    """Of the indexes that are here: those of others are asked by who asks us."""
+    if len(asked.query) > LONGEST or not 0 < asked.page <= MOST_HITS or not 0 < (asked.seconds or 1) < _LONGEST:
+        raise ProblemError(400, "the question can't be understood", "its query, page or time is beyond all bounds")
+    desk: SearchDesk = request.app.state.desk
+    searchers = SeveralSearchers([each.searcher for each in _served(request, ())])
+    try:
+        return await desk.run(function(searchers), msgspec.structs.replace(asked, explain=False))
+    except BusyError:
+        raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None
 
 
 async def page(request: Request, asked: PageQuestion) -> PageAnswer:
@@ -76,6 +105,13 @@ async def page(request: Request, asked: PageQuestion) -> PageAnswer:
         if found is not None:
             return found
     raise ProblemError(404, "no such page", "it is in none of the indexes")
+
+
+def _searchers(request: Request, names: tuple[str, ...]) -> list[Searcher]:
+    searchers: list[Searcher] = request.app.state.directories.searchers(names)
+    if not searchers or len(searchers) < len(set(names)):
+        raise ProblemError(404, "no such crawl", "none of that name is served here")
+    return searchers
 
 
 def _served(request: Request, names: tuple[str, ...]) -> list[Served]:
@@ -112,5 +148,7 @@ def _page(served: Served, url: str) -> PageAnswer | None:
 
 ENDPOINTS = (
     Endpoint("GET", "/search", Kind.SEARCH, SearchQuestion, SearchAnswer, search),
+    Endpoint("POST", "/findings", Kind.SEARCH, Asked, Findings, findings),
+    Endpoint("POST", "/statistics", Kind.SEARCH, Asked, WordStatistics, statistics),
     Endpoint("GET", "/page", Kind.SEARCH, PageQuestion, PageAnswer, page),
 )

@@ -15,8 +15,9 @@ from anyio import to_thread
 
 from larm.config import Serve
 from larm.model.findings import Asked
+from larm.seams import Searcher
 from larm.search.results import Results
-from larm.web.directories import Served, together
+from larm.search.several import SeveralSearchers
 from larm.web.metrics import Metrics
 
 _LOOKS = 4
@@ -40,19 +41,24 @@ class SearchDesk:
         self._looks = anyio.CapacityLimiter(_LOOKS)
         self._waiting = 0
 
-    async def search(self, asked: Asked, served: Sequence[Served]) -> Results:
-        """Raises BusyError."""
+    async def search(self, asked: Asked, searchers: Sequence[Searcher]) -> Results:
+        """One page of results. Raises BusyError."""
+        results = await self.run(SeveralSearchers(searchers).results, asked)
+        self._metrics.searched(results)
+        return results
+
+    async def run(self, function: Callable[[Asked], T], asked: Asked) -> T:
+        """Something else that is a search: it has the same deadline. Raises BusyError."""
         if self._waiting >= self._settings.searches + self._settings.waiting:
             self._metrics.refused.inc()
             raise BusyError
         self._waiting += 1
         try:
-            asked = msgspec.structs.replace(asked, seconds=float(self._settings.search_time))
-            results = await to_thread.run_sync(together(served).results, asked, limiter=self._searches)
+            longest = float(self._settings.search_time)
+            seconds = longest if asked.seconds is None else min(longest, asked.seconds)
+            return await to_thread.run_sync(function, msgspec.structs.replace(asked, seconds=seconds), limiter=self._searches)
         finally:
             self._waiting -= 1
-        self._metrics.searched(results)
-        return results
 
     async def look(self, function: Callable[..., T], *arguments: object) -> T:
         """Run what reads a disk on a thread; few at a time."""

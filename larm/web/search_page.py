@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -61,17 +62,18 @@ async def search(request: Request) -> Response:
     if len(asked.query) > LONGEST:
         return message(request, 400, "That is too long", f"A query may have {LONGEST:,} characters.")
     directories = request.app.state.directories
-    served = directories.named(asked.names) if asked.names else directories.all()
-    if not served:
+    searchers = directories.searchers(asked.names)
+    if not searchers:
         return message(request, 404, "Nothing is searched", "There is no crawl of that name here; larm serve DIR serves one.")
     desk: SearchDesk = request.app.state.desk
     try:
-        results = await desk.search(Asked(query=asked.query, number=_SHOWN, page=asked.page, explain=asked.explain), served)
+        results = await desk.search(Asked(query=asked.query, number=_SHOWN, page=asked.page, explain=asked.explain), searchers)
     except BusyError:
         response = message(request, 503, "Too many searches at a time", "Please try again in some seconds.")
         response.headers["retry-after"] = "2"
         return response
-    alone = served[0].name if len(served) == 1 else ""
+    alone = searchers[0].name if len(searchers) == 1 else ""
+    here = {each.name for each in directories.all()}
     first = _SHOWN * (asked.page - 1) + 1
     return page(
         request,
@@ -81,13 +83,13 @@ async def search(request: Request) -> Response:
         served=_names(request),
         results=results,
         first=first,
-        rows=[_row(rank, hit, asked, alone) for rank, hit in enumerate(results.hits, first)],
+        rows=[_row(rank, hit, asked, alone if alone in here else "", here) for rank, hit in enumerate(results.hits, first)],
         pages=_pages(asked, results),
     )
 
 
 def _names(request: Request) -> list[str]:
-    return [each.name for each in request.app.state.directories.all()]
+    return [each.name for each in request.app.state.directories.searchers()]
 
 
 class _Row(NamedTuple):
@@ -96,16 +98,17 @@ class _Row(NamedTuple):
     rank: int
     hit: Hit
     stored: str
-    """Where its stored copy is."""
+    """Where its stored copy is; empty where another machine has it."""
     host: str
     more: str
     """The same search on its host."""
     factors: list[tuple[str, float]]
 
 
-def _row(rank: int, hit: Hit, asked: Search, alone: str) -> _Row:
+def _row(rank: int, hit: Hit, asked: Search, alone: str, here: Collection[str]) -> _Row:
     host = urlsplit(hit.url).hostname if hit.url.isprintable() and "[" not in hit.url else None
-    stored = "/copy?" + urlencode({"in": hit.source or alone, "url": hit.url}, errors="replace")
+    name = hit.source or alone
+    stored = "/copy?" + urlencode({"in": name, "url": hit.url}, errors="replace") if name in here else ""
     more = asked.address(query=f"{asked.query} site:{host}", page=1) if host and "site:" not in asked.query else ""
     return _Row(rank, hit, stored, host or "", more, _factors(hit.explanation))
 

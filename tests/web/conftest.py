@@ -52,12 +52,13 @@ def serving(
     access: Mapping[str, bool] | None = None,
     port: int = 0,
     door: Any = None,
+    remotes: Sequence[Any] = (),
     host: str = "127.0.0.1",
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    app = application(Directories(directories, root, Search()), gate, settings or Serve(), log=log.append, door=door)
+    app = application(Directories(directories, root, Search(), remotes), gate, settings or Serve(), log=log.append, door=door)
     socket = listen(host, port)
     server = make_server(app)
     died: list[BaseException] = []

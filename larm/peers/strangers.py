@@ -1,0 +1,78 @@
+"""What others answer to a search, made harmless: bounded, one line where it is to be one, addresses that can be opened. Pure.
+
+Scores of somebody who is trusted are as ours, as he was told how rare the words are. Those of anybody else mean nothing outside
+of his own answer: only their order counts, and they are at most 1.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.model.findings import Findings
+from larm.model.hit import Hit
+from larm.search.merging import score_of
+from larm.search.snippets import safe_line
+
+_LONGEST_TITLE = 500
+_LONGEST_PASSAGE = 1_000
+_LONGEST_URL = 4_096
+_LONGEST_SENTENCE = 300
+_MOST_SENTENCES = 10
+_MOST = 1 << 50
+_OPENED = ("http://", "https://")
+
+
+def findings_of(name: str, part: Findings, most: int, *, trusted: bool) -> Findings:
+    """An answer as a part of ours; ``name``: who answered, ``most``: hits that were asked for."""
+    schemes = (*_OPENED, "file://") if trusted else _OPENED
+    best = sorted(part.hits, key=lambda hit: -hit.score)[:most]
+    kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(hit.url) <= _LONGEST_URL]
+    hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
+    if not trusted:
+        hits = tuple(msgspec.structs.replace(hit, score=score_of(rank), digest=0) for rank, hit in enumerate(hits))
+    return Findings(
+        searcher=name,
+        hits=hits,
+        total=max(len(hits), min(part.total, _MOST)),
+        complete=max(sum(hit.complete for hit in hits), min(part.complete, part.total, _MOST)),
+        exact=part.exact,
+        by_rank=not trusted,
+        notes=tuple(_line(note, _LONGEST_SENTENCE) for note in part.notes[:_MOST_SENTENCES]) if trusted else (),
+        suggestion=_line(part.suggestion, _LONGEST_SENTENCE) if trusted else "",
+        took=part.took,
+        failure=_line(part.failure, _LONGEST_SENTENCE),
+    )
+
+
+def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
+    room = _LONGEST_PASSAGE
+    parts = []
+    for given, marked in hit.parts[:100]:
+        text = safe_line(given[:room])
+        room -= len(text)
+        parts.append((text, marked))
+    return msgspec.structs.replace(
+        hit,
+        url=hit.url.translate(_NO_SPACES),
+        title=_line(hit.title, _LONGEST_TITLE) or _line(hit.url, _LONGEST_TITLE),
+        parts=tuple(parts),
+        mime=_line(hit.mime, 100),
+        language=_line(hit.language, 20),
+        modified=_moment(hit.modified),
+        fetched=_moment(hit.fetched),
+        size=max(0, min(hit.size, _MOST)),
+        cuts=tuple(_line(cut, 50) for cut in hit.cuts[:10]),
+        explanation="",
+        source=f"{name}: {_line(hit.source, 100)}" if inner and hit.source else name,
+    )
+
+
+_NO_SPACES = {code: f"%{code:02X}" for code in (*range(0x21), 0x7F)}
+
+
+def _line(text: str, most: int) -> str:
+    return safe_line(text[:most]).strip()
+
+
+def _moment(seconds: int) -> int:
+    return seconds if 0 < seconds < 1 << 40 else 0

@@ -1,0 +1,19 @@
+"""Two indexes, and a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from larm.peers.http_client import HttpClient
+from tests.search.test_several import two
+
+__all__ = ["http", "two"]
+
+
+@pytest.fixture
+def http() -> Iterator[HttpClient]:
+    client = HttpClient()
+    yield client
+    client.close()
