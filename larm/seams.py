@@ -8,7 +8,7 @@ Beside the river stand `Scorer` and `Searcher`, for searches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from larm.model.document import Document, Visit
 from larm.model.findings import Asked, Findings, WordStatistics
@@ -49,6 +49,17 @@ class Filter(Protocol):
 
     def explain(self, message: URLMessage) -> str | None:
         """Why it would drop this message, None if it would let it pass. Changes nothing."""
+        ...
+
+
+@runtime_checkable
+class Recalling(Filter, Protocol):
+    """A filter that knows at once of some URLs that it will drop them, whatever else is in the message.
+
+    Nine of ten links never become messages for that: they are counted, and are in the filter's log."""
+
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those of them. Any thread, asked for each page: be quick, and wait for nobody. Who is not sure leaves them out."""
         ...
 
 
@@ -215,6 +226,18 @@ class Stateful(Protocol):
 
     def saved(self) -> None:
         """What `cut` returned is on the disk. Raises StorageError."""
+        ...
+
+
+class EndPolicy(Protocol):
+    """Who decides whether a crawl that has nothing left to do is over: ``crawl.on_idle``, or others that may send it more.
+
+    Set as `larm.river.steering.Steering.policy` before the crawl runs."""
+
+    def may_end(self) -> bool:
+        """It is over if nothing is left. Any thread, at once: it waits for nobody, and is asked again by `Steering.ask_again`.
+
+        False: the crawl waits for more, also where all that is left waits for very long."""
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from larm.errors import StorageError
 from larm.model.message import URLMessage
-from larm.seams import Drop, Filter
+from larm.seams import Drop, Filter, Recalling
 
 Count = Callable[[str, int], None]
 Tell = Callable[[URLMessage, str, str], object]
@@ -28,15 +28,6 @@ class FilterLog(Protocol):
 
     def text(self, lines: str, /) -> None:
         """Append the lines of a text without a line end at its end."""
-        ...
-
-
-@runtime_checkable
-class Recalling(Filter, Protocol):
-    """A filter that knows at once of some URLs that it will drop them, whatever else is in the message."""
-
-    def recall(self, fingerprints: Sequence[int]) -> set[int]:
-        """Those of them. Any thread."""
         ...
 
 

@@ -36,7 +36,7 @@ class Outside:
         self._known |= {message.url.fingerprint for message in messages}
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
-        """See `larm.filters.chain.Recalling`."""
+        """See `larm.seams.Recalling`."""
         return self._known.intersection(fingerprints)
 
     def forget(self) -> None:

@@ -32,7 +32,7 @@ class VisitedFilter:
         return list(compress(batch, passes))
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
-        """See `larm.filters.chain.Recalling`. Any thread."""
+        """See `larm.seams.Recalling`. Any thread."""
         return self._seen.recall(fingerprints)
 
     def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:

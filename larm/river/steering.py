@@ -7,8 +7,9 @@ it got: its header has the position of the journal that was reached. What stands
 What holds for how long: a blocked host stays blocked, as it is part of its record. A pause and changed settings last as long as
 the run, and over a kill; a run that ends in good order lets go of them, for whoever starts the crawl again says what he wants.
 
-`may_lease` is the guard that each lease asks. `may_end` is the policy of who decides whether a crawl that has nothing left is
-over (``crawl.on_idle``). One lock orders the orders, held while the disk writes; the other is held for moments only.
+`may_lease` is the guard that each lease asks. Whether a crawl that has nothing left is over is decided by a `policy`, of which
+``crawl.on_idle`` is one, and `may_end` asks it. One lock orders the orders, held while the disk writes; the other is held for
+moments only.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from larm.river.landing import start_visit
 from larm.river.limits import Limits
 from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.river.parts import FINISHED, Frontier, Shared
+from larm.seams import EndPolicy
 from larm.storage.pipeline import StorageLine
 
 _encoder = msgspec.msgpack.Encoder()
@@ -53,6 +55,17 @@ class SteeringState(msgspec.Struct, frozen=True):
     position: Position = 0
     paused: bool = False
     changes: dict[str, str] = {}
+
+
+class AsConfigured:
+    """Implements `larm.seams.EndPolicy` by ``crawl.on_idle``."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def may_end(self) -> bool:
+        """Unless it waits for more."""
+        return self._limits.now.crawl.on_idle == "end"
 
 
 class Steering:
@@ -81,6 +94,8 @@ class Steering:
         self._resumed = state
         self.notes: list[str] = []
         """What a person should know at the start; of `take`."""
+        # replaced before any other thread runs
+        self.policy: EndPolicy = AsConfigured(limits)
 
     def take(self, hands: Hands) -> None:
         """Before any other thread runs: the settings of the last run, and its orders that no checkpoint knows yet."""
@@ -129,8 +144,7 @@ class Steering:
                 order, end = self._waiting.popleft()
                 self._carry_out(order)
                 self._position = end
-        if self._shared.tally.value == 0:
-            self._shared.bell.ring(FINISHED)
+        self.ask_again()
 
     def may_lease(self) -> bool:
         """Asked before each lease."""
@@ -141,7 +155,12 @@ class Steering:
     @property
     def holds(self) -> bool:
         """The crawl goes on also where nothing is left to do: it is paused, or waits for more."""
-        return self.paused or self.limits.now.crawl.on_idle == "wait"
+        return self.paused or not self.policy.may_end()
+
+    def ask_again(self) -> None:
+        """The policy may say something else than before; any thread."""
+        if self._shared.tally.value == 0:
+            self._shared.bell.ring(FINISHED)
 
     def may_end(self) -> bool:
         """Nothing is left, and nothing will come: True, and no order is taken any more."""

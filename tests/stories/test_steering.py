@@ -114,6 +114,33 @@ def test_waiting_for_more_where_nothing_is_left(tmp_path: Path) -> None:
         assert asked(web) == once("a.localhost/", "a.localhost/lonely")
 
 
+class Others:
+    """Such as a cluster: it is over when all have nothing left."""
+
+    def __init__(self) -> None:
+        self.done = False
+
+    def may_end(self) -> bool:
+        return self.done
+
+
+def test_others_decide_whether_it_is_over(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        steered = Steered(tmp_path, site(web, pages=2))
+        others = steered.crawl.steering.policy = Others()
+        waited: list[bool] = []
+
+        def look() -> None:
+            if not waited:
+                waited.append(steered.crawl.snapshot().idle)
+                others.done = True
+                steered.crawl.steering.ask_again()
+
+        steered.crawl.on_second = look
+        assert steered.run().reason == "finished"
+        assert waited == [True]
+
+
 def test_it_is_not_over_while_anything_is_under_way_or_was_ordered(tmp_path: Path) -> None:
     """Whoever was told "done" a moment before the end has not been told a lie."""
     with SyntheticWeb() as web:
