@@ -71,7 +71,7 @@ def frontier_of(  # noqa: PLR0917
         guard=traps,
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
         order=order,
-        may_lease=may_lease,
+        may_lease=lambda: may_lease() and handler.keeps_up(),
     )
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
     chain = FilterChain(
@@ -90,6 +90,7 @@ def frontier_of(  # noqa: PLR0917
         gate=shared.gate,
         enough=queues.enough,
         decide=traps.decide,
+        caught_up=pool.wake_one,
     )
     robots = RobotsLander(
         queues=queues,

@@ -10,11 +10,13 @@ the old one and takes its place at the end.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import msgspec
+import xxhash
 
 from larm import config
 from larm.errors import UsageError
@@ -130,12 +132,28 @@ class _Removed(NamedTuple):
         return None if group is None else Known(0, "", "", "", 0, None, group)
 
 
-def _latest(log: StoreLog) -> Iterable[StoreEntry]:
-    """The last row of each page. 200 bytes of memory for each."""
-    rows: dict[str, StoreEntry] = {}
-    for entry in log:
-        rows[entry.normalised] = entry
-    return rows.values()
+def _latest(log: StoreLog) -> Iterator[StoreEntry]:
+    """The last row of each page. The log is read twice, for 25 to 41 bytes of memory a row."""
+    pages = array("Q", (xxhash.xxh3_64_intdigest(entry.normalised.encode()) | 1 for entry in log))
+    last = _last(pages)
+    for is_last, entry in zip(last, log, strict=False):
+        if is_last:
+            yield entry
+
+
+def _last(pages: array[int]) -> bytearray:
+    """Of each row, 1 if no later one has its number. The table of the numbers (0: none) is at most half full."""
+    last = bytearray(len(pages))
+    mask = (1 << (2 * len(pages)).bit_length()) - 1
+    table = array("Q", bytes(8)) * (mask + 1)
+    for row in range(len(pages) - 1, -1, -1):
+        page = pages[row]
+        place = page >> 1 & mask
+        while (found := table[place]) and found != page:
+            place = place + 1 & mask
+        if not found:
+            table[place], last[row] = page, 1
+    return last
 
 
 class _Reader(NamedTuple):

@@ -56,6 +56,7 @@ class Transfer:
         self._lease: Lease | None = None
         self._for_robots: bool | None = None  # what the time-outs are set for
         self._conditional = False
+        self._tidying: bool | None = None
         self._granted = STEP  # bytes of a body that it may hold
         self.paused = False
         """It waits for room, see `resume`."""
@@ -71,8 +72,11 @@ class Transfer:
         assert self._lease is not None  # noqa: S101
         return self._lease
 
-    def begin(self, lease: Lease, wall: float = 0.0) -> Failed | None:
-        """Get the handle ready for ``lease``; Failed if libcurl does not take the URL. ``wall``: seconds since 1970."""
+    def begin(self, lease: Lease, wall: float = 0.0, *, tidying: bool = True) -> Failed | None:
+        """Get the handle ready for ``lease``; Failed if libcurl does not take the URL. ``wall``: seconds since 1970.
+
+        ``tidying``: at its end, libcurl forgets the addresses of hosts that are too old. It walks through all of them for that.
+        """
         url = lease.message.url.access
         if not url.startswith(("http://", "https://")):
             return Failed(FailReason.URL, one_line(f"neither http nor https: {url}"), Timing())
@@ -85,6 +89,8 @@ class Transfer:
         self._lease = lease
         if lease.robots is not self._for_robots:
             self._set_bounds(lease.robots)
+        if tidying is not self._tidying:
+            self._set_tidying(tidying)
         known = lease.message.known
         if known or self._conditional:
             self._set_conditions(known)
@@ -187,6 +193,12 @@ class Transfer:
         self.handle.setopt(pycurl.OPT_CERTINFO, int(robots))  # for the first word with a host: it is a third of a millisecond
         self._for_robots = robots
 
+    def _set_tidying(self, tidying: bool) -> None:
+        """libcurl walks through all addresses it remembers whenever a transfer ends that says how long they hold (LARM-126)."""
+        longest = min(int(self._settings.dns_ttl), 2**31 - 1)
+        self.handle.setopt(pycurl.DNS_CACHE_TIMEOUT, longest if tidying or not longest else -1)
+        self._tidying = tidying
+
     def _set_conditions(self, known: Known | None) -> None:
         """Ask whether the page has changed, if it is known (LARM-121)."""
         conditions = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified)) if known else ()
@@ -279,7 +291,6 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)  # `larm.fetching.decoding` undoes them
     handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is normalised, and what was checked is what is sent
     handle.setopt(pycurl.IPRESOLVE, _IP_VERSIONS[settings.ip])
-    handle.setopt(pycurl.DNS_CACHE_TIMEOUT, min(int(settings.dns_ttl), 2**31 - 1))  # LARM-126
     handle.setopt(pycurl.TCP_KEEPALIVE, 1)
     handle.setopt(pycurl.BUFFERSIZE, _PIECE)
     http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1

@@ -21,6 +21,10 @@ from larm.model.message import URLMessage
 LINGER = 0.01
 """Seconds to wait for a whole batch. Measured: to wake for each page costs the fetchers 20 us a page, in lock and GIL."""
 
+MOST = 100_000
+"""Messages that wait, from which nothing more is asked for: some seconds of the handler. Found URLs that nobody has looked at
+stand on the disk, most of them twice, and what is asked for meanwhile is not what was found first."""
+
 _UNKNOWN = -1
 
 
@@ -46,10 +50,12 @@ class MessageHandler:
         gate: Gate,
         enough: Callable[[], bool] = lambda: False,
         decide: Callable[[str], Iterable[list[URLMessage]]] = lambda _: (),
+        caught_up: Callable[[], object] = lambda: None,
     ) -> None:
         """``enough``: the fetchers have URLs for a while, so that a larger batch can be waited for.
 
-        ``decide``: what goes on at a host that has nothing to do but to find out what of it is a trap.
+        ``decide``: what goes on at a host that has nothing to do but to find out what of it is a trap. ``caught_up`` is called
+        when `keeps_up` is true again.
         """
         # constant after construction
         self.incoming = incoming
@@ -60,6 +66,7 @@ class MessageHandler:
         self._gate = gate
         self._enough = enough
         self._decide = decide
+        self._caught_up = caught_up
         self._work = threading.Condition()
         # guarded by self._work
         self._idle = False
@@ -90,6 +97,10 @@ class MessageHandler:
             self._at_rest |= dict.fromkeys(hosts, _UNKNOWN)
             self._work.notify()
 
+    def keeps_up(self) -> bool:
+        """More may be asked for: what was found so far is being looked at. Any thread."""
+        return len(self.incoming) < MOST
+
     def stop(self) -> None:
         """Let `run` return after the batch that it has; what is queued stays queued."""
         with self._work:
@@ -104,9 +115,12 @@ class MessageHandler:
                 while self._arrivals:
                     for parked in self._settle(self._arrivals.popleft()):
                         self._pass(parked, "robots")
+                late = not self.keeps_up()
                 batch = self.incoming.take(BATCH)
                 self._pass(batch)
                 self._taken += len(batch)
+            if late and self.keeps_up():
+                self._caught_up()
             for host in self._due():
                 with self._gate.step():
                     for released in self._decide(host):

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from larm.monitor.cores import cores_now
 from larm.monitor.limits import limiting_factor
 from larm.monitor.printable import printable
 from larm.monitor.rates import Rates, duration, size
@@ -67,7 +68,7 @@ class Display:
         if not self._live:
             self._next = self._clock.monotonic() + self._interval
         now = self._sample()
-        lines = progress(now, self._rates, limiting_factor(self._rates.first, now, self._rates.cpu))
+        lines = progress(now, self._rates, limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine))
         if waits:
             lines = [lines[0], _ENDING, *(f"waits for {printable(each)}" for each in waits)]
         try:
@@ -88,7 +89,7 @@ class Display:
 
     def _sample(self) -> Snapshot:
         now = self._probe()
-        self._rates.add(now, time.process_time())
+        self._rates.add(now, time.process_time(), cores_now())
         return now
 
 

@@ -14,8 +14,11 @@ _FULL = 0.9
 """A queue or a pool counts as full from here: it is never quite full at the moment of a sample."""
 
 
-def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
+def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine: float = 0.0) -> str:
     """One short phrase. ``cpu_seconds`` is the processor time of the process between the two snapshots.
+
+    ``machine``: the share of the time of all cores in which they were busy, with whatever process; 0: nobody knows. Where there
+    are no cores left, requests stay in the air as nobody takes their answers, and the network is not to blame.
 
     Politeness is judged by both of them, as a host that is waiting at one moment has its request in the air at another.
     """
@@ -24,6 +27,7 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
     full = [storage.name for storage in now.storages if storage.limit and storage.queued >= _FULL * storage.limit]
     waiting = max(before.hosts_waiting, now.hosts_waiting)
     starved = now.hosts_ready == 0
+    in_air = bool(now.transfers) and now.in_flight >= _FULL * now.transfers
     air = f"{now.in_flight:,} of {now.transfers:,} transfers"
     rows = (
         (now.paused, "a pause: 'larm ctl resume' goes on"),
@@ -32,10 +36,12 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float) -> str:
         (now.idle, "nothing: what is left waits at hosts that were given up or are blocked"),
         (full, f"the storage {', '.join(full)}: it can't write as fast as pages come"),
         (cpu >= _FULL, f"the CPU ({cpu:.0%} of a core)"),  # Python runs on one core at a time, whatever the number of threads
-        (now.transfers and now.in_flight >= _FULL * now.transfers, f"the network or the servers ({air} are in the air)"),
+        (machine >= _FULL and (in_air or not starved), f"the CPU (all cores are busy, {cpu:.0%} of one in this process)"),
+        (now.held_up, _handler(now)),
+        (in_air, f"the network or the servers ({air} are in the air)"),
         (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_and_blocked(now)}"),
         (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
-        (starved and (now.handler_busy or now.incoming), f"the handler ({now.incoming:,} messages wait for the filters)"),
+        (starved and (now.handler_busy or now.incoming), _handler(now)),
         (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while (failed, 429 or 503)"),
         (starved, "hosts that do not answer"),
     )
@@ -66,6 +72,10 @@ def advice(phrase: str) -> str:
 def ending(waits: Sequence[str]) -> str:
     """The same of a crawl that ends and waits for these; empty where there are none."""
     return f"the end of the crawl: {'; '.join(waits)}" if waits else ""
+
+
+def _handler(now: Snapshot) -> str:
+    return f"the handler ({now.incoming:,} messages wait for the filters)"
 
 
 def _hosts(count: int) -> str:

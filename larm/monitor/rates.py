@@ -9,6 +9,7 @@ from collections import deque
 
 import msgspec
 
+from larm.monitor.cores import UNKNOWN, Cores
 from larm.monitor.snapshot import Snapshot
 
 _UNITS = ("Bytes", "KB", "MB", "GB")
@@ -31,11 +32,11 @@ class Rates:
     """The last ``samples`` intervals. Used by one thread."""
 
     def __init__(self, samples: int) -> None:
-        self._seen: deque[tuple[float, Snapshot]] = deque(maxlen=samples + 1)  # n intervals have n + 1 ends
+        self._seen: deque[tuple[float, Cores, Snapshot]] = deque(maxlen=samples + 1)  # n intervals have n + 1 ends
 
-    def add(self, snapshot: Snapshot, cpu: float = 0.0) -> None:
-        """One more sample; ``cpu`` is the processor time of the process so far, in seconds."""
-        self._seen.append((cpu, snapshot))
+    def add(self, snapshot: Snapshot, cpu: float = 0.0, cores: Cores = UNKNOWN) -> None:
+        """One more sample; ``cpu`` is the processor time of the process so far, in seconds, ``cores`` those of the machine."""
+        self._seen.append((cpu, cores, snapshot))
 
     def __len__(self) -> int:
         """Samples that are kept."""
@@ -44,18 +45,23 @@ class Rates:
     @property
     def first(self) -> Snapshot:
         """The oldest sample that is kept; there must be one."""
-        return self._seen[0][1]
+        return self._seen[0][2]
 
     @property
     def cpu(self) -> float:
         """Processor seconds from the first sample to the last."""
         return self._seen[-1][0] - self._seen[0][0] if self._seen else 0.0
 
+    @property
+    def machine(self) -> float:
+        """Of the time of all cores from the first sample to the last, the part in which they were busy; 0: nobody knows."""
+        return self._seen[-1][1].share(self._seen[0][1]) if self._seen else 0.0
+
     def average(self) -> Rate:
         """From the first sample to the last; all 0 until there are two at different times."""
         if not self._seen:
             return Rate(0.0, 0.0, 0.0, 0.0)
-        before, now = self._seen[0][1], self._seen[-1][1]
+        before, now = self._seen[0][2], self._seen[-1][2]
         seconds = now.elapsed - before.elapsed
         if seconds <= 0:
             return Rate(0.0, 0.0, 0.0, 0.0)

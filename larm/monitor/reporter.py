@@ -18,6 +18,7 @@ import msgspec
 
 from larm.kit.disk.disk_failure import disk_failure
 from larm.monitor import thread_log
+from larm.monitor.cores import cores_now
 from larm.monitor.limits import ending, limiting_factor
 from larm.monitor.memory import memory_now
 from larm.monitor.rates import Rate, Rates
@@ -56,7 +57,7 @@ class Reporter:
     def pace(self, now: Snapshot) -> tuple[Rate, str]:
         """Averages over the last ticks, and what limits the crawl; any thread."""
         first = self._rates.first if self._rates else now
-        return self._rates.average(), limiting_factor(first, now, self._rates.cpu)
+        return self._rates.average(), limiting_factor(first, now, self._rates.cpu, self._rates.machine)
 
     def finish(self, reason: str) -> None:
         """The last figures and why it ended (`Ending.reason`); closes the log. Raises StorageError."""
@@ -73,7 +74,7 @@ class Reporter:
             raise disk_failure(Path(self._log.name), error) from error
 
     def _write(self, now: Snapshot, reason: str, waits: Sequence[str] = ()) -> None:
-        self._rates.add(now, time.process_time())
+        self._rates.add(now, time.process_time(), cores_now())
         wall = self._clock.wall()
         try:
             self._log.write(thread_log.line(now, wall, memory_now()))
@@ -85,7 +86,7 @@ class Reporter:
     def _report(self, now: Snapshot, reason: str, waits: Sequence[str], wall: float) -> dict[str, Any]:
         """What stats.json holds; ``larm stats`` and scripts read it."""
         average = self._rates.average()
-        limit = "" if reason else ending(waits) or limiting_factor(self._rates.first, now, self._rates.cpu)
+        limit = "" if reason else ending(waits) or limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine)
         return {
             "state": "finished" if reason else "running",
             "finish_reason": reason,

@@ -68,6 +68,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Messages that wait for the handler."""
     handler_busy: bool = False
     """The handler has a batch in hand."""
+    held_up: bool = False
+    """Nothing is asked for until the handler has looked at some of what waits for it."""
     filtered: dict[str, int] = {}
     """Messages dropped, by the name of the filter."""
     visited: int = 0

@@ -61,6 +61,7 @@ class Probe:
             received=self._since("downloader/response_bytes", counters),
             incoming=incoming,
             handler_busy=self._handler.busy,
+            held_up=not self._handler.keeps_up(),
             filtered={
                 name.removesuffix("/filtered"): self._since(name, counters) for name in counters if name.endswith("/filtered")
             },

@@ -8,11 +8,13 @@ import time
 import zlib
 from collections.abc import Callable
 
+import pycurl
 import pytest
 
 from larm.config import Fetch, Robots
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.fetching.tls import ca_file
+from larm.kit.clock import SystemClock
 from larm.kit.units import ByteSize, Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
 from larm.seams import Fetcher
@@ -290,3 +292,34 @@ def test_made_and_closed_by_one_thread_driven_by_another(serve: Serve, capfd: py
     made.close()
     assert len(ended) == 1
     assert capfd.readouterr().err == ""  # where pycurl complains of its callbacks
+
+
+def test_the_address_of_a_host_holds_for_its_time_and_no_longer(serve: Serve, fetcher: Making) -> None:
+    """LARM-126. libcurl would look through all addresses after each request; it does so now and then."""
+    server = serve(page(b"x", b"Connection: close"), keep=False)
+    made = fetcher(dns_ttl=Seconds(1))
+    said: list[str] = []
+
+    def fetch() -> bool:
+        said.clear()
+        made.start(lease(server.url(host="a.localhost")))
+        [(_, outcome)] = drain(made)
+        assert isinstance(outcome, Fetched)
+        return any("found in DNS cache" in line for line in said)
+
+    fetch()
+    [transfer] = made._idle
+    transfer.handle.setopt(pycurl.VERBOSE, 1)
+    transfer.handle.setopt(pycurl.DEBUGFUNCTION, lambda _, line: said.append(line.decode("latin-1")))
+    assert fetch()
+    deadline = SystemClock().monotonic() + 30
+    while fetch():
+        assert SystemClock().monotonic() < deadline
+
+
+def test_only_now_and_then_all_addresses_are_looked_through(serve: Serve, fetcher: Making) -> None:
+    made, server = fetcher(), serve(page(b"x"))
+    for _ in range(3):
+        made.start(lease(server.url()))
+    assert [transfer._tidying for transfer in made._active.values()] == [True, False, False]
+    drain(made)

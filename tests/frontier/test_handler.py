@@ -35,6 +35,7 @@ class River:
         self.judge = run
         self.batches: list[tuple[str | None, int]] = []
         self.passed: list[str] = []
+        self.caught_up: list[tuple[str | None, int]] = []
         self.threads: set[str] = set()
         self.parked: list[URLMessage] = []
         self.handler = MessageHandler(
@@ -44,6 +45,7 @@ class River:
             forward=self._forward,
             tally=self.tally,
             gate=self.gate,
+            caught_up=lambda: self.caught_up.extend(self.batches),
         )
         self.workers = Workers(lambda name, error: (self.died.append(error), self.over.set()))
 
@@ -208,3 +210,19 @@ def test_its_death_is_told(rivers: Callable[..., River]) -> None:
     assert [str(error) for error in river.died] == ["the chain is broken"]
     with river.gate.cut():
         assert river.gate.broken
+
+
+def test_nothing_more_is_asked_for_while_it_is_far_behind(
+    rivers: Callable[..., River], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever leases is told when it has caught up, once."""
+    monkeypatch.setattr("larm.frontier.handler.MOST", 2 * BATCH)
+    river = rivers(nothing)
+    river.put(*(f"a/{number}" for number in range(2 * BATCH - 1)))
+    assert river.handler.keeps_up()
+    river.put(*(f"b/{number}" for number in range(2 * BATCH)))
+    assert not river.handler.keeps_up()
+    river.start()
+    assert river.over.wait(PATIENCE)
+    assert river.handler.keeps_up()
+    assert river.caught_up == [(None, BATCH), (None, BATCH)]

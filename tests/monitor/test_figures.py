@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from larm.kit.clock import SystemClock
 from larm.monitor import memory
+from larm.monitor.cores import Cores, cores_now
 from larm.monitor.memory import memory_now, memory_peak
 from larm.monitor.printable import printable
 from larm.monitor.rates import Rates, duration, size
@@ -113,3 +115,20 @@ def test_the_peak_is_ours_and_not_that_of_who_started_us() -> None:
     program = "from larm.monitor.memory import memory_peak; print(memory_peak())"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
     assert 1_000_000 < int(said) < len(ballast)
+
+
+def test_how_busy_the_machine_was_between_two_samples() -> None:
+    rates = Rates(10)
+    assert rates.machine == 0
+    rates.add(Snapshot(elapsed=1.0), 0.0, Cores(100, 1_000))
+    rates.add(Snapshot(elapsed=2.0), 0.0, Cores(190, 1_100))
+    assert rates.machine == 0.9
+    rates.add(Snapshot(elapsed=3.0), 0.0, Cores())
+    assert rates.machine == 0
+
+
+def test_the_cores_of_this_machine() -> None:
+    began, before = SystemClock().monotonic(), cores_now()
+    while (now := cores_now()).busy == before.busy and before.all and SystemClock().monotonic() < began + 30:
+        pass
+    assert 0 < now.share(before) <= 1 or not before.all

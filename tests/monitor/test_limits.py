@@ -71,3 +71,21 @@ def test_a_host_whose_request_is_in_the_air_at_this_moment_still_counts_as_polit
 def test_two_snapshots_of_one_moment_do_not_divide_by_zero() -> None:
     same = Snapshot(elapsed=5.0, waiting=1, hosts_waiting=1)
     assert limiting_factor(same, same, 0.0).startswith("politeness")
+
+
+@pytest.mark.parametrize("figures", [{"in_flight": 64}, {"hosts_ready": 9, "in_flight": 5}])
+def test_where_no_core_is_left_it_is_not_the_network(figures: dict[str, Any]) -> None:
+    """Answers wait for somebody who takes them, also where this process had half of a core only."""
+    first, now = Snapshot(elapsed=10.0), Snapshot(elapsed=20.0, **BUSY, **figures)
+    assert limiting_factor(first, now, 5.0, 0.97) == "the CPU (all cores are busy, 50% of one in this process)"
+    assert not limiting_factor(first, now, 5.0, 0.6).startswith("the CPU")
+
+
+def test_who_waits_for_a_delay_does_not_care_for_the_cores() -> None:
+    first, now = Snapshot(elapsed=10.0), Snapshot(elapsed=20.0, **BUSY, hosts_waiting=3)
+    assert limiting_factor(first, now, 0.1, 1.0).startswith("politeness")
+
+
+def test_nothing_is_asked_for_until_the_handler_has_caught_up() -> None:
+    found = limit(0.5, **BUSY, hosts_ready=9, in_flight=60, incoming=120_000, held_up=True)
+    assert found == "the handler (120,000 messages wait for the filters)"

@@ -305,7 +305,8 @@ class CachingQueue(Generic[T]):
                 if self._unwritten:
                     self._unwritten.pop(number, None)
                     self._unwritten = self._unwritten or None
-                taken = all(block >> _LENGTH_BITS != number for block in self._blocks or ())
+                # from the end, where it stands: a queue may have thousands of blocks
+                taken = all(block >> _LENGTH_BITS != number for block in reversed(self._blocks or ()))
             if taken:
                 self._store.retire(key)  # it was taken while we wrote; nobody will read it
 
