@@ -33,7 +33,7 @@ def index_lines(path: Path, damaged: Damaged) -> list[str]:
     """All lines, sorted. Raises StorageError, also for a file that can't be read by record."""
     if not is_by_record(path):
         raise StorageError(f"{path}: it was compressed as a whole: no index can lead into it; 'warcio recompress' mends that")
-    lines = [cdxj_line(capture) for record, end in _with_ends(path, damaged) if (capture := _capture(path, record, end))]
+    lines = [cdxj_line(capture) for record, end in with_ends(path, damaged) if (capture := _capture(path, record, end))]
     return sorted(lines)
 
 
@@ -71,7 +71,7 @@ def _payload_is_right(record: Record) -> bool | None:
     return said in (payload_digest(raw), payload_digest(body))  # with transfer coding or without: the field does both
 
 
-def _with_ends(path: Path, damaged: Damaged) -> Iterator[tuple[Record, int]]:
+def with_ends(path: Path, damaged: Damaged) -> Iterator[tuple[Record, int]]:
     """Each record, and where the next one begins."""
     starts: list[int] = []
     held: Record | None = None

@@ -6,6 +6,7 @@ that a run goes on from is forgotten.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from larm.kit.disk.record_table import RecordTable
 from larm.model.digest import digest
 
 _GONE = b""
+_BATCH = 1000
 _decoder = msgspec.msgpack.Decoder(tuple[str, str, str])
 
 
@@ -80,6 +82,25 @@ class PayloadBook:
             return Original(*_decoder.decode(row))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StorageError(f"{self._path}: a record is damaged ({error}); start over with --fresh") from error
+
+
+def forget_payloads(path: Path, unwanted: Callable[[str], bool]) -> None:
+    """Of pages that are gone from the archive: what is like them is written again. ``unwanted``: addresses of these.
+
+    Of a table that nobody else has open. Raises StorageError.
+    """
+    table = RecordTable(path)
+    try:
+        last = -1
+        while rows := table.after(last, _BATCH):
+            last = rows[-1].key
+            gone = [row.key for row in rows if row.data and unwanted(_decoder.decode(row.data)[0])]
+            if gone:
+                table.write(table.generation, [(key, _GONE) for key in gone])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: a record is damaged ({error}); start over with --fresh") from error
+    finally:
+        table.close()
 
 
 def _key(kind: str, text: str) -> int:

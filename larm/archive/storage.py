@@ -16,7 +16,7 @@ import msgspec
 from larm import config
 from larm.archive.cdxj import Capture
 from larm.archive.compression import COMPRESSIONS
-from larm.archive.names import FOLDER
+from larm.archive.names import FOLDER, PAYLOADS
 from larm.archive.payload_book import PayloadBook
 from larm.archive.records import NOT_MODIFIED, SAME_PAYLOAD, Made, Original, Records, date_of, payload_digest
 from larm.archive.warc_files import Entry, Place, WarcFiles
@@ -26,8 +26,6 @@ from larm.model.document import Visit
 from larm.model.exchange import Exchange
 from larm.model.file_url import FILES
 from larm.seams import Clock
-
-PAYLOADS = "payloads.db"
 
 
 class _Position(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.named_parts import FilterParts, crawl_order, filters, trap_settings
-from larm.building.state import State
+from larm.building.state import State, forgotten_of
 from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog
@@ -18,6 +18,7 @@ from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import StartScope
 from larm.filters.traps import TrapsFilter
+from larm.frontier.forgotten import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
@@ -27,6 +28,7 @@ from larm.frontier.traps.desk import TrapDesk
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.logs.log_book import LogBook
 from larm.model.file_rules import FileRules
+from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch
@@ -53,6 +55,7 @@ def frontier_of(  # noqa: PLR0917
         clock_moved=header.clock_moved if header else 0.0,
         order=order,
     )
+    forgotten = ForgottenPages(forgotten_of(header).items)
     traps = TrapDesk(
         book,
         trap_settings(settings),
@@ -68,14 +71,14 @@ def frontier_of(  # noqa: PLR0917
         shared.clock,
         shared.tally,
         pool.wake_one,
-        guard=traps,
+        guard=ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps,
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
         order=order,
         may_lease=lambda: may_lease() and handler.keeps_up(),
     )
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
     chain = FilterChain(
-        filters(settings, FilterParts(scope, state.seen, desk, traps, folders)),
+        filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten)),
         _open_filter_log(logs, shared.clock),
         shared.counters.add,
         watch.dropped,

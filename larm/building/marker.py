@@ -35,7 +35,7 @@ OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 """What larm writes in a directory."""
 _LOGS = re.compile(
     r"(store|links|robots|crash|archive|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
-    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|RobotExclusion)Filter)\.log"
+    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Forgotten|RobotExclusion)Filter)\.log"
     r"|pagefile_[1-9]\d*\.pfl"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""

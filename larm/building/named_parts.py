@@ -18,6 +18,7 @@ from larm.config import Config
 from larm.errors import ConfigError
 from larm.fetching.agent import user_agent
 from larm.filters.files import FilesFilter
+from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.robots import RobotsFilter
@@ -27,6 +28,7 @@ from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
+from larm.model.forgotten import ForgottenPages
 from larm.recrawl.page_book import PageBook
 from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
 from larm.storage.graph import GraphStorage
@@ -47,6 +49,7 @@ class FilterParts(msgspec.Struct, frozen=True):
     traps: TrapGate
     files: FileRules | None = None
     """None: no start URL is a file."""
+    forgotten: ForgottenPages = ForgottenPages()
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -74,6 +77,8 @@ _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = 
     "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),
 }
 
+BUILT_IN_STORAGES = frozenset(_STORAGES)
+
 _DEFAULTS = Config()
 
 LEAST_MEMORY = 100_000_000
@@ -90,12 +95,13 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     if robots_first(order):
         order.remove(ScopeFilter.name)
         order.insert(order.index(RobotsFilter.name), ScopeFilter.name)
-    return [
+    chain: list[Filter] = [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS
         else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in order
     ]
+    return [ForgottenFilter(parts.forgotten), *chain] if parts.forgotten else chain
 
 
 def robots_first(order: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from larm.config import Config
-from larm.errors import ConfigError, LarmError, StorageError
+from larm.errors import ConfigError, LarmError, StorageError, UsageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.index.integrity import check_fields
 from larm.kit.disk.block_store import DATABASE, BlockStore
@@ -19,6 +19,7 @@ from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.yaml_text import read_text
+from larm.model.forgotten import PART, ForgottenPart
 from larm.model.host_resolver import HostResolver, parse_rules
 
 QUEUES, INDEX, GRAPH, ANCHORS, LOGS = "cachingqueue", "index", "graph", "anchors", "logs"
@@ -89,6 +90,22 @@ def _header_of(directory: Path) -> Header | None:
         return None
     finally:
         close_all(undo)
+
+
+def forgotten_of(header: Header | None) -> ForgottenPart:
+    """What ``larm forget`` has taken out of the crawl. Raises StorageError."""
+    try:
+        return msgspec.convert(header.parts.get(PART, {}) if header else {}, ForgottenPart)
+    except msgspec.ValidationError as error:
+        raise StorageError(
+            f"what was forgotten can't be read in the crawl's state ({error}); start over with --fresh"
+        ) from error
+
+
+def check_forgotten(header: Header, directory: Path) -> None:
+    """Before a crawl is continued: nothing is half forgotten. Raises UsageError."""
+    if forgotten_of(header).pending:
+        raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it")
 
 
 def check_databases(directory: Path) -> None:

@@ -29,6 +29,7 @@ from larm.building.state import (
     Undo,
     check_databases,
     check_folders,
+    check_forgotten,
     close_all,
     logs_of,
     open_state,
@@ -101,6 +102,7 @@ def build_crawl(
             refuse_to_begin(directory, str(state.store))
         else:
             check_folders(state.header, directory)
+            check_forgotten(state.header, directory)
         recover(state, directory)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock or SystemClock(), undo)

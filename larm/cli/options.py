@@ -55,6 +55,7 @@ _MODULES = {
     "ctl": "ctl",
     "demo": "demo",
     "export": "export",
+    "forget": "forget",
     "init": "init",
     "links": "links",
     "reindex": "reindex",

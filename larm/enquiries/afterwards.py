@@ -17,7 +17,7 @@ from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import Scope, as_before, scope_of
 from larm.building.start_folders import file_rules
 from larm.building.start_urls import read_starts, with_starts
-from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, last_header, open_state
+from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, forgotten_of, last_header, open_state
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, waits_of
@@ -42,6 +42,7 @@ from larm.kit.disk.lock import DirectoryLock
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import sentence_of
+from larm.model.forgotten import ForgottenPages
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row
@@ -106,7 +107,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         scope = scope_of(as_before(settings, state.header), normalizer_of(settings, directory, [text]), state.header)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         traps = TrapDesk(book, settings.filters.traps, tally)
-        parts = FilterParts(scope, state.seen, desk, traps, folders)
+        forgotten = ForgottenPages(forgotten_of(state.header).items)
+        parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten)
         refusals = refusals_of(url, filters(settings, parts))
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)

@@ -1,7 +1,7 @@
 """What became of a URL, in one sentence: how ``larm why`` begins. Pure; of what others have looked up.
 
-The first that is true is said: it was fetched; it was asked for in vain; it waits, and for what; a filter refuses it; nobody
-has heard of it.
+The first that is true is said: it was forgotten; it was fetched; it was asked for in vain; it waits, and for what; a filter
+refuses it; nobody has heard of it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from datetime import datetime
 
 import msgspec
 
+from larm.filters.forgotten import ForgottenFilter
 from larm.filters.robots import RobotsFilter
 from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
@@ -53,6 +54,8 @@ class Facts(msgspec.Struct, frozen=True):
 def verdict(facts: Facts) -> str:
     """A sentence without a full stop."""
     page = facts.page
+    if forgotten := facts.refusals.get(ForgottenFilter.name):
+        return f"Forgotten {forgotten}; 'larm forget --undo' lets it be fetched again"
     if page is not None:
         return _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}

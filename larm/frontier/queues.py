@@ -44,6 +44,10 @@ PASSED_OVER = 500
 class Guard(Protocol):
     """Whom a lease asks whether an address that waited is still worth while; `larm.frontier.traps.desk`."""
 
+    def looks_locked(self, host: Host) -> bool:
+        """Whether it has anything to say of this host; the book's lock is held."""
+        ...
+
     def hold_locked(self, host: Host, message: URLMessage) -> bool:
         """True: it is held back, elsewhere, and not asked for now; the book's lock is held."""
         ...
@@ -409,7 +413,7 @@ class HostQueues:
     def _pass_over_locked(self, host: Host) -> list[URLMessage]:
         """Take from the queue what its guard holds back, until it lets one through, or has had enough for once."""
         refused: list[URLMessage] = []
-        if self._guard is None or host.traps is None or not host.traps.active or host.robots_tasks:
+        if self._guard is None or not self._guard.looks_locked(host):
             return refused
         while len(host.queue) and len(refused) < PASSED_OVER:
             held = host.queue.in_memory

@@ -19,7 +19,7 @@ from larm.river.causes import cause_of
 from larm.river.landing import Landed
 from larm.seams import Clock
 
-_SAID = {"scope": "out of scope: {}", "robots": "forbidden by {}"}
+_SAID = {"scope": "out of scope: {}", "robots": "forbidden by {}", "forgotten": "forgotten {}"}
 _COOKIE = "as sites do that want a cookie; larm keeps none"
 
 

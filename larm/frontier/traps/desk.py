@@ -168,6 +168,10 @@ class TrapDesk:
                 self._book.changed_locked(host)
         self._say(said)
 
+    def looks_locked(self, host: Host) -> bool:
+        """See `larm.frontier.queues.Guard`."""
+        return host.traps is not None and host.traps.active and not host.robots_tasks
+
     def hold_locked(self, host: Host, message: URLMessage) -> bool:
         """One that is next is held back; False: it goes on. See `larm.frontier.queues.Guard`."""
         traps = host.traps

@@ -1,9 +1,10 @@
-"""write_atomically: a small file is either the old one or the new one, also after a power failure. Used on any thread."""
+"""write_atomically: a file is either the old one or the new one, also after a power failure. Used on any thread."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,18 +20,26 @@ def open_beside(path: Path) -> tuple[int, str]:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file at ``path``, or make it; its directory must exist. Raises StorageError, then the old file stands."""
+    rewrite_atomically(path, [data])
+
+
+def rewrite_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for a large one. What ``pieces`` raises is passed on, and the old file stands as well."""
     try:
         descriptor, name = open_beside(path)
     except OSError as error:
         raise disk_failure(path, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)
         sync_directory(path.parent)  # or the new name may be lost while the data is kept
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(name)
-        raise disk_failure(path, error) from error
+        if isinstance(error, OSError):
+            raise disk_failure(path, error) from error
+        raise

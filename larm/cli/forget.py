@@ -1,0 +1,85 @@
+"""``larm forget``: take pages out of a crawl for good."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.terminal import is_terminal, say
+from larm.errors import UsageError
+
+if TYPE_CHECKING:
+    from larm.enquiries.forgetting import Forgot
+
+
+@click.command(cls=LarmCommand)
+@click.argument("what", nargs=-1)
+@click.option("--undo", multiple=True, metavar="WHAT", help="Let this be fetched again. May be repeated.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@config_options
+@directory_option
+@verbose_option
+def forget(
+    *,
+    what: tuple[str, ...],
+    undo: tuple[str, ...],
+    yes: bool,
+    file: Path | None,
+    overrides: tuple[str, ...],
+    directory: Path,
+    verbose: bool,  # noqa: ARG001
+) -> None:
+    """Take pages out of index, link graph, page files and archive for good; they are not fetched again.
+
+    WHAT is the address of a page, the name of a host, or a pattern such as 'example.org/private/*'. Without WHAT: list what is
+    forgotten. The crawl must not run.
+    """
+    from larm.enquiries.forgetting import forgotten_items, let_back, meant, pages_of, take_out
+
+    config = effective(existing(directory), file, overrides)
+    known = forgotten_items(directory)
+    if undo:
+        if what:
+            raise UsageError("forget something, or let it back with --undo: not both at once")
+        let_back(config, directory, undo)
+        say(f"no longer forgotten: {', '.join(undo)}; the next revisit fetches what it had of it")
+        return
+    if not what and not known.pending:
+        for item in known.items:
+            click.echo(f"{item.said}  since {datetime.fromtimestamp(item.when):%Y-%m-%d %H:%M}")
+        return
+    items = meant(config, directory, what)
+    if what and not yes:
+        _ask(pages_of(directory, items).pages, directory)
+    if known.pending:
+        say("completes what was begun before")
+    for sentence in _sentences(take_out(config, directory, items), what):
+        say(sentence)
+
+
+def _ask(pages: int, directory: Path) -> None:
+    """Raises UsageError where the answer is no, or nobody can be asked."""
+    question = f"{pages:,} page{'s' * (pages != 1)} of {directory} would be removed for good"
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise UsageError(f"{question}: --yes does it")
+    if not click.confirm(f"larm: {question}: go on?", err=True):
+        raise UsageError("nothing was removed")
+
+
+def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
+    said = f"forgotten: {found.pages:,} page{'s' * (found.pages != 1)}"
+    said += f", {found.size:,} bytes of page files overwritten" if found.size else ""
+    said += f", {found.records:,} records taken out of the archive" if found.records else ""
+    undo = " ".join(f"--undo '{each}'" for each in what)
+    yield f"{said}; not fetched again, unless 'larm forget {undo}' allows it" if what else said
+    if found.without:
+        yield (
+            f"{found.without:,} captures that are kept said the same as one of these, of which alone the archive had the"
+            " payload: they can't be replayed any more"
+        )

@@ -1,0 +1,244 @@
+"""Takes pages out of a crawl for good, for ``larm forget``. Main thread; the crawl must not run.
+
+It may be ended at any moment. What is to be forgotten enters the header of the checkpoint first, as pending; no run begins then
+before it is done. Page files and archives are purged where they lie, by what can be done again and again; their new
+lengths are noted. All other storages are told that the pages are gone, as at the end of a revisit, and go back by themselves
+behind what no checkpoint knows. At the end the header says that it is done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from larm.archive.names import FOLDER as WARC
+from larm.archive.names import PAYLOADS
+from larm.building.marker import permit
+from larm.building.named_parts import BUILT_IN_STORAGES, storages
+from larm.building.readers import normalizer_of
+from larm.building.state import (
+    LOGS,
+    PAGES,
+    QUEUES,
+    State,
+    Undo,
+    check_databases,
+    check_folders,
+    close_all,
+    forgotten_of,
+    last_header,
+    open_state,
+    recover,
+)
+from larm.config import Config
+from larm.errors import UsageError
+from larm.frontier.checkpoint import Header
+from larm.index.swap import put_back
+from larm.kit.disk.files import is_there
+from larm.kit.disk.lock import DirectoryLock
+from larm.model.document import Visit
+from larm.model.forgotten import PART, Forgotten, ForgottenPages, ForgottenPart, forgotten
+from larm.model.url import BadUrl, Url
+from larm.recrawl.page_book import PageBook
+from larm.recrawl.revisit import page_rows
+from larm.seams import Storage
+from larm.storage.log import LINKS_LOG, STORE_LOG
+from larm.storage.purge import purge_logs
+
+_BATCH = 1000
+_IN_PLACE = ("log", "warc")
+"""Storages whose files are purged where they lie."""
+
+
+class Forgot(msgspec.Struct):
+    """What was taken out."""
+
+    pages: int = 0
+    """That the crawl had."""
+    others: int = 0
+    """Addresses that it had asked for in vain."""
+    size: int = 0
+    """Bytes of page files that were overwritten."""
+    records: int = 0
+    """Of the archive."""
+    without: int = 0
+    """Pages that are kept, of which the archive had only a reference to the payload of one of these."""
+
+
+def forgotten_items(directory: Path) -> ForgottenPart:
+    """What is forgotten. Raises UsageError where there is no crawl, StorageError."""
+    return forgotten_of(_header(directory))
+
+
+def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:
+    """What these words of a command line stand for. Raises UsageError."""
+    parse = normalizer_of(settings, directory, words).parse
+    try:
+        return [forgotten(word, lambda text: parse(text).normalised, int(time.time())) for word in words]  # noqa: TID251
+    except BadUrl as error:
+        raise UsageError(f"{error}: expected an address, the name of a host, or a pattern with *") from error
+
+
+def pages_of(directory: Path, items: Sequence[Forgotten]) -> Forgot:
+    """How many pages these are. Raises StorageError."""
+    found = Forgot()
+    for _, stored in _rows(directory, ForgottenPages(items)):
+        found.pages += stored
+        found.others += not stored
+    return found
+
+
+def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> Forgot:
+    """Forget these, and complete what was begun before. Raises UsageError where a crawl runs, ConfigError, StorageError."""
+    undo: Undo = []
+    try:
+        state = _opened(settings, directory, undo)
+        part, header = forgotten_of(state.header), _known(state.header, directory)
+        old = {item.said: item for item in part.items}
+        every = (*part.items, *(item for item in items if item.said not in old))
+        if not part.pending:
+            header = _settled(settings, directory, header)
+        header = _amended(state, header, ForgottenPart(every, pending=True))
+        gone = ForgottenPages(every if part.pending else items)
+        found = pages_of(directory, every if part.pending else items)
+        _purge(settings, directory, gone, found)
+        header = _amended(state, _measured(header, directory), ForgottenPart(every, pending=True))
+        header = _told_gone(settings, directory, header, gone)
+        _amended(state, header, ForgottenPart(every))
+        return found
+    finally:
+        close_all(undo)
+
+
+def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
+    """These may be fetched again. Raises UsageError, StorageError."""
+    undo: Undo = []
+    try:
+        state = _opened(settings, directory, undo)
+        part = forgotten_of(state.header)
+        unknown = [word for word in words if word not in [item.said for item in part.items]]
+        if unknown:
+            raise UsageError(f"{unknown[0]} is not forgotten; 'larm forget --dir {directory}' lists what is")
+        if part.pending:
+            raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it first")
+        left = tuple(item for item in part.items if item.said not in words)
+        _amended(state, _known(state.header, directory), ForgottenPart(left))
+    finally:
+        close_all(undo)
+
+
+def _header(directory: Path) -> Header:
+    return _known(last_header(directory), directory)
+
+
+def _known(header: Header | None, directory: Path) -> Header:
+    if header is None:
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    return header
+
+
+def _opened(settings: Config, directory: Path, undo: Undo) -> State:
+    """As for a run that goes on."""
+    _header(directory)
+    permit(directory)
+    undo.append(DirectoryLock(directory).close)
+    put_back(directory)
+    check_databases(directory)
+    state = open_state(settings, directory, undo)
+    check_folders(_known(state.header, directory), directory)
+    recover(state, directory)
+    return state
+
+
+def _amended(state: State, header: Header, part: ForgottenPart) -> Header:
+    header = msgspec.structs.replace(header, parts=header.parts | {PART: msgspec.to_builtins(part)})
+    state.file.amend(header, state.fresh, {})
+    return header
+
+
+def _rows(directory: Path, gone: ForgottenPages) -> Iterator[tuple[Url, bool]]:
+    """Each page that the crawl has asked for, and whether it has it."""
+    path = directory / QUEUES / PAGES
+    if not is_there(path):
+        return
+    for key, row in page_rows(path):
+        if gone.holds(row.normalised):
+            yield row.message(key).url, row.stored
+
+
+def _chain(settings: Config, directory: Path, header: Header) -> Mapping[str, Storage]:
+    """All storages that the crawl has, also those that its settings of now leave out."""
+    chain = dict.fromkeys([*settings.storage.chain, *(name for name in header.storages if name in BUILT_IN_STORAGES)])
+    every = msgspec.structs.replace(settings, storage=msgspec.structs.replace(settings.storage, chain=tuple(chain)))
+    made = [*storages(every, directory), PageBook(directory / QUEUES / PAGES)]
+    return {storage.name: storage for storage in made if storage.name in header.storages}
+
+
+def _settled(settings: Config, directory: Path, header: Header) -> Header:
+    """Files that are to be purged end where the checkpoint says, and are complete."""
+    positions: dict[str, Any] = {}
+    for name, storage in _chain(settings, directory, header).items():
+        if name in _IN_PLACE:
+            storage.open(header.storages[name])
+            positions[name] = dict(storage.commit())
+            storage.close()
+    return msgspec.structs.replace(header, storages=header.storages | positions)
+
+
+def _purge(settings: Config, directory: Path, gone: ForgottenPages, found: Forgot) -> None:
+    parse = normalizer_of(settings, directory, ["file:"]).parse
+
+    @lru_cache(maxsize=100)
+    def unwanted(address: str) -> bool:
+        try:
+            return gone.holds(address) or gone.holds(parse(address).normalised)
+        except BadUrl:
+            return False
+
+    found.size += purge_logs(directory / LOGS, unwanted).size
+    if is_there(directory / WARC):
+        from larm.archive.purge import purge_archive  # for who has one
+
+        purged = purge_archive(directory / WARC, directory / QUEUES / PAYLOADS, unwanted)
+        found.records, found.without = purged.records, purged.without
+
+
+def _measured(header: Header, directory: Path) -> Header:
+    """With the lengths that the files have now."""
+    positions = {name: dict(position) for name, position in header.storages.items()}
+    logs = directory / LOGS
+    if log := positions.get("log"):
+        log |= {"store": _length(logs / STORE_LOG), "links": _length(logs / LINKS_LOG)}
+    if archive := positions.get("warc"):
+        place = dict(archive["place"])
+        names = [*place["complete"], *([place["file"]] if place["file"] else [])]
+        lengths = {name: _length(directory / WARC / name) for name in names if is_there(directory / WARC / name)}
+        archive["place"] = place | {"file": "", "length": 0, "complete": dict(place["complete"]) | lengths}
+    return msgspec.structs.replace(header, storages=positions)
+
+
+def _length(path: Path) -> int:
+    return path.stat().st_size if is_there(path) else 0
+
+
+def _told_gone(settings: Config, directory: Path, header: Header, gone: ForgottenPages) -> Header:
+    """All others hear that the pages are gone, one storage after the other."""
+    positions: dict[str, Any] = {}
+    for name, storage in _chain(settings, directory, header).items():
+        if name in _IN_PLACE:
+            continue
+        storage.open(header.storages[name])
+        try:
+            visits = (Visit(page=url.access, url=url, status=410, gone=True) for url, _ in _rows(directory, gone))
+            while batch := list(islice(visits, _BATCH)):
+                storage.store(batch)
+            positions[name] = dict(storage.commit())
+        finally:
+            storage.close()
+    return msgspec.structs.replace(header, storages=header.storages | positions)

@@ -1,0 +1,99 @@
+"""Takes pages out of store.log, links.log and the page files, for ``larm forget``. Main thread, of a directory that is locked.
+
+Bodies are overwritten with zeros where they lie, since the places of all others are noted; then their lines leave the logs,
+each of which is replaced as a whole. So it may be ended at any moment, and done again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.kit.disk.atomic import rewrite_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.storage.log import LINKS_LOG, STORE_LOG
+from larm.storage.page_file import page_file
+from larm.storage.store_log import StoreEntry, parse_entry
+
+Unwanted = Callable[[str], bool]
+"""Whether a page is, by its address in either form."""
+_PIECE = 1_000_000
+_ZEROS = bytes(_PIECE)
+
+
+class Purged(msgspec.Struct):
+    """What was taken out."""
+
+    lines: int = 0
+    """Of store.log: versions of pages."""
+    size: int = 0
+    """Bytes of them that were overwritten."""
+
+
+def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
+    """``unwanted``: of normalised addresses in store.log, of those that were fetched in links.log. Raises StorageError."""
+    found = Purged()
+    path = logs / STORE_LOG
+    if not path.exists():
+        return found
+    for entry in _entries(path):
+        if unwanted(entry.normalised):
+            found.lines += 1
+            if entry.file:
+                _overwrite(page_file(logs, entry.file), entry)
+                found.size += entry.size
+    if found.lines:
+        rewrite_atomically(path, _kept_entries(path, unwanted))
+    links = logs / LINKS_LOG
+    if links.exists():
+        rewrite_atomically(links, _kept_links(links, unwanted))
+    return found
+
+
+def _entries(path: Path) -> Iterator[StoreEntry]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            yield _parse(path, number, line)
+
+
+def _kept_entries(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not unwanted(_parse(path, number, line).normalised):
+                yield line
+
+
+def _parse(path: Path, number: int, line: bytes) -> StoreEntry:
+    try:
+        return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+    except ValueError as error:
+        raise StorageError(f"{path}: line {number} can't be read: {error}") from error
+
+
+def _kept_links(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
+    """The links of a page stand together, so it is looked at once."""
+    last, wanted = b"", True
+    with path.open("rb") as file:
+        for line in file:
+            page = line.partition(b"\t")[0]
+            if page != last:
+                last, wanted = page, not unwanted(page.decode("utf-8", "replace"))
+            if wanted:
+                yield line
+
+
+def _overwrite(path: Path, entry: StoreEntry) -> None:
+    try:
+        with path.open("r+b") as file:
+            file.seek(entry.offset)
+            left = entry.size
+            while left > 0:
+                left -= file.write(_ZEROS[: min(left, _PIECE)])
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise disk_failure(path, error) from error

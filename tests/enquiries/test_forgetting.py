@@ -1,0 +1,210 @@
+"""``larm forget``: out of all that a crawl has, for good; also where it is killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from larm import cli
+from larm.building.wiring import build_crawl
+from larm.enquiries import forgetting
+from larm.enquiries.afterwards import explain_url
+from larm.enquiries.forgetting import meant, take_out
+from larm.errors import UsageError
+from larm.recrawl.page_book import PageBook
+from larm.testing.replies import html
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, indexed, lines, run_crawl, stored
+
+SECRET = "zebrafinch"
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """Two hosts: five pages here, of which two are secret, and one there."""
+    site, other = web.host("a.localhost"), web.host("b.localhost")
+    there = web.url("b.localhost")
+    site.page("/", links=["/private/1", "/private/2", "/public", "/Private/1", there])
+    for number in (1, 2):
+        site.add(
+            f"/private/{number}", html(f"<title>{SECRET} {number}</title><p>{SECRET} number {number}, secret<a href=/public>")
+        )
+    site.page("/public", text="for everybody")
+    site.page("/Private/1", text="another page, by its upper case")
+    other.add("/", html(f"<title>other</title><p>{SECRET}, says the other host"))
+    return web.url("a.localhost")
+
+
+SETTINGS = {"crawl.restrict_to": ".*", "storage.chain": ["log", "index", "graph", "warc"]}
+
+
+def crawl(directory: Path, start: str, **more: object) -> str:
+    return run_crawl(directory, start, SETTINGS | more).reason
+
+
+def texts(directory: Path) -> bytes:
+    """All that the crawl has of the texts of pages: page files and unpacked archive."""
+    from fastwarc.warc import ArchiveIterator
+
+    bodies = b"".join(path.read_bytes() for path in sorted((directory / "logs").glob("pagefile_*")))
+    for path in sorted((directory / "warc").glob("*.warc.gz")):
+        with path.open("rb") as file:
+            bodies += b"".join(
+                repr(dict(record.headers)).encode() + record.reader.read() for record in ArchiveIterator(file, parse_http=False)
+            )
+    return bodies
+
+
+def key_of(url: str) -> str:
+    """As `asked` has it."""
+    host, _, path = url.partition("//")[2].partition("/")
+    return f"{host.partition(':')[0]}/{path}"
+
+
+def forget(directory: Path, start: str, *what: str) -> forgetting.Forgot:
+    config = config_of(start, SETTINGS)
+    return take_out(config, directory, meant(config, directory, what))
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ("{a}private/1", {"", "private/2", "public", "Private/1", "b"}),
+        ("{a}private/*", {"", "public", "b"}),
+        ("b.localhost", {"", "private/1", "private/2", "public", "Private/1"}),
+        ("a.localhost", {"b"}),
+        ("*/public", {"", "private/1", "private/2", "Private/1", "b"}),
+    ],
+)
+def test_what_is_forgotten_is_nowhere_and_not_fetched_again(
+    web: SyntheticWeb, tmp_path: Path, start: str, what: str, left: set[str]
+) -> None:
+    assert crawl(tmp_path, start) == "finished"
+    kept = {web.url("b.localhost") if path == "b" else f"{start}{path}" for path in left}
+    gone = set(stored(tmp_path)) - kept
+    assert gone
+    assert forget(tmp_path, start, what.format(a=start)).pages == len(gone)
+    assert set(stored(tmp_path)) == set(indexed(tmp_path)) == kept
+    assert {line.partition("\t")[0] for line in lines(tmp_path, "links")} <= {*kept, "<start>"}
+    assert [url for url in gone if f"'{url}'".encode() in texts(tmp_path)] == []
+    web.log.clear()
+    assert crawl(tmp_path, start) == "finished"
+    assert [url for url in gone if key_of(url) in asked(web)] == []
+    assert set(stored(tmp_path)) == kept
+
+
+def test_the_bytes_are_gone(tmp_path: Path, start: str) -> None:
+    crawl(tmp_path, start)
+    assert texts(tmp_path).count(SECRET.encode()) > 6
+    found = forget(tmp_path, start, f"{start}private/*")
+    assert found.records >= 4
+    assert found.size > 100
+    left = texts(tmp_path)
+    assert left.count(SECRET.encode()) == 2, "of the other host, in page file and archive"
+    assert cli.run(["warc", "verify", *map(str, (tmp_path / "warc").glob("*.warc.gz"))]) == 0
+
+
+def killed(directory: Path, start: str, at: int) -> bool:
+    """Forget, by a process that ends without a word after its step of this number; False: it has fewer."""
+
+    def dying(real: Callable[..., object]) -> Callable[..., object]:
+        def step(*args: object, **more: object) -> object:
+            nonlocal steps
+            steps += 1
+            mine = steps
+            found = real(*args, **more)
+            if mine == at:
+                os._exit(9)
+            return found
+
+        return step
+
+    steps = 0
+    child = os.fork()
+    if not child:
+        for name in ("_settled", "_amended", "purge_logs", "_purge", "_measured", "_told_gone"):
+            setattr(forgetting, name, dying(getattr(forgetting, name)))
+        PageBook.commit = dying(PageBook.commit)  # type: ignore[method-assign]
+        try:
+            forget(directory, start, f"{start}private/*")
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start: str) -> None:
+    """Then no run begins until it is completed, and what comes of it is the same."""
+    whole = tmp_path / "whole"
+    crawl(whole, start)
+    pending = 0
+    for at in range(1, 20):
+        directory = tmp_path / str(at)
+        shutil.copytree(whole, directory)
+        died = killed(directory, start, at)
+        if forgetting.forgotten_items(directory).pending:
+            pending += 1
+            with pytest.raises(UsageError, match=r"'larm forget --dir .*' completes it"):
+                build_crawl(config_of(start, SETTINGS), directory)
+            forget(directory, start)
+        elif died and at == 1:
+            forget(directory, start, f"{start}private/*")
+        assert set(stored(directory)) == set(indexed(directory)) == {start, f"{start}public", web.url("b.localhost")}
+        assert texts(directory).count(SECRET.encode()) == 2
+        if not died:
+            break
+    assert (at, pending) == (10, 7)
+    web.log.clear()
+    assert crawl(directory, start) == "finished"
+    assert "a.localhost/private/1" not in asked(web)
+
+
+def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: str, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl(tmp_path, start)
+    pattern, directory = f"{start}private/*", ["--dir", str(tmp_path)]
+    assert cli.run(["forget", pattern, *directory]) == 2
+    assert "3 pages of" in (said := capsys.readouterr().err)
+    assert "would be removed for good: --yes does it" in said
+    assert cli.run(["forget", pattern, "--yes", *directory]) == 0
+    said = capsys.readouterr().err
+    assert "forgotten: 3 pages, " in said
+    assert f"unless 'larm forget --undo '{pattern}'' allows it" in said
+    assert cli.run(["forget", *directory]) == 0
+    assert capsys.readouterr().out.startswith(f"{pattern}  since ")
+    verdict = explain_url(config_of(start, SETTINGS), tmp_path, f"{start}private/1").verdict
+    assert verdict.startswith(f"Forgotten by 'larm forget {pattern}' on ")
+    assert cli.run(["forget", "--undo", "nothing", *directory]) == 2
+    assert "nothing is not forgotten" in capsys.readouterr().err
+    assert cli.run(["forget", "--undo", pattern, *directory]) == 0
+    web.log.clear()
+    assert crawl(tmp_path, start) == "finished"
+    assert asked(web)["a.localhost/private/1"] == 1
+    assert len(stored(tmp_path)) == 6
+
+
+def test_what_waits_is_passed_over(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", links=[f"/{kind}/{number}" for number in range(30) for kind in ("bad", "good")])
+    for number in range(30):
+        for kind in ("bad", "good"):
+            site.page(f"/{kind}/{number}")
+    start = web.url("a.localhost")
+    assert run_crawl(tmp_path, start, {"crawl.max_pages": 5}).reason == "closespider_pagecount"
+    config = config_of(start)
+    take_out(config, tmp_path, meant(config, tmp_path, [f"{start}bad/*"]))
+    web.log.clear()
+    run = run_crawl(tmp_path, start)
+    assert run.reason == "finished"
+    assert not [key for key in asked(web) if "/bad/" in key]
+    assert len([url for url in stored(tmp_path) if "/good/" in url]) == 30
+    assert run.counters["forgotten/passed_over"] > 20
+
+
+def test_a_start_url_that_is_forgotten_says_so(tmp_path: Path, start: str) -> None:
+    crawl(tmp_path, start)
+    forget(tmp_path, start, "b.localhost")
+    run = run_crawl(tmp_path, [start, start.replace("a.localhost", "b.localhost")], SETTINGS)
+    assert "forgotten by 'larm forget b.localhost'" in run.ending.failed_starts[0]
