@@ -26,7 +26,7 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.model.url import URLNormalizer
-from larm.reading.ahead import readers_of
+from larm.reading.ahead import document_threads, readers_of
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.limits import Limits
 from larm.river.parts import FINISHED, Shared
@@ -105,6 +105,6 @@ def _shared(settings: Config, header: Header | None, suspects: Suspects, clock: 
 
 def _records(settings: Config, logs: LogBook, clock: Clock) -> list[FetcherRecord]:
     names = [f"larm-fetch-{number}" for number in range(settings.fetch.threads)]
-    names += [f"larm-read-{number}" for number in range(max(1, settings.processing.documents.processes))]
-    names += [f"larm-relief-{number}" for number in range(readers_of(settings.processing))]
+    names += [f"larm-document-{number}" for number in range(document_threads(settings.processing))]
+    names += [f"larm-page-{number}" for number in range(readers_of(settings.processing))]
     return [FetcherRecord(logs, number, clock, name) for number, name in enumerate(names)]

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.readers import terms_of
+from larm.fetching.pool import FetcherPool
+from larm.frontier.queues import HostQueues
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
-from larm.processing.triage import SLOW, Triage, Work
-from larm.reading.ahead import CHILD, new_reader, readers_of
-from larm.reading.heavy import PATIENCE, HeavyReader
-from larm.reading.lane import ReliefLane
+from larm.processing.triage import Triage
+from larm.reading.ahead import CHILD, document_threads, new_reader, readers_of
 from larm.reading.page_reader import PageReader
-from larm.reading.slow_lane import SlowLane
-from larm.river.parts import Frontier, Reading
+from larm.reading.pool import Mouth, ReadingPool
+
+_PATIENCE: Final = 4.0
+"""Times the seconds that a page may take elsewhere, for large ones. A stop does not wait for it, and there is nobody behind it
+in a hurry."""
 
 
-def reading_of(
-    ground: Ground, mission: Mission, frontier: Frontier, memory: MemoryBudget, ahead: HelperProcess | None
-) -> Reading:
+def reading_of(  # noqa: PLR0917
+    ground: Ground,
+    mission: Mission,
+    queues: HostQueues,
+    fetchers: FetcherPool,
+    mouth: Mouth,
+    memory: MemoryBudget,
+    ahead: HelperProcess | None,
+) -> ReadingPool:
     """``ahead``: the first process that reads pages, if it is there already. Raises ConfigError."""
-    settings, queues = ground.settings, frontier.queues
-    counted = ground.shared.counters.add
-    triage = Triage(settings.processing, settings.fetch.page_size)
+    settings, counted = ground.settings, ground.shared.counters.add
     terms = terms_of(settings, ground.directory, mission.start_urls)
     first = [] if ahead is None else [ahead]
     others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
-    readers = [PageReader(terms, counted, process) for process in (*first, *others)]
-    large = PageReader(terms, counted, HelperProcess(CHILD, memory.most), PATIENCE)  # started when there is a large page
-    heavy = HeavyReader(large, triage.memory, memory)
-    for close in (*(reader.close for reader in readers), heavy.close):
-        ground.closed(close)
-    return Reading(
-        work=triage.work,
-        slow=SlowLane(lambda fetched: triage.work(fetched) in SLOW, settings.storage.queue),
-        heavy=heavy,
-        relief=ReliefLane(
-            ground.shared.clock, queues.answered, queues.enough, lambda fetched: triage.work(fetched) is Work.LIGHT
-        ),
-        readers=readers,
+    pool = ReadingPool(
+        triage=Triage(settings.processing, settings.fetch.page_size),
+        mouth=mouth,
+        queues=queues,
+        fetchers=fetchers,
+        clock=ground.shared.clock,
+        pages=[PageReader(terms, counted, process) for process in (*first, *others)],
+        large=PageReader(terms, counted, HelperProcess(CHILD, memory.most), _PATIENCE),
+        memory=memory,
+        documents=document_threads(settings.processing),
+        limit_bytes=settings.storage.queue,
     )
+    ground.closed(pool.close)
+    return pool

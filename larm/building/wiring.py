@@ -151,7 +151,6 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
 
     if mission.again:
         shared.counters.load({name: value for name, value in shared.counters.snapshot().items() if name != SPENT})
-    reading = reading_of(ground, mission, frontier, memory, ahead)
     budget = PageBudget(settings.crawl.max_pages, shared.counters.snapshot().get(SPENT, 0))
     lander = _lander(ground, frontier, order, memory)
     recent = Recent(shared.clock)
@@ -170,6 +169,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         judge=NoveltyJudge() if traps_are_told(settings) else None,
     )
 
+    reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
     checkpointer = _checkpointer(ground, mission, frontier, lines, apart, addresses, scope, steering, marker)
     _follow_changes(steering, frontier, lander, budget, ground)
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))

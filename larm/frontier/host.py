@@ -42,7 +42,6 @@ class Host:
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
     __slots__ = (
-        "answered",
         "arriving",
         "backoffs",
         "blocked",
@@ -53,6 +52,7 @@ class Host:
         "key",
         "next_start",
         "parked",
+        "pending",
         "queue",
         "robots",
         "robots_tasks",
@@ -77,9 +77,9 @@ class Host:
         self.delayed: list[Delayed] = []
         """A heap of retries."""
         self.running: dict[int, tuple[URLMessage, bool]] = {}
-        """Leases that are out: number -> (message, is it for robots.txt)."""
-        self.answered = 0
-        """So many of them are requests that have ended, whose pages are still being read."""
+        """Requests that are out: number of the lease -> (message, is it for robots.txt)."""
+        self.pending: dict[int, tuple[URLMessage, bool]] = {}
+        """Leases that are out without a request: their pages wait to be read, or they for all else to be done."""
         self.next_start = 0.0
         """No lease before this time."""
         self.health = health
@@ -119,7 +119,7 @@ class Host:
         """It has nothing else to do than to find out whether what it holds back is a trap."""
         if self.traps is None or not self.traps.counted or not self.counts:
             return False
-        return not (self.waiting > 1 or self.robots_tasks or self.running or self.arriving)
+        return not (self.waiting > 1 or self.robots_tasks or self.running or self.pending or self.arriving)
 
     @property
     def band(self) -> int:
@@ -130,12 +130,12 @@ class Host:
     @property
     def requests(self) -> int:
         """That are out now."""
-        return len(self.running) - self.answered
+        return len(self.running)
 
     @property
     def busy(self) -> bool:
         """Something of it is in the air or on its way to the handler: a record read back would do that again."""
-        return bool(self.running or self.arriving)
+        return bool(self.running or self.pending or self.arriving)
 
     @property
     def in_memory(self) -> int:

@@ -123,7 +123,6 @@ class HostQueues:
         self._at_rest: list[str] = []
         self._queued = 0
         self._in_flight = 0
-        self._answered: set[int] = set()  # leases whose pages are being read elsewhere
         self._blocked = 0
         self._given_up = 0
         self._uncounted = 0
@@ -231,8 +230,9 @@ class HostQueues:
     def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:
         """The request has ended, ``seconds`` after it began; ``decide`` says, under the lock, what follows for URL and host."""
         with self._book.lock:
-            answered = lease.number in self._answered
-            host = self._end_locked(lease)
+            host = self._book.get_locked(lease.host)
+            answered = lease.number in host.pending
+            self._end_locked(host, lease)
             now = self._clock.monotonic()
             decision = decide(host)
             if decision.retry:
@@ -250,11 +250,8 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease, outcome in ended:
-                host = self._book.get_locked(lease.host)
-                host.answered += 1
-                self._answered.add(lease.number)
+                host = self._pending_locked(lease)
                 self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
-                self._book.changed_locked(host)
                 self._schedule_locked(host, now, quiet=True)
         self.announce()
 
@@ -266,11 +263,7 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease in leases:
-                host = self._book.get_locked(lease.host)
-                host.answered += 1
-                self._answered.add(lease.number)
-                self._book.changed_locked(host)
-                self._schedule_locked(host, now, quiet=True)
+                self._schedule_locked(self._pending_locked(lease), now, quiet=True)
         self.announce()
         self._tally.fall(len(leases))
 
@@ -286,7 +279,8 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease in reversed(leases):
-                host = self._end_locked(lease)
+                host = self._book.get_locked(lease.host)
+                self._end_locked(host, lease)
                 if lease.robots:
                     host.robots_tasks.insert(0, lease.message)
                 else:
@@ -405,7 +399,7 @@ class HostQueues:
                 blocked=self._blocked,
                 given_up=self._given_up,
                 uncounted=self._uncounted,
-                in_flight=self._in_flight - len(self._answered),  # what is being read counts as waiting
+                in_flight=self._in_flight,
             )
 
     # -- under the lock
@@ -446,15 +440,19 @@ class HostQueues:
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 
-    def _end_locked(self, lease: Lease) -> Host:
+    def _pending_locked(self, lease: Lease) -> Host:
+        """The request is over, or will not be sent; the lease is still out."""
         host = self._book.get_locked(lease.host)
-        del host.running[lease.number]
-        if lease.number in self._answered:
-            self._answered.remove(lease.number)
-            host.answered -= 1
+        host.pending[lease.number] = host.running.pop(lease.number)
         self._in_flight -= 1
         self._book.changed_locked(host)
         return host
+
+    def _end_locked(self, host: Host, lease: Lease) -> None:
+        if host.pending.pop(lease.number, None) is None:
+            del host.running[lease.number]
+            self._in_flight -= 1
+        self._book.changed_locked(host)
 
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""

@@ -81,7 +81,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         {scheme: msgspec.structs.replace(each, expires=each.expires + shift) for scheme, each in host.robots.items()},
         [*host.arriving.values(), *host.robots_tasks],
         [(each.not_before + shift, each.message) for each in host.delayed] if host.delayed else [],
-        [*host.running.values()],
+        [*host.pending.values(), *host.running.values()],
         host.next_start + shift,
         host.health,
         host.backoffs,

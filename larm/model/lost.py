@@ -1,4 +1,4 @@
-"""Lost: what a page is that was fetched and for which there is no document. Made by who reads pages, see `larm.reading`."""
+"""Lost: why a page that was fetched was not read, or not as a whole. Made by who reads pages, see `larm.reading`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Final
 
 
 class Lost(enum.Enum):
-    """All but the first are set aside: the page is not read by this run."""
+    """All but the last are set aside: the page is not read by this run."""
 
-    UNREAD = enum.auto()
-    """Whoever has it may read it, unless the crawl stops."""
     DEADLY = enum.auto()
     """It ended the process, more than once."""
     TOO_LARGE = enum.auto()
     """Its process needed more memory than it was granted."""
     TOO_SLOW = enum.auto()
     """Its process took too long, more than once."""
+    UNREAD = enum.auto()
+    """A document of which there is no text, or not all of it, as the process that read it was ended."""
 
     @property
     def counter(self) -> str:
@@ -30,13 +30,11 @@ class Lost(enum.Enum):
 
 
 _COUNTERS: Final = {
-    Lost.UNREAD: "larm/unread",
     Lost.DEADLY: "larm/set_aside",
     Lost.TOO_LARGE: "larm/set_aside_for_memory",
     Lost.TOO_SLOW: "larm/set_aside_for_time",
 }
 _WHY: Final = {
-    Lost.UNREAD: "not read: the crawl has stopped",
     Lost.DEADLY: "set aside: the process ended while it was read, more than once",
     Lost.TOO_LARGE: "set aside: to read it takes more memory than limits.memory leaves; the next visit tries again",
     Lost.TOO_SLOW: "set aside: it takes too long to be read; the next visit tries again",

@@ -33,15 +33,11 @@ class Work(enum.Enum):
     LIGHT = enum.auto()
     """Any process that reads pages, among others; or whoever has it."""
     HEAVY = enum.auto()
-    """A process that reads one body at a time, within a limit of memory that is granted for it (`larm.reading.heavy`)."""
+    """A process that reads one body at a time, within a limit of memory that is granted for it (`larm.reading.pool`)."""
     DOCUMENT = enum.auto()
     """A process that reads PDF and office files."""
     HERE = enum.auto()
     """Whoever has it: there is little to read, or a processor of the user's own does it, who may want to remember."""
-
-
-SLOW: Final = frozenset((Work.HEAVY, Work.DOCUMENT))
-"""What takes a process, or a good part of a second."""
 
 
 class Triage:

@@ -15,7 +15,7 @@ from larm.kit.processes.helper_process import HelperProcess
 CHILD: Final = "larm.reading.child"
 MEMORY: Final = {"lexbor": 300_000_000, "html5lib": 600_000_000}
 """Bytes of address space by the parser: twice what the worst page of a megabyte takes, with Python and all that it loads.
-Larger ones are read elsewhere (`larm.reading.heavy`)."""
+Larger ones are read elsewhere (`larm.reading.pool`)."""
 _MOST_READERS: Final = 3
 """Processes beside the crawl, if nothing else is said: three take in what one process can fetch and store. Measured on two
 cores, a crawl with index of 10,000 pages: 15.1 s without, 11.8 s with one, 11.1 s with two."""
@@ -28,6 +28,11 @@ def readers_of(settings: Processing) -> int:
     if settings.processes is not None:
         return settings.processes
     return min(max((os.cpu_count() or 1) - 1, 0), _MOST_READERS)
+
+
+def document_threads(settings: Processing) -> int:
+    """How many threads have documents and large pages read: one at least, for the latter."""
+    return max(1, settings.documents.processes)
 
 
 def new_reader(settings: Processing) -> HelperProcess:

@@ -1,4 +1,4 @@
-"""PageReader: pages to a process beside the crawl, documents back. Owned by one thread at a time, such as ``larm-relief-<n>``.
+"""PageReader: pages to a process beside the crawl, documents back. Owned by one thread at a time, such as ``larm-page-<n>``.
 
 A page that ends the process twice, once among others and once alone, is known by that: it costs itself and nothing else. And
 if the process crashed, html5lib reads it, in a process like the others; only who ends that, too, is set aside.
@@ -22,6 +22,8 @@ from larm.model.outcome import Fetched
 from larm.reading.protocol import Request, Terms, allowance, decode_reply, encode_request, sizes_of
 
 Page = tuple[Lease, Fetched]
+Found = Document | Lost | None
+"""What a page says, why it is set aside, or nothing: whoever has it may read it, unless the crawl stops."""
 PIPELINED = 4
 """Batches that a process should have: while it reads one, the next are on their way. Three more cover the milliseconds in which
 nobody here gets his turn; measured on two cores, a crawl of 10,000 pages gains 5 % by four in place of two."""
@@ -97,12 +99,12 @@ class PageReader:
                 sent = False
         self._out.append(_Batch(pages, sent, self._seconds(pages)))
 
-    def take(self) -> list[tuple[Page, Document | Lost]]:
-        """The pages of the oldest batch that is out, each with its document; waits without the GIL."""
+    def take(self) -> tuple[Sequence[Page], Sequence[Found]]:
+        """The pages of the oldest batch that is out, and what each of them says; waits without the GIL."""
         batch = self._out.popleft()
-        return list(zip(batch.pages, self._documents(batch), strict=True))
+        return batch.pages, self._documents(batch)
 
-    def _documents(self, batch: _Batch) -> list[Document | Lost]:
+    def _documents(self, batch: _Batch) -> Sequence[Found]:
         try:
             if batch.sent:
                 return self._receive(batch.pages)
@@ -111,13 +113,13 @@ class PageReader:
         except NotStarted:
             pass
         except Died as death:
-            self._count("relief/died", 1)
+            self._count("processing/died", 1)
             for other in self._out:
                 other.sent = False
             if isinstance(death, TookTooMuch) and len(batch.pages) == 1:
                 return [Lost.TOO_LARGE]
             return [self._alone(page) for page in batch.pages]
-        return [Lost.UNREAD] * len(batch.pages)
+        return [None] * len(batch.pages)
 
     def dismiss(self) -> None:
         """There are no more pages; the process may end while others still have work."""
@@ -127,43 +129,38 @@ class PageReader:
         """End the process."""
         self._process.close()
 
-    def _alone(self, page: Page) -> Document | Lost:
-        if self._hurried:
-            return Lost.UNREAD
-        try:
-            return self._ask([page])[0]
-        except NotStarted:
-            return Lost.UNREAD
-        except Died as death:
-            self._count("relief/died", 1)
-            verdict = self._verdict(death)
-        return self._carefully(page) if verdict is Lost.DEADLY else verdict
+    def _alone(self, page: Page) -> Found:
+        """Once more; and if it crashes again, by the parser that can't: no page is lost to a fault in a C library."""
+        for careful in (False, True):
+            if self._hurried:
+                return None
+            try:
+                (found,) = self._ask([page], careful=careful)
+            except NotStarted:
+                return None
+            except Died as death:
+                self._count("processing/died", 1)
+                if (verdict := self._verdict(death)) is not Lost.DEADLY:
+                    return verdict
+            else:
+                if careful:
+                    self._count("processing/careful", 1)
+                return found
+        return Lost.DEADLY
 
-    def _carefully(self, page: Page) -> Document | Lost:
-        """By the parser that can't crash: no page is lost to a fault in a C library."""
-        try:
-            found = self._ask([page], careful=True)[0]
-        except NotStarted:
-            return Lost.UNREAD
-        except Died as death:
-            self._count("relief/died", 1)
-            return self._verdict(death)
-        self._count("relief/careful", 1)
-        return found
-
-    def _verdict(self, death: Died) -> Lost:
+    def _verdict(self, death: Died) -> Lost | None:
         """On a page that has ended its process again."""
         if self._hurried:  # a stop has cut its time short
-            return Lost.UNREAD
+            return None
         if isinstance(death, TookTooMuch | Killed):
             return Lost.TOO_LARGE
         return Lost.TOO_SLOW if isinstance(death, TookTooLong) else Lost.DEADLY
 
-    def _ask(self, pages: Sequence[Page], *, careful: bool = False) -> list[Document | Lost]:
+    def _ask(self, pages: Sequence[Page], *, careful: bool = False) -> Sequence[Found]:
         try:
             self._send(pages, careful=careful)
         except UnicodeError:  # a header that can't be told
-            return [Lost.UNREAD] * len(pages)
+            return [None] * len(pages)
         return self._receive(pages)
 
     def _send(self, pages: Sequence[Page], *, careful: bool = False) -> None:
@@ -192,11 +189,11 @@ class PageReader:
             self._tell(Request((), self._terms, self._seconds(())), self._allowance(()))
             self._process.receive(self._allowance(()), len)
         except Died as death:
-            self._count("relief/died", 1)
+            self._count("processing/died", 1)
             raise NotStarted(f"before its first page {death}") from death
         self._told, self._unfit = self._process.starts, 0
 
-    def _receive(self, pages: Sequence[Page]) -> list[Document | Lost]:
+    def _receive(self, pages: Sequence[Page]) -> Sequence[Found]:
         try:
             reply = self._process.receive(self._allowance(pages), decode_reply)
         except (msgspec.DecodeError, UnicodeError):
@@ -205,10 +202,10 @@ class PageReader:
             self._process.close()
             for batch in self._out:
                 batch.sent = False
-            return [Lost.UNREAD] * len(pages)
+            return [None] * len(pages)
         for name, n in reply.counts.items():
             self._count(name, n)
-        return [Lost.UNREAD if document is None else document for document in reply.documents]
+        return reply.documents
 
     def _allowance(self, pages: Sequence[Page]) -> float:
         """Seconds for these, and all that were handed over before."""

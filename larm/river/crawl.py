@@ -3,7 +3,7 @@
     put -> incoming queue -> handler thread: filters -> host queues -> lease -> fetcher threads: transfer, process
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
-Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-read-<n>``, ``larm-relief-<n>``, ``larm-store-<name>``, ``larm-tick``,
+Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-document-<n>``, ``larm-page-<n>``, ``larm-store-<name>``, ``larm-tick``,
 ``larm-control``, and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What
 flows between them does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether.
 The end is counted by the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
@@ -23,20 +24,15 @@ from larm.errors import LarmError, StageError, StorageError
 from larm.fetching.pool import FetcherPool
 from larm.kit.garbage import give_back
 from larm.kit.threads.workers import Workers
-from larm.model.document import Document
-from larm.model.lease import Lease
-from larm.model.lost import Lost
-from larm.model.outcome import Fetched, Outcome
 from larm.monitor.rates import duration
-from larm.processing.triage import Work
-from larm.reading.page_reader import PIPELINED
+from larm.reading.pool import ReadingPool
 from larm.recrawl.revisit import Recrawl
 from larm.river.aside import waiting_sentence
 from larm.river.budget import PageBudget
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import start_visit
-from larm.river.parts import FINISHED, Agenda, Frontier, Observers, Reading, Shared
+from larm.river.parts import FINISHED, Agenda, Frontier, Observers, Shared
 from larm.river.patience import HANGS, Patience
 from larm.river.steering import Steering
 from larm.river.suspects import Suspects
@@ -78,7 +74,7 @@ class Crawl:
         agenda: Agenda,
         frontier: Frontier,
         pool: FetcherPool,
-        reading: Reading,
+        reading: ReadingPool,
         unloader: Unloader,
         lines: Sequence[StorageLine],
         checkpointer: Checkpointer,
@@ -96,7 +92,7 @@ class Crawl:
         self._agenda = agenda
         self._handler, self._queues = frontier.handler, frontier.queues
         self._pool = pool
-        self._work, self._slow, self._heavy, self._relief, self._readers = reading
+        self._reading = reading
         self._unloader = unloader
         self._lines = lines
         self._checkpointer = checkpointer
@@ -127,8 +123,7 @@ class Crawl:
     def run(self) -> Ending:
         """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
         self._cpu.begin("main")
-        if self._readers and self._readers[0].fork():  # as long as there is no other thread
-            self._relief.at_once()
+        self._reading.begin()  # as long as there is no other thread
         for line in self._lines:
             self._writers.start(f"larm-store-{line.name}", line.run)
         try:
@@ -144,10 +139,8 @@ class Crawl:
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
-            for number in range(len(self._records) - len(self._pool) - len(self._readers)):
-                self._workers.start(f"larm-read-{number}", lambda number=number: self._read_slow(number))  # type: ignore[misc]
-            for number in range(len(self._readers)):
-                self._workers.start(f"larm-relief-{number}", lambda number=number: self._relieve(number))  # type: ignore[misc]
+            for number, read in enumerate(self._reading.threads(), start=len(self._pool)):
+                self._workers.start(self._records[number].name, partial(read, number))
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
         except LarmError as error:
@@ -201,15 +194,11 @@ class Crawl:
         self._handler.stop()
         self._ticker.stop()
         self._pool.wake_all()
-        self._slow.stop()
-        self._relief.stop()
-        for reader in self._readers:
-            reader.hurry()
-        self._heavy.interrupt()
+        self._reading.stop()
         for line in self._lines:
             line.wake()
         stuck = self._patience.wait(self._workers)
-        self._queues.give_back([*self._slow.rest(), *self._relief.rest()])
+        self._queues.give_back(self._reading.rest())
         failed = self._agenda.watch.causes()
         self._agenda.log(failed)
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
@@ -325,9 +314,9 @@ class Crawl:
         fetcher = self._pool.fetchers[number]
         while not self._stopping:
             free = self._settings.fetch.transfers - fetcher.in_flight
-            mine = self._pool.may_lease(number)
-            leases = self._budget.spend(free, self._queues.lease) if free and mine else []
-            if free and not mine:
+            may = self._pool.may_lease(number)
+            leases = self._budget.spend(free, self._queues.lease) if free and may else []
+            if free and not may:
                 self._pool.wake_one()  # the hosts of what has ended may be asked again
             for lease in leases:
                 if self._suspects.hold(lease):
@@ -343,65 +332,10 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
-            quick = self._relief.divert(ended)
-            rest = self._slow.divert(quick, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
-            if rest:
-                self._relief.spent(self._unloader.unload(number, rest))
+            mine = self._reading.sort(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
+            if mine:
+                self._reading.spent(self._unloader.unload(number, mine))
         self._queues.give_back(fetcher.abandon())
-
-    # -- larm-read-<n>
-
-    def _read_slow(self, number: int) -> None:
-        """What takes long to read, so that no transfer has to wait for it."""
-        slot = len(self._pool) + number
-        while (ended := self._slow.take()) is not None:
-            self._unload_slow(slot, *ended)
-            self._pool.wake_one()  # its host may be asked again, and who asks is another thread
-            give_back()  # it was large
-            self._records[slot].now("idle")
-
-    def _unload_slow(self, slot: int, lease: Lease, outcome: Outcome) -> None:
-        url = lease.message.url.access
-        found: Document | Lost = Lost.UNREAD
-        if isinstance(outcome, Fetched) and self._work(outcome) is Work.HEAVY and not self._suspects.refuses(url):
-            self._records[slot].now("scanning")
-            found = self._heavy.read(lease, outcome, self._suspects.reading(slot, url))
-            if found is Lost.UNREAD and self._stopping:
-                self._queues.give_back([lease])
-                return
-        if isinstance(found, Lost) and found is not Lost.UNREAD:
-            self._unloader.set_aside(slot, lease, outcome, found)
-        else:
-            document = found if isinstance(found, Document) else None
-            self._relief.spent(self._unloader.unload(slot, [(lease, outcome)], [document]))
-
-    # -- larm-relief-<n>
-
-    def _relieve(self, number: int) -> None:
-        """What another process reads, as this one has its hands full."""
-        slot = len(self._records) - len(self._readers) + number
-        reader = self._readers[number]
-        if self._relief.wait_for_need(number):
-            reader.start()
-            self._relief.open(number)
-        while (pages := self._relief.take(wait=not reader.out)) or reader.out:
-            if pages:
-                reader.hand(pages)
-                if reader.out < PIPELINED:
-                    continue
-            found = reader.take()
-            self._records[slot].now("scanning")
-            if self._stopping:
-                self._queues.give_back([lease for (lease, _), document in found if document is Lost.UNREAD])
-                found = [(page, document) for page, document in found if document is not Lost.UNREAD]
-            read = [(page, document) for page, document in found if isinstance(document, Document) or document is Lost.UNREAD]
-            documents = [document if isinstance(document, Document) else None for _, document in read]
-            self._unloader.unload(slot, [page for page, _ in read], documents)
-            for (lease, outcome), document in found:
-                if isinstance(document, Lost) and document is not Lost.UNREAD:
-                    self._unloader.set_aside(slot, lease, outcome, document)
-            self._records[slot].now("idle")
-        reader.dismiss()
 
 
 def _hang(stuck: Sequence[str], then: str) -> StageError:

@@ -114,7 +114,7 @@ class Lander:
                 landed = _landed(lease, outcome, text, error=True, counts=counts)
                 return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)))
 
-    def set_aside(self, lease: Lease, outcome: Outcome, why: Lost = Lost.DEADLY) -> Landed:
+    def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:
         """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
         landed = _landed(lease, outcome, why.why, error=True, counts={why.counter: 1})
         return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))

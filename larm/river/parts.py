@@ -24,14 +24,8 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.model.message import URLMessage
-from larm.model.outcome import Fetched
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
-from larm.processing.triage import Work
-from larm.reading.heavy import HeavyReader
-from larm.reading.lane import ReliefLane
-from larm.reading.page_reader import PageReader
-from larm.reading.slow_lane import SlowLane
 from larm.recrawl.revisit import Recrawl
 from larm.river.starts import StartWatch
 from larm.river.watchdog import Watchdog
@@ -66,16 +60,6 @@ class Frontier(NamedTuple):
     queues: HostQueues
     robots: RobotsLander
     traps: TrapDesk
-
-
-class Reading(NamedTuple):
-    """Where pages wait that others read than the thread that fetched them, and who reads them."""
-
-    work: Callable[[Fetched], Work]
-    slow: SlowLane
-    heavy: HeavyReader
-    relief: ReliefLane
-    readers: Sequence[PageReader]
 
 
 class Agenda(NamedTuple):

@@ -1,14 +1,15 @@
 """Unloader: fetches that have ended are read, and what follows is carried out: the last bend of the river.
 
-Called by the threads that fetch, and by those that read what others have fetched (``larm-fetch-<n>``, ``larm-read-<n>``,
-``larm-relief-<n>``), each with a number, and so with a log and a slot of its own. Reading happens outside all locks; what
+Called by the threads that fetch, and by those that read what others have fetched (``larm-fetch-<n>``, ``larm-document-<n>``,
+``larm-page-<n>``), each with a number, and so with a log and a slot of its own. Reading happens outside all locks; what
 follows is one step of the gate.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -72,10 +73,10 @@ class Unloader:
         self.stopping = False
         """Nobody waits for room in a storage's queue any more."""
 
-    def unload(self, number: int, ended: Sequence[Ended], documents: Sequence[Document | None] = ()) -> float:
+    def unload(self, number: int, ended: Sequence[Ended], found: Sequence[Document | Lost | None] = ()) -> float:
         """What the thread of this number got; returns the processor time that it spent on reading, in seconds.
 
-        ``documents``: of those that were read elsewhere, as many as ``ended``; None: not read yet.
+        ``found``: what was read elsewhere, as many as ``ended``; None: not read yet.
         """
         record = self._records[number]
         record.now("storing")
@@ -83,10 +84,9 @@ class Unloader:
             line.wait_for_room(lambda: self.stopping)
         record.now("scanning")
         began = time.thread_time()
-        read = documents or [None] * len(ended)
         landed = [
-            self._read(number, lease, outcome, document)
-            for (lease, outcome), document in zip(ended, read, strict=True)
+            self._read(number, lease, outcome, each)
+            for (lease, outcome), each in zip(ended, found or [None] * len(ended), strict=True)
             if not lease.robots
         ]
         novelties = self._look_for_news(landed)
@@ -105,28 +105,32 @@ class Unloader:
             record.add(landed)
         self._recent.add(landed)
         self._account(len(ended), sum(each.page for each in landed))
+        record.now("idle")
         return spent
 
-    def set_aside(self, number: int, lease: Lease, outcome: Outcome, why: Lost) -> None:
-        """A page that nobody reads, in this run at least."""
-        self.aside.put(why, lease.message.url.access)
-        landed = [self._lander.set_aside(lease, outcome, why)]
-        with self._gate.step():
-            self._follow(landed)
-            self._records[number].add(landed)
-        self._recent.add(landed)
-        self._account(1, 0)
+    def refuses(self, url: str) -> bool:
+        """Whether a page, of which the access URL is given, is not to be read."""
+        return self._suspects.refuses(url)
 
-    def _read(self, number: int, lease: Lease, outcome: Outcome, document: Document | None) -> Landed:
-        url = lease.message.url.access
-        if self._suspects.refuses(url):
-            self.aside.put(Lost.DEADLY, url)
-            return self._lander.set_aside(lease, outcome)
-        if document is not None:
-            return self._lander.land(lease, outcome, document)
+    @contextmanager
+    def reading(self, number: int, url: str) -> Iterator[None]:
+        """The thread of this number reads a page, or has it read."""
+        self._records[number].now("scanning")
         self._records[number].reads(url)
         with self._suspects.reading(number, url):
-            return self._lander.land(lease, outcome)
+            yield
+
+    def _read(self, number: int, lease: Lease, outcome: Outcome, found: Document | Lost | None) -> Landed:
+        url = lease.message.url.access
+        if found is None:
+            if not self._suspects.refuses(url):
+                with self.reading(number, url):
+                    return self._lander.land(lease, outcome)
+            found = Lost.DEADLY
+        if isinstance(found, Lost):
+            self.aside.put(found, url)
+            return self._lander.set_aside(lease, outcome, found)
+        return self._lander.land(lease, outcome, found)
 
     def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
         """What the pages among them say that is new; links of one that says nothing are marked."""

@@ -72,10 +72,10 @@ def test_the_end_says_what_it_waits_for(clock: FakeClock) -> None:
     shown = display(clock, stream)
     for _ in range(61):
         clock.advance(1)
-        shown.refresh(["larm-store-graph: texts of links, 57 of 100 pages", "larm-read-1: scanning http://a/\x1b[2J"])
+        shown.refresh(["larm-store-graph: texts of links, 57 of 100 pages", "larm-page-1: scanning http://a/\x1b[2J"])
     assert stream.getvalue().splitlines() == [
         "larm: 1:00  6,000 pages (100.0/s, 1.00 MB/s), 4 errors; ending; Ctrl-C twice leaves at once, and the same command "
-        "does what is left; waits for larm-store-graph: texts of links, 57 of 100 pages; waits for larm-read-1: scanning "
+        "does what is left; waits for larm-store-graph: texts of links, 57 of 100 pages; waits for larm-page-1: scanning "
         "http://a/ [2J"
     ]
 

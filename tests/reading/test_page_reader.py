@@ -24,7 +24,7 @@ from larm.processing.by_mime import processors
 from larm.processing.triage import LARGE
 from larm.reading import page_reader
 from larm.reading.ahead import CHILD, MEMORY
-from larm.reading.page_reader import Lost, Page, PageReader
+from larm.reading.page_reader import Found, Lost, Page, PageReader
 from larm.reading.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
 from tests.reading.poisoned_child import CRASH, HANG, ONCE, POISON
 
@@ -38,12 +38,12 @@ def terms(*, text: bool = True) -> Terms:
     return Terms(plain(SETTINGS), "larm", False, RULES, False, text, 10_000_000, OWN)
 
 
-def read(there: PageReader, pages: Sequence[Page]) -> list[Document | Lost]:
+def read(there: PageReader, pages: Sequence[Page]) -> list[Found]:
     """All of them at once."""
     there.hand(pages)
-    found = there.take()
-    assert [page for page, _ in found] == list(pages)
-    return [document for _, document in found]
+    taken, found = there.take()
+    assert list(taken) == list(pages)
+    return list(found)
 
 
 def page(path: str, body: bytes | str, **headers: str) -> Page:
@@ -105,14 +105,14 @@ def test_a_page_that_ends_the_process_costs_itself(poisoned: PageReader, counts:
     first, deadly, last = read(poisoned, pages)
     assert deadly is Lost.DEADLY
     assert [first, last] == here([PAGES[0], PAGES[1]])
-    assert counts["relief/died"] == 3, "among others, alone, and by html5lib"
+    assert counts["processing/died"] == 3, "among others, alone, and by html5lib"
     assert read(poisoned, PAGES) == here(PAGES), "a new process goes on"
 
 
 def test_a_page_on_which_lexbor_crashes_is_read_by_html5lib(poisoned: PageReader, counts: Counter[str]) -> None:
     pages = [PAGES[0], page("c", CRASH + b"<title>t</title><p>text<a href=x>link</a>"), PAGES[1]]
     assert read(poisoned, pages) == here(pages)
-    assert counts == {"relief/died": 2, "relief/careful": 1}
+    assert counts == {"processing/died": 2, "processing/careful": 1}
     assert read(poisoned, PAGES) == here(PAGES)
     assert poisoned._process.starts == 3, "the last process goes on, with lexbor"
 
@@ -122,7 +122,7 @@ def test_who_was_there_once_when_it_died_is_read(poisoned: PageReader, counts: C
     flag.touch()
     pages = [PAGES[0], page("o", ONCE + str(flag).encode() + b" --><title>t</title>")]
     assert read(poisoned, pages) == here(pages)
-    assert counts["relief/died"] == 1
+    assert counts["processing/died"] == 1
 
 
 def test_a_process_that_was_killed_is_replaced(poisoned: PageReader) -> None:
@@ -136,7 +136,7 @@ def test_a_process_that_was_killed_is_replaced(poisoned: PageReader) -> None:
 
 def test_where_no_process_can_be_had_pages_are_read_here(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nonexistent/python")
-    assert read(reader(counts), PAGES) == [Lost.UNREAD] * len(PAGES)
+    assert read(reader(counts), PAGES) == [None] * len(PAGES)
     assert not counts
 
 
@@ -147,7 +147,7 @@ def test_several_batches_are_out_at_a_time(counts: Counter[str]) -> None:
         for number, batch in enumerate(batches):
             assert there.out == number
             there.hand(batch)
-        assert [there.take() for _ in batches] == [list(zip(batch, here(batch), strict=True)) for batch in batches]
+        assert [there.take() for _ in batches] == [(batch, here(batch)) for batch in batches]
         assert there.out == 0
     finally:
         there.close()
@@ -160,12 +160,12 @@ def test_batches_behind_a_deadly_one_are_read(poisoned: PageReader, counts: Coun
     poisoned.hand([deadly])
     poisoned.hand([PAGES[3], deadly])
     poisoned.hand(PAGES[4:])
-    first, second, third, fourth = ([document for _, document in poisoned.take()] for _ in range(4))
+    first, second, third, fourth = (poisoned.take()[1] for _ in range(4))
     assert first == here(PAGES[:2])
     assert second == [Lost.DEADLY]
     assert third == [*here(PAGES[3:4]), Lost.DEADLY]
     assert fourth == here(PAGES[4:])
-    assert counts["relief/died"] == 6, "each batch, and then the page alone, by either parser"
+    assert counts["processing/died"] == 6, "each batch, and then the page alone, by either parser"
 
 
 def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,8 +175,8 @@ def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], mon
     try:
         with monkeypatch.context() as patched:
             patched.setattr(there._process, "receive", lambda _seconds, read: read(b"\xc1"))
-            assert [document for _, document in there.take()] == [Lost.UNREAD] * 2
-        assert [document for _, document in there.take()] == here(PAGES[2:])
+            assert there.take()[1] == [None] * 2
+        assert there.take()[1] == here(PAGES[2:])
     finally:
         there.close()
 
@@ -185,7 +185,7 @@ def test_what_is_no_utf_8_is_read_here(counts: Counter[str]) -> None:
     there = reader(counts)
     odd = page("x", "<title>x</title>", odd="\udcff")
     try:
-        assert read(there, [odd]) == [Lost.UNREAD]
+        assert read(there, [odd]) == [None]
         assert read(there, PAGES) == here(PAGES)
     finally:
         there.close()
@@ -197,7 +197,7 @@ def test_documents_and_what_the_user_has_a_processor_for_are_read_elsewhere(coun
     own = page("y", b"words", content_type=OWN[0])
     packed = page("z", gzip.compress(b"words \n" * 9), content_type="application/gzip")
     try:
-        assert read(there, [PAGES[0], odd, own, packed]) == [*here(PAGES[:1]), Lost.UNREAD, Lost.UNREAD, *here([packed])]
+        assert read(there, [PAGES[0], odd, own, packed]) == [*here(PAGES[:1]), None, None, *here([packed])]
     finally:
         there.close()
 
@@ -207,7 +207,7 @@ def test_answers_of_nonsense_are_no_answers(counts: Counter[str], monkeypatch: p
     monkeypatch.setattr(there._process, "send", lambda _frame, _seconds: None)
     for answer in (b"", b"\xc1", b"\x93\x90\x80\xc2", b"\x91\x01"):
         monkeypatch.setattr(there._process, "receive", lambda _seconds, read, answer=answer: read(answer))
-        assert read(there, PAGES) == [Lost.UNREAD] * len(PAGES)
+        assert read(there, PAGES) == [None] * len(PAGES)
 
 
 def once_told(there: PageReader, receive: Callable[[float], bytes]) -> Callable[..., object]:
@@ -242,9 +242,9 @@ def test_at_a_stop_nothing_is_tried_again(poisoned: PageReader, counts: Counter[
     for batch in (PAGES[:2], [PAGES[2], page("p", POISON)], PAGES[3:5], PAGES[5:]):
         poisoned.hand(batch)
     poisoned.hurry()
-    assert [document for _, document in poisoned.take()] == here(PAGES[:2])
-    assert [[document for _, document in poisoned.take()] for _ in range(3)] == [[Lost.UNREAD] * n for n in (2, 2, 1)]
-    assert counts["relief/died"] == 1
+    assert poisoned.take()[1] == here(PAGES[:2])
+    assert [poisoned.take()[1] for _ in range(3)] == [[None] * n for n in (2, 2, 1)]
+    assert counts["processing/died"] == 1
     assert poisoned._process.starts == 1
 
 
@@ -276,7 +276,7 @@ def test_a_page_whose_time_a_stop_cuts_short_is_not_lost(counts: Counter[str], m
 
     monkeypatch.setattr(there._process, "receive", once_told(there, dies))
     try:
-        assert read(there, PAGES[:3]) == [Lost.UNREAD] * 3
+        assert read(there, PAGES[:3]) == [None] * 3
     finally:
         there.close()
     assert deaths == 2, "the others are not even tried"
@@ -290,9 +290,9 @@ def test_a_stop_waits_for_no_second_batch(poisoned: PageReader, tmp_path: Path, 
     poisoned.take()
     poisoned.hurry()
     monkeypatch.setattr(page_reader, "HURRY", 0.05)
-    assert [document for _, document in poisoned.take()] == [Lost.UNREAD]
+    assert poisoned.take()[1] == [None]
     assert poisoned._process._process is None
-    assert [document for _, document in poisoned.take()] == [Lost.UNREAD] * len(PAGES[1:])
+    assert poisoned.take()[1] == [None] * len(PAGES[1:])
 
 
 def test_pages_with_more_links_than_an_answer_may_hold_are_read_one_by_one(counts: Counter[str]) -> None:
@@ -302,12 +302,12 @@ def test_pages_with_more_links_than_an_answer_may_hold_are_read_one_by_one(count
     found = reader(counts)
     try:
         assert read(found, [long]) == here([long])
-        assert counts["relief/died"] == 0
+        assert counts["processing/died"] == 0
         assert read(found, [long] * 4) == here([long]) * 4
         assert read(found, PAGES) == here(PAGES)
     finally:
         found.close()
-    assert counts["relief/died"] == 1
+    assert counts["processing/died"] == 1
 
 
 def test_documents_that_are_too_long_together_are_all_left_out() -> None:
@@ -339,7 +339,7 @@ def test_one_that_is_killed_before_it_is_asked_is_replaced_by_one_that_is_told(
         with monkeypatch.context() as patched:
             patched.setattr(there._process, "start", start_and_kill)
             there.hand(PAGES)
-        assert [document for _, document in there.take()] == here(PAGES)
+        assert there.take()[1] == here(PAGES)
     finally:
         there.close()
     assert not counts, "nobody died over a page"
@@ -349,11 +349,11 @@ def test_no_page_is_to_blame_for_a_process_that_dies_before_it(counts: Counter[s
     there = reader(counts, "tests.reading.unfit_child")
     try:
         there.start()
-        assert counts["relief/died"] == 1
-        assert read(there, PAGES[:2]) == [Lost.UNREAD] * 2
-        assert counts["relief/died"] == 2
-        assert read(there, PAGES[:2]) == [Lost.UNREAD] * 2, "no third one is tried"
-        assert (counts["relief/died"], there._process.starts) == (2, 2)
+        assert counts["processing/died"] == 1
+        assert read(there, PAGES[:2]) == [None] * 2
+        assert counts["processing/died"] == 2
+        assert read(there, PAGES[:2]) == [None] * 2, "no third one is tried"
+        assert (counts["processing/died"], there._process.starts) == (2, 2)
     finally:
         there.close()
 

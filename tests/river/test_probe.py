@@ -34,7 +34,7 @@ class River:
         self.threads = {
             "larm-fetch-0": 3.0,
             "larm-fetch-1": 1.0,
-            "larm-read-0": 0.5,
+            "larm-page-0": 0.5,
             "larm-handler": 0.5,
             "larm-store-list": 0.25,
             "larm-x": 9.0,
@@ -65,7 +65,7 @@ class River:
             ),
             records=[
                 *(FetcherRecord(self.logs, number, self.rig.clock) for number in range(2)),
-                FetcherRecord(self.logs, 2, self.rig.clock, "larm-read-0"),
+                FetcherRecord(self.logs, 2, self.rig.clock, "larm-page-0"),
             ],
             lines=[StorageLine(ListStorage(), 1_000, None)],
             checkpointer=cast("Any", SimpleNamespace(last=Saved(0.5, 0.1, 77))),
@@ -116,7 +116,7 @@ def test_the_rest(river: River) -> None:
     now = river.probe()
     assert (now.visited, now.visited_bytes) == (2, 30)
     assert [(each.name, each.queued, each.limit) for each in now.storages] == [("list", 0, 1_000)]
-    assert [each.name for each in now.threads] == ["larm-fetch-0", "larm-fetch-1", "larm-read-0"]
+    assert [each.name for each in now.threads] == ["larm-fetch-0", "larm-fetch-1", "larm-page-0"]
     assert (now.checkpoint_seconds, now.checkpoint_bytes) == (0.5, 77)
 
 

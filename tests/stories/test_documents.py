@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from larm.building.wiring import build_crawl
-from larm.model.document import Document
 from larm.processing.apart.reader import DocumentReader
-from larm.reading.slow_lane import Ended, SlowLane
+from larm.reading.page_reader import Found
+from larm.reading.pool import Ended
 from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.site import Site
@@ -163,12 +163,12 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
         site_of(web, name).add("/", document(pdf(name, ["A paper."]), "application/pdf"))
     starts = [*[web.url("a.localhost", page) for page in pages], *[web.url(f"{name}.localhost") for name in papers]]
     crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4, "fetch.threads": 6}), tmp_path)
-    crawl._slow = SlowLane(crawl._slow._is_slow, 1)
-    read, unload, seen = crawl._read_slow, crawl._unloader.unload, threading.Event()
+    crawl._reading._slow.limit = 1
+    read, unload, seen = crawl._reading._read_slow, crawl._unloader.unload, threading.Event()
     waited: list[bool] = []
 
-    def noticing(number: int, ended: Sequence[Ended], documents: Sequence[Document | None] = ()) -> float:
-        spent = unload(number, ended, documents)
+    def noticing(number: int, ended: Sequence[Ended], found: Sequence[Found] = ()) -> float:
+        spent = unload(number, ended, found)
         if any(lease.message.url.path_query == pages[-1] for lease, _ in ended):
             seen.set()
         return spent
@@ -178,7 +178,7 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
         read(number)
 
     crawl._unloader.unload = noticing  # type: ignore[method-assign]
-    crawl._read_slow = late  # type: ignore[method-assign]
+    crawl._reading._read_slow = late  # type: ignore[method-assign]
     assert crawl.run().reason == "finished"
     assert all(waited), "the other host had to wait for the reader"
 

@@ -100,7 +100,7 @@ def test_a_document_that_takes_minutes_is_waited_for_by_a_stop(
     ending, told = ended(tmp_path, web.url("a.localhost"), settings, step=5)
     assert (ending.reason, ending.error) == ("closespider_timeout", None)
     scanning = f"scanning {web.url('a.localhost', '/1.pdf')}"
-    assert {f"larm-read-{number}: {scanning}" for number in (0, 1)} & set(told)
+    assert {f"larm-document-{number}: {scanning}" for number in (0, 1)} & set(told)
     assert len(told) > 10
     assert [row.url.rpartition("/")[2] for row in rows(tmp_path)] == ["", "1.pdf"]
 

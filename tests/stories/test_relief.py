@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from larm.building import reading
 from larm.building.wiring import build_crawl
 from larm.reading import ahead
-from larm.reading.lane import Ended, ReliefLane
+from larm.reading.pool import Ended, ReadingPool
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.reading.poisoned_child import HANG, POISON
@@ -23,24 +24,25 @@ PAGES = [f"/{number}" for number in range(60)]
 TWO = {"processing.processes": 2}
 
 
-class NeededLane(ReliefLane):
+class NeededPool(ReadingPool):
     """The CPU is the limit from the first page on, and nothing is read before a process is ready."""
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
         self._wanted = 9
-        self._opened = False
+        self._opened = threading.Event()
 
-    def open(self, number: int) -> None:
-        super().open(number)
-        with self._needed:
-            self._opened = True
-            self._needed.notify_all()
+    def _open(self) -> None:
+        super()._open()
+        self._opened.set()
 
-    def divert(self, ended: Sequence[Ended]) -> Sequence[Ended]:
-        with self._needed:
-            self._needed.wait_for(lambda: self._opened or self._stopped)
-        return super().divert(ended)
+    def stop(self) -> None:
+        super().stop()
+        self._opened.set()
+
+    def sort(self, ended: Sequence[Ended], full: Callable[[], object] = lambda: None) -> list[Ended]:
+        assert self._opened.wait(60)
+        return super().sort(ended, full)
 
 
 def relieved(directory: Path) -> int:
@@ -52,7 +54,7 @@ def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     alone, helped = tmp_path / "alone", tmp_path / "helped"
     with random_web(4, hosts=6, pages=300) as web:
         assert run_crawl(alone, web.start_urls, {"processing.processes": 0} | ALL_HOSTS).reason == "finished"
-        monkeypatch.setattr(reading, "ReliefLane", NeededLane)
+        monkeypatch.setattr(reading, "ReadingPool", NeededPool)
         assert run_crawl(helped, web.start_urls, TWO | ALL_HOSTS).reason == "finished"
     assert {(row.url, row.title, row.mime, row.size) for row in rows(alone)} == {
         (row.url, row.title, row.mime, row.size) for row in rows(helped)
@@ -66,7 +68,7 @@ def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
-    monkeypatch.setattr(reading, "ReliefLane", NeededLane)
+    monkeypatch.setattr(reading, "ReadingPool", NeededPool)
     site = web.host("a.localhost")
     site.page("/", links=PAGES)
     for number, path in enumerate(PAGES):
@@ -91,7 +93,7 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
     with monkeypatch.context() as patched:
         patched.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
-        patched.setattr(reading, "ReliefLane", NeededLane)
+        patched.setattr(reading, "ReadingPool", NeededPool)
         crawl = build_crawl(config_of(start, settings), tmp_path / "crawl")
         crawl.on_second = lambda: flag.exists() and crawl.stop()
         assert crawl.run().reason == "shutdown"
@@ -105,8 +107,8 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
 FORKED_ALONE = """
 import subprocess
 from larm.building import reading
-from tests.stories.test_relief import NeededLane
-reading.ReliefLane = NeededLane
+from tests.stories.test_relief import NeededPool
+reading.ReadingPool = NeededPool
 def popen(*arguments, **more):
     raise AssertionError("no other process")
 subprocess.Popen = popen

@@ -1,8 +1,8 @@
 """DocumentReader: hands PDF and office files to reading processes, and makes Documents of what comes back.
 
 Such files are read by large programs that were not made for hostile files, or unpack to a thousand times their size: a crash,
-a loop or a bomb must cost one document, not the crawl. Called by the reading threads (`larm.reading.slow_lane`), any number
-of them.
+a loop or a bomb must cost one document, not the crawl. Called by the threads ``larm-document-<n>`` (`larm.reading.pool`),
+any number of them.
 """
 
 from __future__ import annotations
