@@ -257,12 +257,13 @@ def test_crawl_of_the_readme_tells_of_its_pages(tmp_path: Path, capsys: pytest.C
 
 
 def test_readme_has_every_key_of_the_json() -> None:
+    from larm.model.facets import Facet
     from larm.model.hit import Hit
     from larm.search.answer import answer_of
     from larm.search.results import Results
 
     hits = (Hit(title="", url="", source="x", explanation="{}"),)
-    answer = msgspec.to_builtins(answer_of(Results(query="", total=1, hits=hits), 1, 1))
+    answer = msgspec.to_builtins(answer_of(Results(query="", total=1, hits=hits, facets=(Facet("site"),)), 1, 1))
     said = re.findall(r"^``(\w+)``  ", section("Answers for programs"), re.MULTILINE)
     assert said == [*answer, *answer["hits"][0]]
 

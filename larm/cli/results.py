@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -20,12 +20,15 @@ from larm.monitor.printable import printable
 from larm.search.answer import moment
 
 if TYPE_CHECKING:
+    from larm.model.facets import Facet
     from larm.model.hit import Hit
 
 _WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = "   "
 _DEPTH = 6
 """Levels of an explanation that are shown; below are the constants of the formula."""
+_VALUES = 8
+"""Of a facet; ``--json`` has all that were looked for."""
 _USUAL = {"text/html", "application/xhtml+xml", ""}
 
 
@@ -85,6 +88,15 @@ def lines(rank: int, hit: Hit, style: Style, explain: bool) -> Iterator[str]:
         if hit.explanation:
             yield from _factors(json.loads(hit.explanation), 0)
     yield ""
+
+
+def facet_lines(facets: Sequence[Facet], style: Style) -> Iterator[str]:
+    """A line for each facet, as ``--only`` takes its values."""
+    for facet in facets:
+        values = [f"{printable(each.value)} ({each.pages:,})" for each in facet.values[:_VALUES]]
+        more = [] if facet.whole and len(facet.values) <= _VALUES else ["..."]
+        if values:
+            yield f"{_INDENT}{style.word(facet.name)}: {', '.join([*values, *more])}"
 
 
 def _facts(hit: Hit) -> Iterator[str]:

@@ -25,14 +25,19 @@ from larm.cli.options import (
 from larm.cli.terminal import as_json, say
 from larm.errors import StorageError, UsageError
 from larm.model.findings import MOST_HITS
+from larm.monitor.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larm.config import Search
+    from larm.model.facets import Narrowed, Sort
     from larm.model.findings import Asked
     from larm.seams import Searcher
     from larm.search.results import Results
+
+
+_ONLY = "site=HOST, type=MIME, language=CODE, age=day|week|month|year"
 
 
 class SearchCommand(LarmCommand):
@@ -68,6 +73,17 @@ class SearchCommand(LarmCommand):
     "-n", "--number", type=click.IntRange(1, MOST_HITS), default=10, metavar="N", help="Results on a page; default 10."
 )
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page of results; default 1.")
+@click.option(
+    "--sort", type=click.Choice(["relevance", "date"]), default="relevance", help="By date: changed last comes first."
+)
+@click.option("--facets", is_flag=True, help="Show what the results can be narrowed down to.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"Narrow down: {_ONLY}.",
+)
+@click.option("--suggest", is_flag=True, help="Show what WORDS may be the beginning of, and search for nothing.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
 @click.option("--hyperlinks", is_flag=True, help="On a terminal that knows them: titles that can be clicked.")
@@ -82,6 +98,10 @@ def search(
     remote_token: Path | None,
     number: int,
     page: int,
+    sort: Sort,
+    facets: bool,
+    only: tuple[str, ...],
+    suggest: bool,
     raw: bool,
     explain: bool,
     hyperlinks: bool,
@@ -108,7 +128,17 @@ def search(
     if remotes and directories == (Path(),) and not is_there(Path() / MARKER):
         directories = ()  # nothing is searched here
     settings = effective(existing(directories[0]) if directories else Path(), file, overrides).search
-    asked = Asked(query=" ".join(words), number=number, page=page, explain=explain)
+    if suggest:
+        return _suggest(" ".join(words), directories, settings, raw=raw)
+    asked = Asked(
+        query=" ".join(words),
+        number=number,
+        page=page,
+        narrowed=_narrowed(only),
+        sort=sort,
+        facets=facets,
+        explain=explain,
+    )
     if len(directories) == 1 and not weights and not remotes:
         results = _of_one(directories[0], settings, asked)
     else:
@@ -119,15 +149,42 @@ def search(
 
         click.echo(as_json(msgspec.to_builtins(answer_of(results, page, first))))
         return int(not results.hits)
-    from larm.cli.results import Style, lines
+    from larm.cli.results import Style, facet_lines, lines
 
     style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
         for line in lines(rank, hit, style, explain):
             click.echo(line)
+    for line in facet_lines(results.facets, style):
+        click.echo(line)
     for sentence in _about(results, page, first):
         say(sentence)
     return int(not results.hits)  # as grep does
+
+
+def _narrowed(only: Sequence[str]) -> Narrowed:
+    from larm.model.facets import Narrowed
+
+    given = {name: value for name, _, value in (each.partition("=") for each in only)}
+    if wrong := [name for name in given if name not in Narrowed.__struct_fields__ or not given[name]]:
+        raise UsageError(f"--only {wrong[0]}: expected {_ONLY}")
+    try:
+        return msgspec.convert(given, Narrowed)
+    except msgspec.ValidationError:
+        raise UsageError(f"--only age={given['age']}: expected day, week, month or year") from None
+
+
+def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: bool) -> int:
+    from larm.search.searcher import IndexSearcher
+    from larm.search.suggesting import merged
+
+    found = merged([IndexSearcher(existing(directory), settings).suggest(typed) for directory in directories])
+    if raw:
+        click.echo(as_json(msgspec.to_builtins(found)))
+    else:
+        for each in found:
+            click.echo(printable(each.query))
+    return int(not found)
 
 
 def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:
@@ -136,7 +193,7 @@ def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:
     from larm.search.searcher import IndexSearcher
 
     searcher = IndexSearcher(directory, settings, own=scorers(settings))
-    results = searcher.search(asked.query, asked.number, asked.page, asked.explain)
+    results = searcher.results(asked)
     missing = shortfall(directory)
     return msgspec.structs.replace(results, notes=(*results.notes, missing)) if missing else results
 

@@ -6,7 +6,7 @@ Used by `larm.search` on one thread. Works while a crawl is writing: `reload` sh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
 from larm.index.anchors import ANCHORS
+from larm.index.completion import titles_with, words_beginning
+from larm.index.facets import count_facets
 from larm.index.failure import IndexFailure
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
@@ -29,6 +31,7 @@ from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
+from larm.model.facets import Facet
 from larm.model.findings import WordStatistics
 
 _MOST_VALUES = 1_000
@@ -113,6 +116,37 @@ class IndexReader:
             return NOTHING
         with self._failure:
             return self._retrieval.retrieve(tree, self._anchors, limit, offset)
+
+    def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
+        """Of what was found, the pages that changed last."""
+        if offset >= self.documents:
+            return found._replace(candidates=[])
+        with self._failure:
+            return self._retrieval.newest(found, limit, offset)
+
+    def facets(self, found: Retrieved, now: float, known: Mapping[str, Iterable[str]]) -> tuple[Facet, ...]:
+        """Of the pages that match, how many are of which site, type, language and age: `larm.index.facets`."""
+        if found.matching is None:
+            return ()
+        self._retrieval.words.context.deadline.check()
+        with self._failure:
+            return count_facets(self._searcher, found.matching, now, known)
+
+    def words_beginning(self, tree: Node | None, beginning: str) -> list[tuple[str, int]]:
+        """Words with that beginning, and how many pages have each of them beside what the tree asks for; most pages first."""
+        self._retrieval.words.context.deadline.check()
+        with self._failure:
+            return words_beginning(self._schema, self._searcher, self._retrieval.compiled(tree), beginning)
+
+    def titles_with(self, tree: Node | None, beginning: str) -> list[str]:
+        """Titles that have a word with that beginning, of pages that have what the tree asks for."""
+        self._retrieval.words.context.deadline.check()
+        with self._failure:
+            return titles_with(self._schema, self._searcher, self._retrieval.compiled(tree), beginning)
+
+    def is_function_word(self, word: str) -> bool:
+        """One such as "the", in a language of the index."""
+        return self._retrieval.words.forms.is_function_word(word)
 
     def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
         """The pages of those candidates that have all words."""

@@ -62,6 +62,8 @@ class Retrieved(NamedTuple):
     """What they match; None: there is nothing that a page could lack."""
     unknown: Sequence[str] = ()
     """Symbols that were asked for and are on no page."""
+    matching: tantivy.Query | None = None
+    """What matches, of which ``total`` is the number; None: nothing does."""
 
 
 NOTHING = Retrieved(0, 0, [], (), {}, {})
@@ -103,7 +105,20 @@ class Retrieval:
         candidates = self._candidates(result.hits)
         if every is None:
             pages = {each.page for each in candidates}
-        return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown)
+        return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown, query)
+
+    def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
+        """The same pages, those that changed last first; only those with all words, if there are such: some word, and that
+        lately, is nothing to begin with. Without scores."""
+        if found.every is not None and found.complete:
+            found = found._replace(total=found.complete, matching=found.every)
+        if found.matching is None:
+            return found
+        self.words.context.deadline.check()
+        result = self._searcher.search(
+            found.matching, limit=max(1, limit), offset=offset, count=False, order_by_field=fields.MODIFIED
+        )
+        return found._replace(candidates=self._candidates([(0.0, address) for _, address in result.hits]))
 
     def _complete(self, every: tantivy.Query) -> tuple[int, Set[int]]:
         """How many pages have all words, and the best of them."""
@@ -130,6 +145,10 @@ class Retrieval:
             typed, conditions = split(each)
             self.words.within(self.words.seek(typed))
             self._compiler.compile(conditions)
+
+    def compiled(self, tree: Node | None) -> tantivy.Query | None:
+        """What has all that the tree asks for; None where it asks for nothing."""
+        return self._compiler.compile(tree)
 
     def pages(self, tree: Node | None, most: int) -> list[int]:
         """Fingerprints of the pages that have all that the tree asks for."""

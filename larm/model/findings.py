@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.hit import Hit
 
 MOST_HITS = 1_000
@@ -42,6 +43,11 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 10
     """Hits on a page."""
     page: int = 1
+    narrowed: Narrowed = Narrowed()
+    """Which pages, beside what the query says."""
+    sort: Sort = "relevance"
+    facets: bool = False
+    """What it could be narrowed down to is wanted, too."""
     explain: bool = False
     """How each score came about is wanted, too."""
     seconds: float | None = None
@@ -69,6 +75,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Of the searcher's own words."""
     notes: tuple[str, ...] = ()
     """Sentences about the query and the answer."""
+    facets: tuple[Facet, ...] = ()
+    """Of all pages that match, if they were asked for."""
     suggestion: str = ""
     """Another spelling that finds more."""
     took: float = 0.0

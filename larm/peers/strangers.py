@@ -6,8 +6,11 @@ of his own answer: only their order counts, and they are at most 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
+from larm.model.facets import DAYS, Facet, FacetValue, Narrowed
 from larm.model.findings import Findings
 from larm.model.hit import Hit
 from larm.search.merging import score_of
@@ -18,6 +21,8 @@ _LONGEST_PASSAGE = 1_000
 _LONGEST_URL = 4_096
 _LONGEST_SENTENCE = 300
 _MOST_SENTENCES = 10
+_MOST_VALUES = 100
+"""Of a facet."""
 _MOST = 1 << 50
 _OPENED = ("http://", "https://")
 
@@ -37,11 +42,23 @@ def findings_of(name: str, part: Findings, most: int, *, trusted: bool) -> Findi
         complete=max(sum(hit.complete for hit in hits), min(part.complete, part.total, _MOST)),
         exact=part.exact,
         by_rank=not trusted,
+        facets=_facets(part.facets) if trusted else (),
         notes=tuple(_line(note, _LONGEST_SENTENCE) for note in part.notes[:_MOST_SENTENCES]) if trusted else (),
         suggestion=_line(part.suggestion, _LONGEST_SENTENCE) if trusted else "",
         took=part.took,
         failure=_line(part.failure, _LONGEST_SENTENCE),
     )
+
+
+def _facets(facets: Sequence[Facet]) -> tuple[Facet, ...]:
+    """Those that there are, with values that can be chosen."""
+    found: dict[str, Facet] = {}
+    for facet in facets:
+        if facet.name in Narrowed.__struct_fields__:
+            values = [each for each in facet.values[:_MOST_VALUES] if facet.name != "age" or each.value in DAYS]
+            kept = tuple(FacetValue(_line(each.value, 200), max(0, min(each.pages, _MOST))) for each in values)
+            found[facet.name] = Facet(facet.name, kept, facet.whole)
+    return tuple(found.values())
 
 
 def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:

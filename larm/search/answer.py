@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from larm.model.facets import Facet
 from larm.search.results import Results
 
 
@@ -42,6 +43,7 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     unanswered: tuple[str, ...]
     suggestion: str | None
+    facets: tuple[Facet, ...] | msgspec.UnsetType = msgspec.UNSET
     hits: tuple[HitAnswer, ...]
 
 
@@ -77,6 +79,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
         notes=results.notes,
         unanswered=results.unanswered,
         suggestion=results.suggestion or None,
+        facets=results.facets or msgspec.UNSET,
         hits=tuple(hits),
     )
 

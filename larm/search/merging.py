@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from larm.model.facets import summed_facets
 from larm.model.findings import MOST_HITS, Asked, Findings
 from larm.model.hit import Hit
 from larm.search.results import Results
@@ -40,7 +41,7 @@ class Merging:
         """Of what has come by now, ``took`` seconds after the question."""
         asked = self._asked
         hits = [self._weighed(part, hit) for part in self._comparable() for hit in part.hits]
-        hits.sort(key=lambda hit: hit.score, reverse=True)
+        hits.sort(key=_by_score if asked.sort == "relevance" else _by_date, reverse=True)
         kept = _distinct(hits)
         first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
         finding = [part for part in self._parts if part.total]
@@ -66,6 +67,7 @@ class Merging:
             complete=complete,
             exact=exact,
             hits=tuple(kept[first : first + asked.number]),
+            facets=summed_facets(facet for part in finding for facet in part.facets),
             notes=tuple(dict.fromkeys(notes)),
             unanswered=tuple(unanswered),
             suggestion=self._suggestion(finding),
@@ -104,6 +106,15 @@ class Merging:
 def score_of(rank: int) -> float:
     """Of a hit by its place in a list, from 0 on."""
     return _RANKS / (_RANKS + rank)
+
+
+def _by_score(hit: Hit) -> float:
+    return hit.score
+
+
+def _by_date(hit: Hit) -> tuple[bool, int]:
+    """Of one index, all hits have all words, or none has."""
+    return hit.complete, hit.modified
 
 
 def _distinct(hits: Sequence[Hit]) -> list[Hit]:

@@ -19,8 +19,9 @@ from larm.config import Search
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.reader import IndexReader, Match
-from larm.index.retrieval import Candidate, Retrieved
+from larm.index.retrieval import NOTHING, Candidate, Retrieved
 from larm.index.tree import Node, loosened, split
+from larm.model.facets import Sort
 from larm.search.own_score import OwnScore
 
 _GRAPH = "graph"
@@ -51,6 +52,8 @@ class Ranking(NamedTuple):
     """For each word of the query the words of the index that it stands for."""
     unknown: Sequence[str] = ()
     """Symbols of the query that are on no page."""
+    found: Retrieved = NOTHING
+    """What the results were chosen from."""
 
 
 class _Weighed(NamedTuple):
@@ -75,28 +78,32 @@ class Ranker:
         self._made = self._graph_made()
         self._graph: GraphReader | None = open_graph(self._directory)
 
-    def rank(self, tree: Node | None, number: int, offset: int = 0, *, explain: bool = False) -> Ranking:
-        """``number`` results after the first ``offset``. Raises StorageError."""
-        found, chosen = self._chosen(tree, number, offset)
+    def rank(
+        self, tree: Node | None, number: int, offset: int = 0, *, sort: Sort = "relevance", explain: bool = False
+    ) -> Ranking:
+        """``number`` results after the first ``offset``; by date they have no scores. Raises StorageError."""
+        found, chosen = self._chosen(tree, number, offset, sort)
         complete = self._reader.having_all(found, [each.candidate for each in chosen])
         results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
         forms = {word: self._reader.forms(word) for word in words}
         patterns = [each.unit.pattern for each in found.units if each.unit.pattern]
         forms |= {re.split(r"[*?]", pattern)[0]: self._reader.like(pattern) for pattern in patterns}  # as snippets take them
-        return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown)
+        return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown, found)
 
     def urls(self, tree: Node | None, number: int) -> list[str]:
         """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
-        return [self._reader.url(each.candidate) for each in self._chosen(tree, number, 0)[1]]
+        return [self._reader.url(each.candidate) for each in self._chosen(tree, number, 0, "relevance")[1]]
 
-    def _chosen(self, tree: Node | None, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
+    def _chosen(self, tree: Node | None, number: int, offset: int, sort: Sort) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
         if not found.total and len(split(tree)[0]) > _FEW_WORDS:
             # a name in quotes is no reason to answer a long question with nothing, when some of its words may be missing anyway
             tree = loosened(tree)
             found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
+        if sort == "date":
+            return self._newest(found, number, offset)
         first = self._weigh(found)
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
@@ -104,6 +111,12 @@ class Ranker:
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
+
+    def _newest(self, found: Retrieved, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
+        """Of pages that say the same, or nearly, the one that changed last."""
+        found = self._reader.newest(found, max(self._settings.candidates, offset + number))
+        weighed = [_Weighed(each, 0.0, {}) for each in found.candidates]
+        return found, (_grouped(weighed) if self._settings.grouped else weighed)[offset : offset + number]
 
     def reload(self) -> None:
         """See the latest commit of the index, and the latest link graph."""

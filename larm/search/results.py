@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from larm.model.facets import Facet
 from larm.model.hit import Hit
 
 
@@ -20,6 +21,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool = True
     """Of several indexes, which may have the same pages, nobody knows more than that there are at least so many."""
     hits: tuple[Hit, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    """What they can be narrowed down to, with numbers of pages, if that was asked for."""
     took: float = 0.0
     """Seconds."""
     notes: tuple[str, ...] = ()

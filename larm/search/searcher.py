@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from math import log
 from pathlib import Path
 
+import msgspec
+
 from larm.config import Search
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
@@ -16,6 +18,7 @@ from larm.index.tree import Info, Node, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.digest import digest
+from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.model.page_record import PageLinks, PageRecord
@@ -23,12 +26,14 @@ from larm.seams import Clock
 from larm.search.advice import advice, missing
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
+from larm.search.narrowing import narrowed
 from larm.search.own_score import OwnScore
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
+from larm.search.query import LONGEST, parse_question
+from larm.search.ranked import Ranker, Ranking
 from larm.search.results import Results, corrected
 from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
+from larm.search.suggesting import Suggestion, suggest
 
 
 class IndexSearcher:
@@ -52,17 +57,29 @@ class IndexSearcher:
         """Pages in the index."""
         return self._reader.documents
 
-    def search(self, words: str, n: int = 10, page: int = 1, explain: bool = False) -> Results:
+    def search(
+        self,
+        words: str,
+        n: int = 10,
+        page: int = 1,
+        explain: bool = False,
+        *,
+        sort: Sort = "relevance",
+        facets: bool = False,
+        narrowed: Narrowed = Narrowed(),  # noqa: B008 - a frozen value
+    ) -> Results:
         """The ``n`` best pages for a query (page 2: the next ``n``), as the index is now. `larm.search.query` has the language.
 
-        Anything may be typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the
-        user's fails.
+        ``sort``: "date" has those first that changed last. ``facets``: count sites, types, languages and ages of what matches;
+        ``narrowed`` takes what they name. Anything may be typed; a text without a single word finds nothing. Raises
+        StorageError; ConfigError if a scorer of the user's fails.
         """
+        asked = Asked(query=words, number=n, page=page, explain=explain, sort=sort, facets=facets, narrowed=narrowed)
+        return self.results(asked)
 
-        def once(text: str) -> Results:
-            return self._results(Asked(query=text, number=n, page=page, explain=explain))
-
-        return corrected(once(words), once)
+    def results(self, asked: Asked) -> Results:
+        """The same, of a question that has all of that."""
+        return corrected(self._results(asked), lambda text: self._results(msgspec.structs.replace(asked, query=text)))
 
     def _results(self, asked: Asked) -> Results:
         found = self.find(asked)
@@ -71,6 +88,7 @@ class IndexSearcher:
             total=found.total,
             complete=found.complete,
             hits=found.hits,
+            facets=found.facets,
             suggestion=found.suggestion,
             notes=found.notes,
             took=found.took,
@@ -91,9 +109,9 @@ class IndexSearcher:
         reader.begin(context)
         question = parse_question(asked.query)
         notes = list(question.notes)
-        tree = self._links.resolve(question.tree, notes)
+        tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall())
         n = min(max(1, asked.number), MOST_HITS)
-        found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), explain=asked.explain)
+        found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), sort=asked.sort, explain=asked.explain)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
         if found.alike:
             notes.append(_left_out(found.alike))
@@ -116,11 +134,23 @@ class IndexSearcher:
             hits=tuple(hits),
             total=found.total,
             complete=found.complete,
+            facets=self._facets(found) if asked.facets else (),
             statistics=WordStatistics(reader.documents, context.seen),
             suggestion=suggestion,
             notes=tuple(dict.fromkeys(notes)),
             took=self._clock.monotonic() - began,
         )
+
+    def suggest(self, typed: str, seconds: float | None = None) -> tuple[Suggestion, ...]:
+        """What somebody may be about to type, best first. Raises StorageError, OutOfTimeError."""
+        self._ranker.reload()
+        self._reader.begin(QueryContext(deadline=Deadline(self._clock, seconds)))
+        return suggest(self._reader, typed[:LONGEST])
+
+    def _facets(self, found: Ranking) -> tuple[Facet, ...]:
+        """Also of sites that few pages of the index are of, where a result is."""
+        hosts = [each.match.url.partition("://")[2].partition("/")[0].partition(":")[0].lower() for each in found.results]
+        return self._reader.facets(found.found, self._clock.wall(), {"site": hosts})
 
     def page(self, url: str) -> PageRecord | None:
         """What the index has of the page with this address; None where it has none. Raises StorageError."""

@@ -49,6 +49,7 @@ class SeveralSearchers:
             total=results.total,
             complete=results.complete,
             exact=results.exact,
+            facets=results.facets,
             notes=results.notes,
             suggestion=results.suggestion,
             took=results.took,

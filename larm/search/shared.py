@@ -15,6 +15,7 @@ from larm.kit.deadline import OutOfTimeError
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.page_record import PageLinks, PageRecord
 from larm.search.searcher import IndexSearcher
+from larm.search.suggesting import Suggestion
 
 
 class SharedSearcher:
@@ -49,6 +50,14 @@ class SharedSearcher:
         except LarmError as error:
             found = Findings(searcher=self.name, exact=False, failure=str(error))
         yield found
+
+    def suggest(self, typed: str, seconds: float | None = None) -> tuple[Suggestion, ...]:
+        """What somebody may be about to type; nothing where it fails or takes longer: nobody has asked yet."""
+        try:
+            with self._one() as searcher:
+                return searcher.suggest(typed, seconds)
+        except (LarmError, OutOfTimeError):
+            return ()
 
     def page(self, url: str) -> PageRecord | None:
         """What the index has of the page with this address. Raises StorageError, UsageError."""

@@ -40,6 +40,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SEARCH, "GET", "/", search_page.home),
     (Kind.SEARCH, "GET", "/search", search_page.search),
+    (Kind.SEARCH, "GET", "/suggest", search_page.suggest),
     (Kind.SEARCH, "GET", "/copy", copy_page.copy),
     (Kind.SEARCH, "GET", "/copy/original", copy_page.original),
     (Kind.SHOW, "GET", "/metrics", small.metrics),

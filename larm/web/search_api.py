@@ -9,12 +9,14 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
+from larm.model.facets import Age, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.page_record import PageLink
 from larm.seams import Searcher
 from larm.search.answer import SearchAnswer, answer_of, moment
 from larm.search.query import LONGEST
 from larm.search.several import SeveralSearchers
+from larm.search.suggesting import Suggestion
 from larm.web.access import Kind
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served
@@ -24,6 +26,8 @@ from larm.web.search_desk import BusyError, SearchDesk
 _LONGEST = 3_600
 """Seconds that somebody may say he has; ours are fewer."""
 T = TypeVar("T")
+_LONGEST_VALUE = 200
+"""Characters of what a search is narrowed down to."""
 
 
 class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
@@ -33,7 +37,26 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     n: Annotated[int, Meta(ge=1, le=100, description="results on a page")] = 10
     page: Annotated[int, Meta(ge=1, le=100, description="which page of them")] = 1
     within: Annotated[tuple[str, ...], Meta(description="names of crawls; without it all are searched")] = ()
+    sort: Annotated[Sort, Meta(description="by date: what changed last comes first")] = "relevance"
+    site: Annotated[str, Meta(max_length=_LONGEST_VALUE, description="only pages of this host")] = ""
+    type: Annotated[str, Meta(max_length=_LONGEST_VALUE, description="only pages of this MIME type")] = ""
+    language: Annotated[str, Meta(max_length=_LONGEST_VALUE, description="only pages in this language (ISO 639-1)")] = ""
+    age: Annotated[Age, Meta(description="only pages that changed within this time")] = ""
+    facets: Annotated[bool, Meta(description="count sites, types, languages and ages of what matches")] = False
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
+
+
+class SuggestQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
+    """Parameters of the question for suggestions."""
+
+    q: Annotated[str, Meta(max_length=LONGEST, description="what was typed so far")]
+    within: Annotated[tuple[str, ...], Meta(description="names of crawls; without it all are asked")] = ()
+
+
+class SuggestAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be meant, best first."""
+
+    suggestions: tuple[Suggestion, ...]
 
 
 class PageQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
@@ -67,7 +90,15 @@ class PageAnswer(msgspec.Struct, frozen=True, kw_only=True):
 async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
     """The pages that have all the words, best first."""
     desk: SearchDesk = request.app.state.desk
-    question = Asked(query=asked.q, number=asked.n, page=asked.page, explain=asked.explain)
+    question = Asked(
+        query=asked.q,
+        number=asked.n,
+        page=asked.page,
+        narrowed=Narrowed(site=asked.site, type=asked.type, language=asked.language, age=asked.age),
+        sort=asked.sort,
+        facets=asked.facets,
+        explain=asked.explain,
+    )
     try:
         results = await desk.search(question, _searchers(request, asked.within))
     except BusyError:
@@ -95,6 +126,12 @@ async def _run(request: Request, function: Callable[[SeveralSearchers], Callable
         return await desk.run(function(searchers), msgspec.structs.replace(asked, explain=False))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None
+
+
+async def suggest(request: Request, asked: SuggestQuestion) -> SuggestAnswer:
+    """Words and titles that somebody may be about to type."""
+    desk: SearchDesk = request.app.state.desk
+    return SuggestAnswer(suggestions=await desk.suggest(asked.q, _served(request, asked.within)))
 
 
 async def page(request: Request, asked: PageQuestion) -> PageAnswer:
@@ -150,5 +187,6 @@ ENDPOINTS = (
     Endpoint("GET", "/search", Kind.SEARCH, SearchQuestion, SearchAnswer, search),
     Endpoint("POST", "/findings", Kind.SEARCH, Asked, Findings, findings),
     Endpoint("POST", "/statistics", Kind.SEARCH, Asked, WordStatistics, statistics),
+    Endpoint("GET", "/suggest", Kind.SEARCH, SuggestQuestion, SuggestAnswer, suggest),
     Endpoint("GET", "/page", Kind.SEARCH, PageQuestion, PageAnswer, page),
 )

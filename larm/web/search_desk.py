@@ -18,10 +18,14 @@ from larm.model.findings import Asked
 from larm.seams import Searcher
 from larm.search.results import Results
 from larm.search.several import SeveralSearchers
+from larm.search.suggesting import Suggestion, merged
+from larm.web.directories import Served
 from larm.web.metrics import Metrics
 
 _LOOKS = 4
 """Pages, copies and the like that are read at a time."""
+_PATIENCE = 0.5
+"""Seconds; by then the next letter is typed."""
 T = TypeVar("T")
 
 
@@ -59,6 +63,14 @@ class SearchDesk:
             return await to_thread.run_sync(function, msgspec.structs.replace(asked, seconds=seconds), limiter=self._searches)
         finally:
             self._waiting -= 1
+
+    async def suggest(self, typed: str, served: Sequence[Served]) -> tuple[Suggestion, ...]:
+        """What somebody may be about to type; nothing where that takes too long."""
+
+        def ask() -> tuple[Suggestion, ...]:
+            return merged([each.searcher.suggest(typed, _PATIENCE / len(served)) for each in served])
+
+        return await self.look(ask)
 
     async def look(self, function: Callable[..., T], *arguments: object) -> T:
         """Run what reads a disk on a thread; few at a time."""

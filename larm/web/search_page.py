@@ -11,16 +11,20 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from larm.model.facets import DAYS, Age, Narrowed, Sort
 from larm.model.findings import Asked
 from larm.model.hit import Hit
 from larm.search.query import LONGEST
 from larm.search.results import Results
+from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.page import message, page
 from larm.web.search_desk import BusyError, SearchDesk
 
 _SHOWN = 10
 _FURTHEST = 100
 """The last page of results."""
+_LONGEST = 200
+"""Characters of what a search is narrowed down to."""
 
 
 class Search(msgspec.Struct, frozen=True):
@@ -30,12 +34,28 @@ class Search(msgspec.Struct, frozen=True):
     page: int
     names: tuple[str, ...]
     """Of directories; empty: all."""
-    explain: bool
+    explain: bool = False
+    sort: Sort = "relevance"
+    site: str = ""
+    type: str = ""
+    language: str = ""
+    age: Age = ""
+
+    @property
+    def narrowed(self) -> Narrowed:
+        """Which pages are wanted beside the query."""
+        return Narrowed(site=self.site, type=self.type, language=self.language, age=self.age)
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """Parameters that stay when other words are typed."""
+        pairs = [(name, getattr(self, name)) for name in FACETS]
+        return [(name, value) for name, value in pairs if value] + [("sort", "date")] * (self.sort == "date")
 
     def address(self, **other: Any) -> str:
         """Of the same search with other parameters."""
         new = msgspec.structs.replace(self, **other)
-        pairs = [("q", new.query)] + [("in", name) for name in new.names]
+        pairs = [("q", new.query)] + [("in", name) for name in new.names] + new.kept
         pairs += [("page", str(new.page))] * (new.page > 1) + [("explain", "1")] * new.explain
         return "/search?" + urlencode(pairs, errors="replace")
 
@@ -46,12 +66,22 @@ def _read(request: Request) -> Search:
     number = given.get("page", "1")
     at = int(number) if number.isascii() and number.isdecimal() and len(number) < 6 else 1
     names = tuple(dict.fromkeys(given.getlist("in")))
-    return Search(given.get("q", "").strip(), min(max(1, at), _FURTHEST), names, given.get("explain") == "1")
+    return Search(
+        given.get("q", "").strip(),
+        min(max(1, at), _FURTHEST),
+        names,
+        explain=given.get("explain") == "1",
+        sort="date" if given.get("sort") == "date" else "relevance",
+        site=given.get("site", "")[:_LONGEST],
+        type=given.get("type", "")[:_LONGEST],
+        language=given.get("language", "")[:_LONGEST],
+        age=next((age for age in DAYS if age == given.get("age")), ""),
+    )
 
 
 async def home(request: Request) -> Response:
     """A field to type into."""
-    return page(request, "search.html", search=Search("", 1, (), False), served=_names(request), results=None)
+    return page(request, "search.html", search=Search("", 1, ()), served=_names(request), results=None)
 
 
 async def search(request: Request) -> Response:
@@ -67,7 +97,7 @@ async def search(request: Request) -> Response:
         return message(request, 404, "Nothing is searched", "There is no crawl of that name here; larm serve DIR serves one.")
     desk: SearchDesk = request.app.state.desk
     try:
-        results = await desk.search(Asked(query=asked.query, number=_SHOWN, page=asked.page, explain=asked.explain), searchers)
+        results = await desk.search(_question(asked), searchers)
     except BusyError:
         response = message(request, 503, "Too many searches at a time", "Please try again in some seconds.")
         response.headers["retry-after"] = "2"
@@ -83,8 +113,33 @@ async def search(request: Request) -> Response:
         served=_names(request),
         results=results,
         first=first,
+        facets=facet_rows(asked, results),
         rows=[_row(rank, hit, asked, alone if alone in here else "", here) for rank, hit in enumerate(results.hits, first)],
         pages=_pages(asked, results),
+    )
+
+
+async def suggest(request: Request) -> Response:
+    """What somebody may be about to type, as browsers ask for it (OpenSearch suggestions)."""
+    asked = _read(request)
+    directories = request.app.state.directories
+    served = directories.named(asked.names) if asked.names else directories.all()
+    desk: SearchDesk = request.app.state.desk
+    typed = request.query_params.get("q", "")[:LONGEST]
+    found = await desk.suggest(typed, served) if served else ()
+    answer = msgspec.json.encode((typed.encode("utf-8", "replace").decode(), [each.query for each in found]))
+    return Response(answer, media_type="application/x-suggestions+json")
+
+
+def _question(asked: Search) -> Asked:
+    return Asked(
+        query=asked.query,
+        number=_SHOWN,
+        page=asked.page,
+        narrowed=asked.narrowed,
+        sort=asked.sort,
+        facets=True,
+        explain=asked.explain,
     )
 
 

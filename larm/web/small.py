@@ -19,6 +19,7 @@ _OPENSEARCH = """<?xml version="1.0" encoding="UTF-8"?>
   <Description>Search what larm has crawled</Description>
   <InputEncoding>UTF-8</InputEncoding>
   <Url type="text/html" template="{base}search?q={{searchTerms}}&amp;page={{startPage?}}"/>
+  <Url type="application/x-suggestions+json" template="{base}suggest?q={{searchTerms}}"/>
   <Url type="application/json" template="{base}api/v1/search?q={{searchTerms}}&amp;page={{startPage?}}"/>
   <Url type="application/opensearchdescription+xml" rel="self" template="{base}opensearch.xml"/>
 </OpenSearchDescription>

@@ -15,8 +15,11 @@ from larm.config import IndexStorage as IndexSettings
 from larm.config import Search
 from larm.errors import StorageError
 from larm.kit.units import ByteSize
+from larm.model.facets import Facet, FacetValue, Narrowed
+from larm.model.findings import Asked
 from larm.model.hit import Hit
 from larm.search.results import Results
+from larm.search.suggesting import Suggestion
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.testing.clock import FakeClock
@@ -44,7 +47,8 @@ class FakeSearcher:
     """Stands in for `larm.search.searcher.IndexSearcher`."""
 
     asked: tuple[Any, ...] = ()
-    results = Results(query="tide causeway", total=12, complete=12, hits=HITS, took=0.0123)
+    question: Asked | None = None
+    answer = Results(query="tide causeway", total=12, complete=12, hits=HITS, took=0.0123)
     failure: Exception | None = None
 
     settings = Search()
@@ -53,11 +57,15 @@ class FakeSearcher:
         self.directory = directory
         type(self).settings = settings
 
-    def search(self, words: str, n: int = 10, page: int = 1, explain: bool = False) -> Results:
+    def results(self, asked: Asked) -> Results:
         if self.failure:
             raise self.failure
-        type(self).asked = (self.directory, words, n, page, explain)
-        return self.results
+        type(self).asked = (self.directory, asked.query, asked.number, asked.page, asked.explain)
+        type(self).question = asked
+        return self.answer
+
+    def suggest(self, typed: str) -> tuple[Suggestion, ...]:
+        return (Suggestion(typed + "e", 3), Suggestion("The\x1b tide")) if typed == "tid" else ()
 
 
 @pytest.fixture
@@ -90,7 +98,7 @@ def test_title_address_and_snippet_without_escape_sequences(larm: Larm, searcher
     ],
 )
 def test_types_have_the_names_that_people_use(larm: Larm, searcher: type[FakeSearcher], mime: str, shown: str) -> None:
-    searcher.results = Results(query="x", total=1, complete=1, hits=(Hit(title="T", url="http://b.org/", mime=mime),), took=0.0)
+    searcher.answer = Results(query="x", total=1, complete=1, hits=(Hit(title="T", url="http://b.org/", mime=mime),), took=0.0)
     assert larm("search", "x").out == f"1. T\n   http://b.org/   {shown}\n\n"
 
 
@@ -127,7 +135,7 @@ def test_lines_fit_the_terminal(larm: Larm, searcher: type[FakeSearcher], monkey
     monkeypatch.setenv("NO_COLOR", "1")
     parts = (("word " * 9, False), ("tide", True), (" 漢字" * 30, False))
     hit = Hit(title="T " * 30, url="http://a.org/" + "x" * 50, parts=parts, language="ja", modified=1)
-    searcher.results = Results(query="", total=1, complete=1, hits=(hit,))
+    searcher.answer = Results(query="", total=1, complete=1, hits=(hit,))
     lines = larm("search", "x").out.splitlines()
     assert lines[2:4] == ["   " + hit.url, "   1970-01-01 · ja"]
     assert [line for line in lines if columns(line) > 40] == ["   " + hit.url]
@@ -180,7 +188,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
 
 
 def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeSearcher]) -> None:
-    searcher.results = Results(
+    searcher.answer = Results(
         query="tide", total=1, complete=1, hits=(Hit(title="T", url="http://a.org/", score=1.5, explanation=EXPLANATION),)
     )
     said = larm("search", "tide", "--explain")
@@ -192,18 +200,18 @@ def test_explain_shows_the_factors_of_the_score(larm: Larm, searcher: type[FakeS
 
 def test_nothing_found_is_exit_status_1_as_with_grep(larm: Larm, searcher: type[FakeSearcher]) -> None:
     """And what to do then."""
-    searcher.results = Results(query="x y", total=0)
+    searcher.answer = Results(query="x y", total=0)
     said = larm("search", "x", "y")
     assert (said.status, said.out) == (1, "")
     assert said.err.splitlines()[0] == "larm: nothing found for x y"
     assert len(said.err.splitlines()) == 2
-    searcher.results = Results(query="x y", total=0, suggestion="z\x1b[1m", notes=("site: without a host was ignored",))
+    searcher.answer = Results(query="x y", total=0, suggestion="z\x1b[1m", notes=("site: without a host was ignored",))
     assert larm("search", "x", "y").err.splitlines() == [
         "larm: nothing found for x y",
         "larm: site: without a host was ignored",
         "larm: did you mean: z [1m",
     ]
-    searcher.results = Results(query="x", total=7)
+    searcher.answer = Results(query="x", total=7)
     assert larm("search", "x", "--page", "9") == (1, "", "larm: 7 pages found, none of them on page 9\n")
 
 
@@ -241,11 +249,11 @@ def test_an_option_without_its_value(larm: Larm, searcher: type[FakeSearcher]) -
 def test_pages_with_some_of_the_words(larm: Larm, searcher: type[FakeSearcher]) -> None:
     """It says which they are, and how many have all."""
     hits = [Hit(title=title, url=f"http://{title}.org/", complete=title < "C") for title in "ABCD"]
-    searcher.results = Results(query="x y", total=9, complete=2, hits=tuple(hits))
+    searcher.answer = Results(query="x y", total=9, complete=2, hits=tuple(hits))
     said = larm("search", "x", "y")
     assert said.err == "larm: 1 to 4 of 9 pages, 2 of them with all the words, 0.000 s; --page 2 has more\n"
     assert "   http://B.org/\n\n3. C\n   http://C.org/   not all of the words\n" in said.out
-    searcher.results = Results(query="x y", total=2, hits=tuple(hits[2:]))
+    searcher.answer = Results(query="x y", total=2, hits=tuple(hits[2:]))
     said = larm("search", "x", "y")
     assert "none of them with all the words" in said.err
 
@@ -316,3 +324,32 @@ def test_more_results_than_a_page_can_have_are_refused(larm: Larm, searcher: typ
     """Or the second page would begin after them."""
     said = larm("search", "x", "-n", "1001")
     assert (said.status, "1<=x<=1000" in said.err) == (2, True)
+
+
+def test_facets_and_what_is_narrowed_down(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    sites = Facet("site", tuple(FacetValue(f"{letter}.org", 2_000) for letter in "abcdefghij"))
+    facets = (sites, Facet("type"), Facet("language", (FacetValue("en\x1b[1m", 1),), whole=False))
+    searcher.answer = Results(query="x", total=1, complete=1, hits=HITS[1:], facets=facets)
+    said = larm("search", "x", "--facets", "--only", "site=a.org", "--only", "age=week", "--sort", "date")
+    assert said.out.splitlines()[-2:] == [
+        "   site: " + "".join(f"{letter}.org (2,000), " for letter in "abcdefgh") + "...",
+        "   language: en [1m (1), ...",
+    ]
+    assert searcher.question == Asked(query="x", facets=True, sort="date", narrowed=Narrowed(site="a.org", age="week"))
+
+
+@pytest.mark.parametrize("only", ["place=a.org", "site", "site=", "=a.org", "age=decade"])
+def test_what_nothing_can_be_narrowed_down_to(larm: Larm, searcher: type[FakeSearcher], only: str) -> None:
+    said = larm("search", "x", "--only", only)
+    assert said.status == 2
+    assert said.err.startswith("larm: --only")
+    assert "week" in said.err
+    assert searcher.question is None
+
+
+def test_suggestions(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    """For a shell's completion, say; nothing is searched for."""
+    assert larm("search", "tid", "--suggest").out == "tide\nThe tide\n"
+    assert json.loads(larm("search", "tid", "--suggest", "--json").out)[0] == {"query": "tide", "pages": 3}
+    assert larm("search", "zzz", "--suggest").status == 1
+    assert searcher.question is None

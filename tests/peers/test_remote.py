@@ -13,6 +13,7 @@ from larm.building.searching import several
 from larm.cli import run
 from larm.config import Search
 from larm.errors import UsageError
+from larm.model.facets import Facet, FacetValue, Narrowed
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.http_client import HttpClient
@@ -43,6 +44,28 @@ def test_an_index_far_away_counts_as_one_here(two: list[Path], there: Served, ht
     assert {hit.source for hit in both.hits} == {str(two[0]), remote.name}
     weighed = several(two[:1], Search(), (1.0, 3.0), [remote]).results(asked)
     assert weighed.hits[0].source == remote.name
+
+
+def test_facets_and_the_order_by_date_are_those_of_all(two: list[Path], there: Served, http: HttpClient) -> None:
+    both = several(two[:1], Search(), (), [RemoteSearcher(there.address, http)])
+    here = several(two, Search())
+    for asked in (Asked(query="causeway carts", facets=True), Asked(query="causeway", facets=True, sort="date")):
+        assert both.results(asked).facets == here.results(asked).facets != ()
+    narrowed = Asked(query="causeway carts", narrowed=Narrowed(site="b.org"))
+    assert ranked(both.results(narrowed)) == ranked(here.results(narrowed)) != []
+
+
+def test_facets_of_others_are_bounded() -> None:
+    """Names and values that there are; numbers that can be."""
+    ages = Facet("age", (FacetValue("decade", 1), FacetValue("day", -1), FacetValue("week", 1 << 60)))
+    sites = Facet("site", tuple(FacetValue(f"{n}\x1b.org" + "x" * 999, n) for n in range(1, 999)))
+    part = Findings(searcher="x", facets=(ages, sites, Facet("weather", (FacetValue("fine", 1),))))
+    found = {facet.name: facet.values for facet in findings_of("n", part, 10, trusted=True).facets}
+    assert found.keys() == {"age", "site"}
+    assert [(each.value, each.pages) for each in found["age"]] == [("day", 0), ("week", 1 << 50)]
+    assert len(found["site"]) == 100
+    assert all(len(each.value) <= 200 and each.value.isprintable() for each in found["site"])
+    assert findings_of("n", part, 10, trusted=False).facets == (), "nobody knows whether they are true"
 
 
 def test_one_remote_alone_has_pages(two: list[Path], http: HttpClient, tmp_path: Path) -> None:

@@ -50,11 +50,35 @@ def test_the_description_is_made_of_what_is_answered(server: Served) -> None:
             assert operation["summary"], path
             assert server.client.request(method, path).status_code in {200, 400, 401}, path
     parameters = {each["name"]: each for each in described["paths"]["/api/v1/search"]["get"]["parameters"]}
-    assert list(parameters) == ["q", "n", "page", "in", "explain"]
+    assert list(parameters) == [
+        *("q", "n", "page", "in", "sort", "site", "type", "language", "age", "facets", "explain"),
+    ]
     assert parameters["q"]["required"]
     assert parameters["n"]["schema"]["maximum"] == 100
     answered = described["components"]["schemas"]["SearchAnswer"]
     assert set(answered["required"]) == set(server.get("/api/v1/search", params={"q": "tide"}).json())
+
+
+def test_facets_and_suggestions(server: Served) -> None:
+    """As `larm search` has them; what is no value of theirs is refused."""
+    answer = server.get("/api/v1/search", params={"q": "tide", "facets": "true", "in": ["harbour", "library"]}).json()
+    types = next(facet for facet in answer["facets"] if facet["name"] == "type")
+    assert types["whole"]
+    assert [each["value"] for each in types["values"]] == ["text/html"]
+    assert types["values"][0]["pages"] == 2
+    assert "facets" not in server.get("/api/v1/search", params={"q": "tide"}).json()
+    for narrowed, total in (({"type": "text/html"}, 1), ({"type": "text/plain"}, 0), ({"site": "a.localhost"}, 1)):
+        assert server.get("/api/v1/search", params={"q": "shelf", **narrowed}).json()["total"] == total
+    for wrong in ({"age": "decade"}, {"sort": "size"}, {"site": "x" * 300}):
+        assert server.get("/api/v1/search", params={"q": "tide", **wrong}).status_code == 400
+    found = server.get("/api/v1/suggest", params={"q": "caus"}).json()["suggestions"]
+    assert found[0]["query"] == "causeway"
+    assert found[0]["pages"] > 1
+    answer = server.get("/suggest", params={"q": "caus", "in": "library"})
+    assert answer.headers["content-type"] == "application/x-suggestions+json"
+    assert answer.json() == ["caus", ["causeway"]]
+    assert server.get("/suggest", params={"q": "caus", "in": "nowhere"}).json() == ["caus", []]
+    assert server.get("/suggest").json() == ["", []]
 
 
 def test_metrics_are_read_by_prometheus(server: Served) -> None:

@@ -32,7 +32,7 @@ def page(browser: Browser, server: Served) -> Iterator[Page]:
 
 def test_search_a_page_a_copy(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("searchbox").fill("cart")
+    page.get_by_role("combobox").fill("cart")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_role("status")).to_contain_text("1 to 10 of 25 pages")
     page.get_by_role("link", name="Page 3").click()
@@ -48,7 +48,7 @@ def test_search_a_page_a_copy(page: Page) -> None:
 def test_one_of_two_crawls(page: Page) -> None:
     page.goto("/")
     page.get_by_label("library").check()
-    page.get_by_role("searchbox").fill("tide")
+    page.get_by_role("combobox").fill("tide")
     page.keyboard.press("Enter")
     expect(page.get_by_role("listitem")).to_have_count(1)
     expect(page.get_by_label("library")).to_be_checked()
@@ -61,7 +61,7 @@ def test_with_the_keyboard_alone(page: Page) -> None:
     expect(page.get_by_text("Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("tide tables")
     page.keyboard.press("Enter")
     expect(page).to_have_title("tide tables – larm")
@@ -70,6 +70,38 @@ def test_with_the_keyboard_alone(page: Page) -> None:
         if page.evaluate("document.activeElement.textContent") == "Tide tables":
             break
     expect(page.get_by_role("link", name="Tide tables", exact=True)).to_be_focused()
+
+
+def test_suggestions_while_typing(page: Page) -> None:
+    """Those of the crawls that are ticked, shown by the browser in a list of the field; nothing is found for nonsense."""
+    page.goto("/search?q=tide&in=library")
+    page.get_by_role("combobox").fill("")
+    page.keyboard.type("caus")
+    expect(page.locator("#suggestions option")).to_have_count(1)
+    assert page.locator("#suggestions option").first.get_attribute("value") == "causeway"
+    page.keyboard.type("zzz")
+    expect(page.locator("#suggestions option")).to_have_count(0)
+
+
+def test_narrowed_down_by_keyboard_without_scripts(browser: Browser, start: Start, tmp_path: Path) -> None:
+    """To one of two languages, then by date, and back; other words keep what was chosen."""
+    text = "The ferry to the island leaves in the morning and comes back at night, when the tide is high. " * 3
+    german = "Die Ferry, also die Fähre zur Insel, fährt am Morgen ab und kommt am Abend bei Flut zurück. " * 3
+    (tmp_path / "mixed").mkdir()
+    crawled(tmp_path / "mixed", {"/": ("Ferry", text), "/de": ("Fähre", german)})
+    served = start(tmp_path / "mixed")
+    with browser.new_context(base_url=served.address, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/search?q=ferry")
+        page.get_by_role("link", name="de", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=2)).to_have_text(["Fähre"])
+        page.get_by_role("link", name="date", exact=True).click()
+        page.get_by_role("searchbox").fill("insel")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{served.address}/search?q=insel&language=de&sort=date")
+        page.get_by_role("link", name="any Language").click()
+        expect(page).to_have_url(f"{served.address}/search?q=insel&sort=date")
 
 
 def test_without_scripts(browser: Browser, server: Served) -> None:
@@ -91,7 +123,14 @@ def test_axe_finds_nothing_and_nothing_runs_out_of_the_window(
         page = context.new_page()
         url = server.get("/api/v1/search", params={"q": "tide"}).json()["hits"][0]["url"]
         copy = "/copy?" + urlencode({"in": "harbour", "url": url})
-        for path in ("/search?q=cart&explain=1&page=2", copy, "/", "/search?q=zzzz", "/login"):
+        for path in (
+            "/search?q=cart&explain=1&page=2",
+            "/search?q=tide&language=en&sort=date",
+            copy,
+            "/",
+            "/search?q=zzzz",
+            "/login",
+        ):
             page.goto(path)
             found = Axe().run(page).response["violations"]
             assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], path

@@ -168,3 +168,37 @@ def test_too_many_searches_are_told_to_come_again(start: Start, harbour: Path) -
     served = start(harbour, settings=Serve(searches=1, waiting=0))
     desk_busy = [served.get("/search", params={"q": "tide"}).status_code for _ in range(3)]
     assert desk_busy == [200, 200, 200], "one after the other there is room"
+
+
+@pytest.fixture(scope="module")
+def mixed(start: Start, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """Two languages, so that there is a facet."""
+    directory = tmp_path_factory.mktemp("mixed")
+    english = ("Ferry", "The ferry to the island leaves in the morning and comes back at night, when the tide is high. " * 3)
+    german = ("Fähre", "Die Ferry, also die Fähre zur Insel, fährt am Morgen ab und kommt am Abend bei Flut zurück. " * 3)
+    crawled(directory, {"/": english, "/de": german, "/tide": ("Tide", "The tide and nothing else, all day long.")})
+    return start(directory)
+
+
+def test_facets_narrow_down_and_say_so(mixed: Served) -> None:
+    answer = mixed.get("/search", params={"q": "ferry tide"}).text
+    assert 'href="/search?q=ferry+tide&amp;language=de"' in answer
+    assert "Site:" not in answer, "all are of one site"
+    answer = mixed.get("/search", params={"q": "ferry tide", "language": "de"}).text
+    assert titles(answer) == ["Fähre"]
+    assert "<b>de</b>" in answer
+    assert '<a href="/search?q=ferry+tide">any' in answer
+    assert '<input type="hidden" name="language" value="de">' in answer
+    answer = mixed.get("/search", params={"q": "ferry", "site": "elsewhere.org", "age": "decade"}).text
+    assert "Nothing found" in answer
+    assert "<b>elsewhere.org</b>" in answer
+    assert titles(mixed.get("/search", params={"q": "ferry", "age": "decade"}).text), "no age is any age"
+    assert HOSTILE not in mixed.get("/search", params={"q": "ferry", "site": HOSTILE}).text
+
+
+def test_sorted_by_date(mixed: Served) -> None:
+    assert 'href="/search?q=ferry&amp;sort=date">date' in mixed.get("/search", params={"q": "ferry"}).text
+    answer = mixed.get("/search", params={"q": "ferry", "sort": "date"}).text
+    assert "<b>date</b>" in answer
+    assert '<input type="hidden" name="sort" value="date">' in answer
+    assert 'href="/search?q=ferry">relevance' in answer

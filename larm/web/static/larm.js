@@ -1,5 +1,6 @@
 "use strict";
-// Everything works without this file. With it "/" goes to the field, and figures of a crawl change by themselves.
+// Everything works without this file. With it "/" goes to the field, which suggests words, and figures of a crawl change by
+// themselves.
 document.addEventListener("keydown", (event) => {
   const field = document.getElementById("q");
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !field) return;
@@ -8,6 +9,29 @@ document.addEventListener("keydown", (event) => {
   field.focus();
   field.select();
 });
+
+const typed = document.getElementById("q");
+const suggestions = document.getElementById("suggestions");
+if (typed && suggestions) {
+  let timer = 0;
+  let asking = new AbortController();
+  typed.setAttribute("list", "suggestions");
+  typed.addEventListener("input", () => {
+    clearTimeout(timer);
+    asking.abort();
+    timer = setTimeout(async () => {
+      asking = new AbortController();
+      try {
+        const asked = new URLSearchParams(new FormData(typed.form));
+        const answer = await fetch(`/suggest?${asked}`, { signal: asking.signal });
+        const [, found] = answer.ok ? await answer.json() : ["", []];
+        suggestions.replaceChildren(...found.map((words) => Object.assign(document.createElement("option"), { value: words })));
+      } catch (error) {
+        if (error.name !== "AbortError") suggestions.replaceChildren();
+      }
+    }, 120);
+  });
+}
 
 const live = document.querySelector("[data-events]");
 if (live) {
