@@ -62,7 +62,7 @@ class Forms:
 
     def _find(self, word: str) -> tuple[Form, ...]:
         itself = Form(word, int(self._searcher.doc_freq(self._field, word)))
-        if len(word) < _SHORTEST or not _is_letters(word) or is_unspaced(word):
+        if not can_have_forms(word):
             return (itself,)
         found: dict[str, int] = {}
         for stemmer in self._stemmers:
@@ -89,6 +89,11 @@ class Forms:
                 for pair, stem in self._stemmed(stemmer, letter, _DICTIONARY):
                     found.setdefault(stem, []).append(pair)
         return found
+
+
+def can_have_forms(word: str) -> bool:
+    """Others stand for themselves alone."""
+    return len(word) >= _SHORTEST and _is_letters(word) and not is_unspaced(word)
 
 
 def _is_letters(word: str) -> bool:

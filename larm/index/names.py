@@ -34,6 +34,11 @@ class Anchors:
         self._languages: Sequence[str] = ()
         self._forms: Forms | None = None
 
+    def words(self) -> set[str]:
+        """Of all texts of links."""
+        with self._failure:
+            return {word for word, _ in self._searcher.terms_with_prefix(TEXT, "")}
+
     def find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
         """Fingerprints of the pages that are called by the units; for each unit the text counts that says least beside it.
 

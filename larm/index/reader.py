@@ -207,6 +207,13 @@ class IndexReader:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
 
+    def all_words(self) -> set[str]:
+        """Of all pages, and of what they are called in links."""
+        names = (fields.TITLE, fields.HEADINGS, fields.URL_WORDS, fields.DESCRIPTION, fields.MAIN, fields.SIGNS, fields.OTHER)
+        with self._failure:
+            found = {word for name in names for word, _ in self._searcher.terms_with_prefix(name, "")}
+        return found | (self._anchors.words() if self._anchors is not None else set())
+
     def values(self, name: str) -> list[tuple[str, int]]:
         """Of a meta word such as ``lang`` the values, with their numbers of pages, commonest first."""
         with self._failure:

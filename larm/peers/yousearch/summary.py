@@ -1,0 +1,144 @@
+"""Summary: which words a peer has, in three bit vectors (YOUS-1, 2, 13, 14). Pure.
+
+Vector j gets a bit for each word, so a registrar may keep each vector elsewhere. A word that is there is always found; one that
+is not is found by accident, the oftener the fuller the vectors are. Beside the words of an index it has their stems, marked by
+the language, as a search finds all forms of a word. A peer with many words has several summaries, each for a part of the words,
+so that none is too full.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from hashlib import md5
+
+import msgspec
+
+from larm.index.forms import can_have_forms
+from larm.index.stems import LANGUAGES, Stemmer
+
+_MOST_IN_ONE = 20_000
+"""Words and stems of a partition: a quarter of the bits are set then, and one absent word in 55 is found by accident."""
+_MOST_PARTITIONS = 64
+"""1.3 million words and stems. Beyond that they get fuller."""
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """Of all summaries of a group; vectors of different ones mean different things, and are never mixed (YOUS-37)."""
+
+    length: int = 65_536
+    """Bits of a vector; a power of two, at most as many."""
+    filters: int = 3
+    """Vectors."""
+
+    def __post_init__(self) -> None:
+        if not (1_024 <= self.length <= 65_536 and self.length & (self.length - 1) == 0 and 1 <= self.filters <= 7):
+            raise ValueError("a vector has 1,024 to 65,536 bits, a power of two; there are one to seven of them")
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Of one peer."""
+
+    parameters: Parameters
+    languages: tuple[str, ...]
+    """Those whose stems are in it, for every word of letters."""
+    partitions: tuple[tuple[bytes, ...], ...]
+    """Of each part of the words, its vectors."""
+
+
+def positions(term: str, parameters: Parameters) -> tuple[int, ...]:
+    """Its bit in each vector (YOUS-2)."""
+    digest = _digest(term)
+    return tuple(int.from_bytes(digest[2 * j : 2 * j + 2]) % parameters.length for j in range(parameters.filters))
+
+
+def partition(term: str, partitions: int) -> int:
+    """The part of a summary that it belongs to."""
+    return int.from_bytes(_digest(term)[14:16]) % partitions
+
+
+def _digest(term: str) -> bytes:
+    return md5(term.lower().encode("utf-8", "replace"), usedforsecurity=False).digest()
+
+
+def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Parameters) -> Summary:
+    """Of all the words of a peer, in the languages of its pages."""
+    plain = set(words)
+    known = sorted({language for language in languages if language in LANGUAGES})
+    keys = set(plain)
+    formed = [word for word in plain if can_have_forms(word)]
+    for language in known:
+        keys.update(marked(language, stem) for stem in Stemmer(language).stems(formed))
+    count = min(_MOST_PARTITIONS, max(1, -(-len(keys) // _MOST_IN_ONE)))
+    vectors = [[bytearray(parameters.length // 8) for _ in range(parameters.filters)] for _ in range(count)]
+    for key in keys:
+        for vector, at in zip(vectors[partition(key, count)], positions(key, parameters), strict=True):
+            vector[at >> 3] |= 1 << (at & 7)
+    return Summary(parameters, tuple(known), tuple(tuple(bytes(vector) for vector in each) for each in vectors))
+
+
+def marked(language: str, stem: str) -> str:
+    """What stands for a stem; no word has a colon."""
+    return f"{language}:{stem}"
+
+
+def has(summary: Summary, term: str) -> bool:
+    """Of one word or marked stem; True also by accident."""
+    vectors = summary.partitions[partition(term, len(summary.partitions))]
+    return all(v[at >> 3] >> (at & 7) & 1 for v, at in zip(vectors, positions(term, summary.parameters), strict=True))
+
+
+# -- on the wire
+
+
+class WireSummary(msgspec.Struct, frozen=True):
+    """A summary, or the bits of one that differ from the one before."""
+
+    parameters: Parameters
+    languages: tuple[str, ...]
+    partitions: int
+    data: bytes
+    """zlib; all vectors of the first partition, then of the next one. Of changes: bits that are 1 where they differ."""
+    changes: bool = False
+
+
+def to_wire(summary: Summary, before: Summary | None = None) -> WireSummary:
+    """Changed bits where there was a summary of the same kind ``before``, and they are shorter."""
+    data = _joined(summary)
+    whole = WireSummary(summary.parameters, summary.languages, len(summary.partitions), zlib.compress(data, 6))
+    if before is None or not _alike(before, summary):
+        return whole
+    differing = int.from_bytes(data) ^ int.from_bytes(_joined(before))
+    changed = zlib.compress(differing.to_bytes(len(data)), 6)
+    return msgspec.structs.replace(whole, data=changed, changes=True) if len(changed) < len(whole.data) else whole
+
+
+def from_wire(wire: WireSummary, before: Summary | None = None) -> Summary | None:
+    """None for what is none, or is meant for another one than ``before``."""
+    one = wire.parameters.length // 8
+    size = wire.partitions * wire.parameters.filters * one
+    if not 1 <= wire.partitions <= _MOST_PARTITIONS or len(wire.languages) > len(LANGUAGES):
+        return None
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(wire.data, size + 1)
+    except zlib.error:
+        return None
+    if len(data) != size:
+        return None
+    if wire.changes:
+        if before is None or (before.parameters, len(before.partitions)) != (wire.parameters, wire.partitions):
+            return None
+        data = (int.from_bytes(data) ^ int.from_bytes(_joined(before))).to_bytes(size)
+    vectors = [data[at : at + one] for at in range(0, size, one)]
+    filters = wire.parameters.filters
+    parts = tuple(tuple(vectors[at : at + filters]) for at in range(0, len(vectors), filters))
+    return Summary(wire.parameters, wire.languages, parts)
+
+
+def _joined(summary: Summary) -> bytes:
+    return b"".join(vector for vectors in summary.partitions for vector in vectors)
+
+
+def _alike(one: Summary, other: Summary) -> bool:
+    return (one.parameters, len(one.partitions)) == (other.parameters, len(other.partitions))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import random
+import zlib
+
+import msgspec
+import pytest
+
+from larm.peers.yousearch.bit_table import BitTable
+from larm.peers.yousearch.summary import (
+    Parameters,
+    Summary,
+    from_wire,
+    has,
+    marked,
+    partition,
+    positions,
+    summary_of,
+    to_wire,
+)
+
+USUAL = Parameters()
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        ("pdf", (17265, 30138, 16785)),
+        ("youserv", (48254, 9425, 50282)),
+        ("bloom", (16717, 18914, 36495)),
+        ("printer", (43317, 36684, 57383)),
+        ("hello", (23873, 16426, 48203)),
+        ("Hello", (23873, 16426, 48203)),
+    ],
+)
+def test_positions_are_three_numbers_of_the_md5(term: str, expected: tuple[int, ...]) -> None:
+    assert positions(term, USUAL) == expected
+
+
+@pytest.mark.parametrize(
+    ("terms", "fill", "accidents"),
+    [(1_000, 0.0151, 3e-6), (5_000, 0.0735, 4e-4), (20_000, 0.2630, 0.0182)],
+)
+def test_vectors_are_as_full_as_the_formula_says(terms: int, fill: float, accidents: float) -> None:
+    summary = summary_of((f"w{n}" for n in range(terms)), (), USUAL)
+    assert [len(vectors) for vectors in summary.partitions] == [3]
+    for vector in summary.partitions[0]:
+        assert len(vector) == 8_192
+        assert sum(byte.bit_count() for byte in vector) / 65_536 == pytest.approx(fill, rel=0.03)
+    found = sum(has(summary, f"absent{n}") for n in range(20_000))
+    assert found / 20_000 == pytest.approx(accidents, rel=0.2, abs=2e-4)
+
+
+def test_one_summary_of_very_many_words_is_as_full_as_the_formula_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.peers.yousearch.summary._MOST_IN_ONE", 72_000)
+    for terms, fill in ((50_000, 0.5337), (72_000, 0.6667)):
+        summary = summary_of((f"w{n}" for n in range(terms)), (), USUAL)
+        assert sum(byte.bit_count() for byte in summary.partitions[0][0]) / 65_536 == pytest.approx(fill, rel=0.01)
+
+
+def test_many_words_are_parted_and_all_are_there() -> None:
+    words = [f"w{n}" for n in range(50_000)]
+    summary = summary_of(words, (), USUAL)
+    assert len(summary.partitions) == 3
+    assert all(has(summary, word) for word in words)
+    assert sum(has(summary, f"absent{n}") for n in range(5_000)) / 5_000 < 0.025
+    assert {partition(word, 3) for word in words} == {0, 1, 2}
+
+
+def test_stems_are_marked_by_their_language() -> None:
+    summary = summary_of(["crawlers", "häuser", "c2", "ab"], ["en", "de", "xx"], USUAL)
+    assert summary.languages == ("de", "en")
+    assert has(summary, "crawlers")
+    assert has(summary, marked("en", "crawler"))
+    assert has(summary, marked("de", "haus"))
+    assert not has(summary, "crawler")
+    assert not has(summary, marked("en", "c2")), "it has no forms"
+
+
+def test_a_summary_goes_over_the_wire_whole_or_as_changes() -> None:
+    first = summary_of([f"w{n}" for n in range(15_000)], ["en"], USUAL)
+    second = summary_of([f"w{n}" for n in range(30, 15_050)], ["en"], USUAL)
+    whole, changed = to_wire(first), to_wire(second, first)
+    assert from_wire(whole) == first
+    assert (whole.changes, changed.changes) == (False, True)
+    assert len(changed.data) < 1_000 < len(whole.data) < 24_576
+    assert from_wire(changed, first) == second
+    assert from_wire(changed) is None
+    other = summary_of(["a"], (), Parameters(length=32_768))
+    assert to_wire(other, first).changes is False
+    assert from_wire(changed, other) is None
+    again = msgspec.json.decode(msgspec.json.encode(changed), type=type(changed))
+    assert from_wire(again, first) == second
+
+
+def test_what_is_no_summary_is_refused() -> None:
+    good = to_wire(summary_of(["a"], (), USUAL))
+    bomb = zlib.compress(bytes(100_000_000), 9)
+    for wrong in ({"data": b"x"}, {"data": zlib.compress(b"short")}, {"data": bomb}, {"partitions": 0}, {"partitions": 10_000}):
+        assert from_wire(msgspec.structs.replace(good, **wrong)) is None
+    for length, filters in ((65_535, 3), (1 << 20, 3), (512, 3), (65_536, 0), (65_536, 8)):
+        with pytest.raises(ValueError, match="power of two"):
+            Parameters(length, filters)
+
+
+def test_a_table_has_what_its_summaries_have() -> None:
+    """Slots come and go, rows grow: at each moment a look-up gives those that have the word."""
+    chance = random.Random(7)
+    small = Parameters(length=1_024, filters=2)
+    table = BitTable(small)
+    words = [f"w{n}" for n in range(60)]
+    there: dict[int, Summary] = {}
+    for _ in range(120):
+        if there and chance.random() < 0.3:
+            slot = chance.choice(list(there))
+            del there[slot]
+            table.remove(slot)
+        else:
+            slot = table.add() if chance.random() < 0.8 or not there else chance.choice(list(there))
+            there[slot] = summary_of(chance.sample(words, 8), (), small)
+            table.put(slot, there[slot].partitions[0])
+        for word in chance.sample(words, 3):
+            expected = sum(1 << slot for slot, summary in there.items() if has(summary, word))
+            assert table.having(word) == expected
