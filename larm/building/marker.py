@@ -33,6 +33,8 @@ _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for 
 """The last two are of a process that was killed."""
 OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 """What larm writes in a directory."""
+FOLDERS = (LOGS, WARC, *_FOLDERS)
+"""Those of it that are folders."""
 _LOGS = re.compile(
     r"(store|links|robots|crash|archive|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Forgotten|RobotExclusion)Filter)\.log"

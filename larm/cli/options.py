@@ -49,6 +49,7 @@ class LarmCommand(_Spelling):
 
 
 _MODULES = {
+    "backup": "backup",
     "cat": "lookup",
     "check": "check",
     "crawl": "crawl",

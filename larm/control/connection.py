@@ -22,6 +22,8 @@ class Connection:
         """Of a log, where its stream is one."""
         self.checkpoint = 0
         """It waits for the checkpoint of this number; 0: for none."""
+        self.hold = 0
+        """It copies the files of the checkpoint of this number; 0: of none."""
         self.events = 0
         """What the server's selector listens for."""
         self.over = False

@@ -19,9 +19,11 @@ from larm.control.requests import (
     Errors,
     Explanation,
     Fetches,
+    Hold,
     Hosts,
     Lines,
     Pages,
+    Release,
     Report,
     Status,
     Stop,
@@ -96,8 +98,10 @@ class ControlDesk:
             case Stop():
                 parts.stop()
                 answer = Done("it ends: what is in the air lands or is given back, and everything is saved")
-            case Checkpoint():
+            case Checkpoint() | Hold():
                 answer = Done("saved")
+            case Release():
+                answer = Done("it saves again")
         return answer
 
     def carry_out(self) -> None:

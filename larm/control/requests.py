@@ -168,11 +168,20 @@ class Checkpoint(Request[Done], frozen=True):
     """Save all of it now; answered when it is on the disk."""
 
 
+class Hold(Request[Done], frozen=True):
+    """Save all of it now, and nothing more as long as this connection is there: its files are to be copied. Answered when it is
+    on the disk. The crawl goes on meanwhile; its end saves all the same."""
+
+
+class Release(Request[Done], frozen=True):
+    """Go on with saving. Refused where the crawl has saved since `Hold`: then what was copied may not belong together."""
+
+
 class Stop(Request[Done], frozen=True):
     """End in good order, as Ctrl-C does; answered before it has ended."""
 
 
-AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Do | Checkpoint | Stop
+AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Do | Checkpoint | Hold | Release | Stop
 AnyAnswer = Report | HostTable | Fetches | Explanation | Lines | Done
 ANSWERS: Final[dict[type, type]] = {
     Status: Report,
@@ -184,6 +193,8 @@ ANSWERS: Final[dict[type, type]] = {
     Tail: Lines,
     Do: Done,
     Checkpoint: Done,
+    Hold: Done,
+    Release: Done,
     Stop: Done,
 }
 

@@ -23,6 +23,8 @@ from larm.control.requests import (
     AnyRequest,
     Checkpoint,
     Do,
+    Hold,
+    Release,
     Stop,
     Tail,
     Watch,
@@ -52,6 +54,8 @@ class Checkpoints(Protocol):
     """So many were begun."""
     done: int
     """The number of the last one that is on the disk."""
+    hold_at: int
+    """Of which number the last one is, as long as somebody copies the files; 0: nobody does."""
 
 
 class ControlServer:
@@ -230,6 +234,11 @@ class ControlServer:
                 connection.checkpoint = self._checkpoints.begun + 1
                 self._hurry()
                 return b""
+            if isinstance(request, Hold):
+                self._hold(connection)
+                return b""
+            if isinstance(request, Release):
+                self._release(connection)
             if isinstance(request, Tail) and request.follow and request.log:
                 connection.position = self._desk.end_of(request.log)
             answer = self._look(request)
@@ -238,6 +247,24 @@ class ControlServer:
             return answer
         except (ValueError, UsageError) as error:
             return encode_refusal(str(error))
+
+    def _hold(self, connection: Connection) -> None:
+        """As a checkpoint, and none after it. Raises UsageError."""
+        if self._checkpoints.hold_at:
+            raise UsageError("somebody else copies the files of this crawl just now")
+        self._awaited = True
+        connection.checkpoint = connection.hold = self._checkpoints.hold_at = self._checkpoints.begun + 1
+        self._hurry()
+
+    def _release(self, connection: Connection) -> None:
+        """Raises UsageError where what it has copied may not belong together."""
+        number, connection.hold = connection.hold, 0
+        if not number:
+            raise UsageError("nothing is held for this connection")
+        self._checkpoints.hold_at = 0
+        self._hurry()
+        if self._checkpoints.begun != number:
+            raise UsageError("the crawl has saved again meanwhile")
 
     def _look(self, request: AnyRequest) -> bytes:
         """The answer to what changes nothing."""
@@ -285,5 +312,7 @@ class ControlServer:
 
     def _drop(self, connection: Connection) -> None:
         self._connections.pop(connection.socket.fileno(), None)
+        if connection.hold:
+            self._checkpoints.hold_at = 0
         self._listen_to(connection, 0)
         connection.socket.close()

@@ -82,8 +82,15 @@ class Checkpointer:
         """So many were begun."""
         self.done = 0
         """The number of the last one that is on the disk; any thread may look."""
+        self.hold_at = 0
+        """Of which number the last one is as long as somebody copies the directory; 0: nobody does. Written by one thread."""
         self.on_saved: list[Callable[[], object]] = []
         """Called in turn when one is on the disk."""
+
+    @property
+    def held(self) -> bool:
+        """The files of the crawl are being copied: only the end of the run may make another one."""
+        return 0 < self.hold_at <= self.begun
 
     def save(self, *, finished: bool = False, last: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.

@@ -270,7 +270,8 @@ class Crawl:
     def _tick(self) -> None:
         self._reporter.tick()  # `larm stats` has something to show from the start
         while self._ticker.wait():
-            self._checkpointer.save()
+            if not self._checkpointer.held:
+                self._checkpointer.save()
             give_back()
             self._reporter.tick()
             self._look_for_the_end()

@@ -22,8 +22,10 @@ from larm.control.requests import (
     Checkpoint,
     Do,
     Errors,
+    Hold,
     Hosts,
     Pages,
+    Release,
     Request,
     Status,
     Tail,
@@ -419,6 +421,8 @@ def test_all_requests_survive_their_way() -> None:
         Tail("a", 5, True),
         Do(Add(("http://a/", "b"))),
         Checkpoint(),
+        Hold(),
+        Release(),
         Stop(),
     ]
     assert {type(sample) for sample in samples} == set(ANSWERS)

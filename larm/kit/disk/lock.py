@@ -23,8 +23,8 @@ _LONGEST = 4_200
 class DirectoryLock:
     """The right to write below a directory, from construction to `close`."""
 
-    def __init__(self, directory: Path) -> None:
-        """Take the lock; the directory is made where it is missing.
+    def __init__(self, directory: Path, *, wait: bool = False) -> None:
+        """Take the lock; the directory is made where it is missing. ``wait``: for who has it, however long that takes.
 
         Raises UsageError if another process has it (also another `DirectoryLock` of this one), StorageError if the lock file
         can't be made.
@@ -40,7 +40,7 @@ class DirectoryLock:
         except OSError as error:
             raise disk_failure(path, error) from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             self.left_note = _note(os.pread(descriptor, _LONGEST, 0))
             """What a process noted that did not end in good order."""
             os.ftruncate(descriptor, 0)

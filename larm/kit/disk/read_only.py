@@ -10,7 +10,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
+
+from larm.kit.disk.disk_failure import disk_failure
 
 BUSY_SECONDS = 10
 _NO_ROOM = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -28,6 +31,16 @@ def reading(path: Path) -> sqlite3.Connection:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_ROOM:
             raise
     return _copied(path, log)
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """What was committed last, into a new file, also while somebody writes. Raises StorageError."""
+    try:
+        target.unlink(missing_ok=True)
+        with closing(reading(path)) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+    except (OSError, sqlite3.Error) as error:
+        raise disk_failure(path, error) from error
 
 
 def _copied(path: Path, log: Path) -> sqlite3.Connection:

@@ -1,0 +1,25 @@
+"""``larm backup``: a copy of a crawl, also of one that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from larm.cli.options import LarmCommand, directory_option, existing, verbose_option
+from larm.cli.terminal import say
+
+
+@click.command(cls=LarmCommand)
+@click.argument("target", type=click.Path(path_type=Path, file_okay=False), metavar="DEST")
+@directory_option
+@verbose_option
+def backup(*, target: Path, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Copy the crawl of the directory to DEST, a folder that is empty or not there yet. The crawl may run, and goes on.
+
+    The copy is a crawl's directory like any other: it can be searched, and larm crawl --dir DEST goes on with it.
+    """
+    from larm.enquiries.backup import back_up
+
+    made = back_up(existing(directory), target, say)
+    say(f"copied to {target}: {made.files:,} files, {made.size / 1e6:,.1f} MB")

@@ -1,0 +1,166 @@
+"""Copies a crawl's directory, also of a crawl that runs, for ``larm backup``. Main thread.
+
+All that is on the disk is of one checkpoint, or comes after it and is undone by the next start, as after a kill. So of a crawl
+that runs everything is copied once as it is, which may take long; then the crawl saves and holds its next checkpoint back
+(`larm.control.requests.Hold`) while what has changed is copied again: the ends of what only grows, and databases as of one
+moment. The copy is a crawl's directory when its ``larm.json`` is there, which comes last.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from larm.building.marker import FOLDERS, MARKER, STATS
+from larm.building.state import LOGS as LOGS_FOLDER
+from larm.building.state import QUEUES, last_header
+from larm.config import CONFIG_FILE
+from larm.control.client import Control, NotRunning
+from larm.control.requests import Hold, Release
+from larm.errors import StorageError, UsageError
+from larm.graph.files import JOURNAL
+from larm.kit.disk.block_store import DATABASE
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there, sync_directory
+from larm.kit.disk.lock import DirectoryLock
+from larm.kit.disk.read_only import copy_database
+
+_PATIENCE = 600.0
+"""Seconds for a checkpoint of a large crawl on a busy disk."""
+_TRIES = 20
+"""Merges of the index that end while it is copied, in a row."""
+_PIECE = 4_000_000
+_GROWS = (LOGS_FOLDER, "warc")
+
+
+class BackedUp(msgspec.Struct):
+    """What was copied."""
+
+    files: int = 0
+    size: int = 0
+
+
+def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> BackedUp:
+    """Into ``target``, which must be empty or missing. Raises UsageError, StorageError; then ``target`` is no crawl."""
+    if not is_there(directory / QUEUES / DATABASE):
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    if target.is_dir() and any(target.iterdir()):
+        raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        _copy(directory, target, tell)
+        _file(directory / MARKER, target / MARKER)
+        sync_directory(target)
+    except OSError as error:
+        raise disk_failure(Path(error.filename or target), error) from error
+    if last_header(target) is None:
+        raise StorageError(f"{target}: the copy has no checkpoint; copy again")
+    files = [path for path in target.rglob("*") if path.is_file()]
+    return BackedUp(len(files), sum(path.stat().st_size for path in files))
+
+
+def _copy(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
+    try:
+        lock = DirectoryLock(directory)
+    except UsageError:  # a crawl runs
+        if _copy_running(directory, target):
+            return
+        tell("the crawl ended meanwhile: its end is waited for, then what has changed is copied")
+        lock = DirectoryLock(directory, wait=True)
+    with lock:
+        _bring(directory, target)
+
+
+def _copy_running(directory: Path, target: Path) -> bool:
+    """False: it ended meanwhile."""
+    try:
+        with Control(directory, timeout=_PATIENCE) as crawl:
+            _bring(directory, target)
+            crawl.ask(Hold())
+            _bring(directory, target)
+            crawl.ask(Release())
+    except NotRunning:
+        return False
+    return True
+
+
+def _bring(source: Path, target: Path) -> None:
+    """Make ``target`` what ``source`` is, but for the marker."""
+    for name in (CONFIG_FILE, STATS):
+        if is_there(source / name):
+            _file(source / name, target / name)
+    for name in FOLDERS:
+        if is_there(source / name):
+            _folder(source / name, target / name)
+
+
+def _folder(source: Path, target: Path) -> None:
+    """A folder of tantivy's until nothing of it has changed meanwhile."""
+    for _ in range(_TRIES):
+        names = _names(source)
+        try:
+            for name in names:
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                _one(source / name, target / name, source)
+        except FileNotFoundError:
+            continue  # a merge has just ended, or a file got another name
+        for name in set(_names(target)) - set(names):
+            (target / name).unlink()
+        if not is_there(source / "meta.json") or (source / "meta.json").read_bytes() == (target / "meta.json").read_bytes():
+            return
+    raise StorageError(f"{source}: it changes faster than it can be copied; try again when the crawl has less to do")
+
+
+def _names(folder: Path) -> list[str]:
+    found = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
+    return sorted(str(path) for path in found if not path.name.startswith("visits-") and path.suffix not in _LIVE)
+
+
+_LIVE = frozenset({".db-wal", ".db-shm"})
+
+
+def _one(source: Path, target: Path, folder: Path) -> None:
+    if source.suffix == ".db":
+        copy_database(source, target)
+        _sync(target)
+    elif folder.name in _GROWS or source.name == JOURNAL or (is_there(folder / "meta.json") and source.suffix != ".json"):
+        _grown(source, target)
+    else:
+        _file(source, target)
+
+
+def _grown(source: Path, target: Path) -> None:
+    """A file that only grows, or never changes: what ``target`` lacks of it."""
+    have = target.stat().st_size if target.exists() else 0
+    length = source.stat().st_size
+    if have > length:
+        have = 0
+    if have == length and target.exists():
+        return
+    with source.open("rb") as old, target.open("r+b" if have else "wb") as new:
+        old.seek(have)
+        new.seek(have)
+        for piece in _pieces(old.read, length - have):
+            new.write(piece)
+        new.flush()
+        os.fsync(new.fileno())
+
+
+def _pieces(read: Callable[[int], bytes], left: int) -> Iterator[bytes]:
+    while left > 0 and (piece := read(min(left, _PIECE))):
+        left -= len(piece)
+        yield piece
+
+
+def _file(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+    _sync(target)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

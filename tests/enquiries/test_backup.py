@@ -1,0 +1,114 @@
+"""``larm backup``: the copy of a crawl is a crawl, also where it was made while that one ran."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from larm import cli
+from larm.building.wiring import build_crawl
+from larm.control.client import Control
+from larm.control.requests import Hold, Release, Status
+from larm.enquiries import backup
+from larm.enquiries.backup import back_up
+from larm.errors import UsageError
+from larm.kit.threads.workers import Workers
+from larm.river.crawl import Crawl
+from larm.testing.random_web import random_web
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import ALL_HOSTS, check_complete, config_of, reference_links, run_crawl, stored
+
+
+def running(starts: str | Sequence[str], directory: Path, settings: Mapping[str, object]) -> tuple[Crawl, Workers]:
+    """A crawl that has saved once, and its thread."""
+    crawl, saved = build_crawl(config_of(starts, settings), directory), threading.Event()
+    crawl._checkpointer.on_saved.append(saved.set)
+    thread = Workers(lambda _name, _error: None)
+    thread.start("crawl", crawl.run)
+    assert saved.wait(30)
+    return crawl, thread
+
+
+def test_a_crawl_that_rests(web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web.host("a.localhost").page("/", links=["/1"])
+    web.host("a.localhost").page("/1", text="words to find")
+    start, whole, copy = web.url("a.localhost"), tmp_path / "whole", tmp_path / "copies" / "copy"
+    run_crawl(whole, start, {"storage.chain": ["log", "index", "graph", "warc"]})
+    (whole / "config.yaml").write_text("agent: {contact: 'mailto:me@example.org'}\n")
+    (whole / "mine.txt").write_text("no file of larm's")
+    assert cli.run(["backup", str(copy), "--dir", str(whole)]) == 0
+    assert f"copied to {copy}: " in capsys.readouterr().err
+    names = {str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file()} - {"mine.txt", "lock"}
+    assert {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()} == names
+    assert cli.run(["search", "words", "--dir", str(copy)]) == 0
+    assert run_crawl(copy, start, {"storage.chain": ["log", "index", "graph", "warc"]}).reason == "finished"
+    assert cli.run(["backup", str(copy), "--dir", str(whole)]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert cli.run(["backup", str(tmp_path / "x"), "--dir", str(tmp_path / "copies")]) == 2
+
+
+def test_a_crawl_that_runs(tmp_path: Path) -> None:
+    """Copied in the middle: the copy goes on to the same end, each page and link once, and so does the original."""
+    with random_web(seed=3, hosts=6, pages=150) as web:
+        links = reference_links(web, tmp_path / "reference")
+        settings = ALL_HOSTS | {"crawl.on_idle": "wait", "monitor.tick": "50ms"}
+        crawl, ended = running(web.start_urls, tmp_path / "whole", settings)
+        try:
+            copies = [tmp_path / f"copy{number}" for number in range(3)]
+            for copy in copies:
+                back_up(tmp_path / "whole", copy, print)
+        finally:
+            crawl.stop()
+            ended.join(60)
+        for directory in (*copies, tmp_path / "whole"):
+            assert run_crawl(directory, web.start_urls, ALL_HOSTS).reason == "finished"
+            check_complete(directory, web, links)
+
+
+def test_no_checkpoint_is_made_while_it_is_copied(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/")
+    settings = {"crawl.on_idle": "wait", "monitor.tick": "10ms"}
+    crawl, ended = running(web.url("a.localhost"), tmp_path, settings)
+    try:
+        checkpointer = crawl._checkpointer
+        with Control(tmp_path) as first, Control(tmp_path) as second:
+            assert first.ask(Hold()).says == "saved"
+            number = checkpointer.done
+            with pytest.raises(UsageError, match="somebody else copies"):
+                second.ask(Hold())
+            for _ in range(20):
+                second.ask(Status())
+            assert (checkpointer.begun, checkpointer.held) == (number, True)
+            first.ask(Release())
+            with pytest.raises(UsageError, match="nothing is held"):
+                first.ask(Release())
+            assert second.ask(Hold()).says == "saved"
+        with Control(tmp_path) as third:  # who went away without a word holds nothing
+            assert third.ask(Hold()).says == "saved"
+            checkpointer.save()
+            with pytest.raises(UsageError, match="saved again meanwhile"):
+                third.ask(Release())
+    finally:
+        crawl.stop()
+        ended.join(60)
+
+
+def test_a_crawl_that_ends_meanwhile(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.host("a.localhost").page("/")
+    settings = {"crawl.on_idle": "wait", "monitor.tick": "10ms"}
+    crawl, ended = running(web.url("a.localhost"), tmp_path / "whole", settings)
+    real, said = backup._bring, list[str]()
+
+    def ending(source: Path, target: Path) -> None:
+        crawl.stop()
+        ended.join(60)
+        real(source, target)
+
+    monkeypatch.setattr(backup, "_bring", ending)
+    back_up(tmp_path / "whole", tmp_path / "copy", said.append)
+    assert said == ["the crawl ended meanwhile: its end is waited for, then what has changed is copied"]
+    assert stored(tmp_path / "copy") == stored(tmp_path / "whole")
+    assert run_crawl(tmp_path / "copy", web.url("a.localhost")).reason == "finished"
