@@ -1,0 +1,117 @@
+"""Many agents, whatever may happen to them: what the design promises holds. See ``simulation.py``."""
+
+from __future__ import annotations
+
+import pytest
+
+from larm.agents.membership import Rules
+from tests.agents.simulation import World
+
+RULES = Rules(lease=3.0, adopt_after=12.0, minority="fence", late=True)
+
+
+def begun(seed: int, agents: int, hosts: int, rules: Rules, **how: int) -> World:
+    world = World(seed, agents, hosts, rules, **how)
+    for name in world.names:
+        world.start(name)
+    return world
+
+
+def test_nothing_happens() -> None:
+    world = begun(1, 5, 100, Rules(lease=3.0, adopt_after=12.0, agents=5))
+    assert world.run(200)
+    assert set(world.fetched) == world.all_pages()
+    assert set(world.fetched.values()) == {1}
+    assert len({world.ring(world.running[world.names[0]].membership().view.members)(host) for host in world.hosts}) == 5
+
+
+def trouble(world: World, until: float, *, kinds: str, every: float) -> None:
+    """Something happens every few seconds; afterwards all is well again, but for those that are gone for good."""
+    chance = world.chance
+    newcomers = iter(range(100))
+
+    def happen() -> None:
+        if world.now > until:
+            world.cut.clear()
+            for name in world.names:
+                world.start(name)
+            return
+        world.at(world.now + chance.uniform(0.2, 2) * every, happen)
+        kind, name, other = chance.choice(kinds), chance.choice(world.names), chance.choice(world.names)
+        lasts = chance.choice([chance.uniform(0.3, 6), chance.uniform(6, 60)])
+        match kind:
+            case "k":  # kill -9 and return
+                world.kill(name)
+                world.at(world.now + lasts, lambda: world.start(name))
+            case "s":
+                world.asleep[name] = world.now + lasts
+            case "c":  # one direction, or an agent altogether
+                pairs = {(name, other)} if chance.random() < 0.5 else {(name, any_) for any_ in world.names}
+                pairs |= {(b, a) for a, b in pairs} if chance.random() < 0.7 else set()
+                world.cut |= pairs
+                world.at(world.now + lasts, lambda: world.cut.difference_update(pairs))
+            case "g" if name in members(world) and len(members(world)) > 3 and not world.lost_for_good:  # with its disk
+                world.kill(name)
+                world.lost_for_good.add(name)
+            case "j" if len(world.names) < 40:
+                world.names.append(f"late-{next(newcomers):02}")
+                world.start(world.names[-1])
+            case "l" if name in world.running and len(world.running) > 4:
+                world.running[name].membership().leaving = True
+
+    world.at(2.0, happen)
+
+
+KINDS = ["k", "s", "c", "kg", "jl", "kscgjl"]
+"""Kills and returns, suspensions, cuts, agents gone for good, those that join and leave; together."""
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_trouble(kinds: str) -> None:
+    through_trouble(1, kinds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_more_trouble(seed: int, kinds: str) -> None:
+    through_trouble(seed, kinds)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_000)
+def test_a_hundred_agents() -> None:
+    """With 100,000 hosts; each ask in a hundred is checked against all other agents."""
+    world = begun(1, 100, 100_000, RULES, pages=2, pace=200, checks=100)
+    trouble(world, 60.0, kinds="kscgjl", every=1.0)
+    assert world.run(600), told(world)
+    assert set(world.fetched) == world.all_pages()
+
+
+def through_trouble(seed: int, kinds: str) -> None:
+    world = begun(seed, 5, 60, RULES, pages=8, pace=2)
+    trouble(world, 120.0, kinds=kinds, every=8.0)
+    assert world.run(900), told(world)
+    assert set(world.fetched) == world.all_pages()
+    if kinds == "jl":
+        assert set(world.fetched.values()) == {1}, "who joins or leaves as planned costs no page twice"
+
+
+def members(world: World) -> set[str]:
+    """In the newest view."""
+    newest = max((process.membership().view for process in world.running.values()), key=lambda view: view.epoch)
+    return set(newest.members)
+
+
+def told(world: World) -> str:
+    lines = [f"seed {world.seed}: no end after {world.now:.0f} s"]
+    for name, process in world.running.items():
+        membership = process.membership()
+        lines.append(
+            f"{name}: epoch {membership.view.epoch} of {len(membership.view.members)}, {len(membership.views)} views, "
+            f"inside {membership.inside}, fenced {membership.fenced(world.now)}, released {membership.released},"
+            f" over {membership.over}, waits {process.agent.courier.waits_for()},"
+            f" ready {len(process.ready)}, {process.agent.quiet('')},"
+            f" gone {process.agent._gone}, conflict {membership.conflict}"
+        )
+    return "\n".join(lines)
