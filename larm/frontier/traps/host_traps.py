@@ -29,7 +29,7 @@ _LARGER = (1, 1, 2, 3, 6)
 """A pattern of each breadth is judged by so many times ``filters.traps.stale_pages`` pages ..."""
 _SHARPER = (1.0, 1.0, 1.0, 0.8, 0.6)
 """... and of what is new among them only this part of what a narrow one may have keeps it open."""
-_TRIES, _NEWCOMERS = ENOUGH, 200
+_TRIES, _NEWCOMERS = ENOUGH, 100
 """Addresses of each unknown pattern that may pass where a broader one is closed; of all shapes on one host, and so many again
 of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
 WARM = 64
