@@ -90,9 +90,11 @@ class Channel:
         try:
             verify_answer(came.status, came.headers, came.body, request=request, key=contact.key, clock=self._clock)
         except BadSignatureError as error:
-            return NoAnswer(f"what answers there is not this peer: {error}" if came.status == 200 else _refusal(came))
+            if came.status != 200:
+                return NoAnswer(_refusal(came), refused=True)
+            return NoAnswer(f"what answers there is not this peer: {error}")
         if came.status != 200:
-            return NoAnswer(_refusal(came))
+            return NoAnswer(_refusal(came), refused=True)
         try:
             return msgspec.json.decode(came.body, type=answers)
         except msgspec.MsgspecError as error:

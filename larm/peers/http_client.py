@@ -40,6 +40,8 @@ class NoAnswer(NamedTuple):
     """Half a sentence for people: ``it did not answer within 2 s``."""
     late: bool = False
     """It took too long, which says that it is slow, and not that it is gone."""
+    refused: bool = False
+    """It is there, and does not want to."""
 
 
 class HttpClient:

@@ -12,6 +12,7 @@ import binascii
 import gzip
 import zlib
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -23,6 +24,8 @@ from larm.peers.yacy.signing import Signer, Verify
 LARGEST = 16_000
 """Bytes of a seed as text, and on the wire."""
 _ESCAPED = {ord(each): f"%{ord(each):02X}" for each in ",{}=%|"} | {n: f"%{n:02X}" for n in (*range(32), 127)}
+_REMEMBERED = 10_000
+"""Seeds in both forms: the same ones are told again and again; some 10 MB."""
 _SIGNATURE = "Sig"
 _PURPOSE = "yacy seed"
 
@@ -134,6 +137,7 @@ def check(seed: Seed, verify: Verify) -> None:
         raise BadSeedError("its signature is not that of its key")
 
 
+@lru_cache(_REMEMBERED)
 def write_seed(seed: Seed) -> str:
     """The form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 where that is shorter."""
     text = as_text(seed)
@@ -143,6 +147,7 @@ def write_seed(seed: Seed) -> str:
     return min(plain, squeezed, key=len)
 
 
+@lru_cache(_REMEMBERED)
 def read_seed(wire: str) -> Seed:
     """Of any of the three forms; the signature is not looked at (`check`). Raises BadSeedError."""
     if len(wire) > LARGEST:

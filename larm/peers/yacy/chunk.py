@@ -1,0 +1,185 @@
+"""Chunk: words and their references in a part of the ring, as the body of an item; and pages cut into chunks. Pure.
+
+What is signed is a chunk, not a reference: with digest, key and signature shared by up to a thousand of them a reference takes
+some 15 bytes. A chunk is about a cell, a power of two of positions that depends on nothing but how many references are there
+and how large the network is; so a page that changes changes the chunks that it is in, and a peer that comes or goes changes
+none.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from larm.peers.yacy.hashes import packed, position_of, unpacked
+from larm.peers.yacy.ring import EXPONENT, partition_of, place_in
+
+MOST = 1_000
+"""References in a chunk (YACY-28)."""
+_BITS = 63
+_DEEPEST = 40
+_HASH = 9
+
+
+class Reference(NamedTuple):
+    """That a page has a word (YACY-32): what is needed to choose candidates; the rest says the document."""
+
+    url: str
+    """Its hash."""
+    hits: int
+    """How often, 1 to 255."""
+    where: int
+    """1: in the title, 2: in the description, 4: in the address."""
+    length: int
+    """Words of the page's text, as a power of two in quarters: 4 * log2(n)."""
+
+
+class _Body(msgspec.Struct, array_like=True):
+    urls: bytes
+    """Nine bytes each."""
+    lengths: bytes
+    words: bytes
+    """Nine bytes each."""
+    counts: Sequence[int]
+    """References of each word."""
+    pages: Sequence[int]
+    """Of each reference the number of its address."""
+    hits: bytes
+    where: bytes
+
+
+class BadChunkError(ValueError):
+    """No chunk, or one that says what can't be."""
+
+
+def write_chunk(words: Mapping[str, Sequence[Reference]]) -> bytes:
+    """The same for the same references, in whatever order they come."""
+    ordered = [(word, sorted(words[word])) for word in sorted(words)]
+    lengths = {each.url: each.length for _, references in ordered for each in references}
+    urls = sorted(lengths)
+    numbers = {url: n for n, url in enumerate(urls)}
+    body = _Body(
+        b"".join(map(packed, urls)),
+        bytes(lengths[url] for url in urls),
+        b"".join(packed(word) for word, _ in ordered),
+        [len(references) for _, references in ordered],
+        [numbers[each.url] for _, references in ordered for each in references],
+        bytes(each.hits for _, references in ordered for each in references),
+        bytes(each.where for _, references in ordered for each in references),
+    )
+    return zlib.compress(msgspec.msgpack.encode(body), 6)
+
+
+def read_chunk(data: bytes) -> dict[str, list[Reference]]:
+    """All of it. Raises BadChunkError; also for rows beyond any bound, before they take memory."""
+    body, found, row = _read(data), dict[str, list[Reference]](), 0
+    for number, count in enumerate(body.counts):
+        found[unpacked(body.words[_HASH * number : _HASH * (number + 1)])] = _references(body, row, row + count)
+        row += count
+    return found
+
+
+def references_in(data: bytes, word: str) -> list[Reference]:
+    """Those of one word; none where it has none. Raises BadChunkError."""
+    body, sought = _read(data), packed(word)
+    for number in range(len(body.counts)):
+        if body.words[_HASH * number : _HASH * (number + 1)] == sought:
+            row = sum(body.counts[:number])
+            return _references(body, row, row + body.counts[number])
+    return []
+
+
+def words_in(data: bytes) -> list[bytes]:
+    """The hashes of its words, nine bytes each. Raises BadChunkError."""
+    words = _read(data).words
+    return [words[at : at + _HASH] for at in range(0, len(words), _HASH)]
+
+
+def _read(data: bytes) -> _Body:
+    try:
+        unpacker = zlib.decompressobj()
+        raw = unpacker.decompress(data, 64 * MOST)
+        if not unpacker.eof:
+            raise BadChunkError("it is too large, or cut off")
+        body = msgspec.msgpack.decode(raw, type=_Body)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise BadChunkError(str(error)) from error
+    rows, pages = len(body.pages), len(body.lengths)
+    sizes_fit = len(body.urls) == _HASH * pages and len(body.words) == _HASH * len(body.counts)
+    if not (
+        sizes_fit and len(body.hits) == len(body.where) == sum(body.counts) == rows <= MOST and all(map(_some, body.counts))
+    ):
+        raise BadChunkError("its numbers do not fit")
+    if not all(0 <= page < pages for page in body.pages):
+        raise BadChunkError("it refers to a page that it does not name")
+    return body
+
+
+def _some(count: int) -> bool:
+    return count > 0
+
+
+def _references(body: _Body, start: int, end: int) -> list[Reference]:
+    found = []
+    for n in range(start, end):
+        page = body.pages[n]
+        found.append(
+            Reference(unpacked(body.urls[_HASH * page : _HASH * (page + 1)]), body.hits[n], body.where[n], body.lengths[page])
+        )
+    return found
+
+
+def check_chunk(words: Mapping[str, Sequence[Reference]], first: int, last: int) -> None:
+    """Raises BadChunkError where something lies elsewhere than the header says."""
+    for word, references in words.items():
+        place = position_of(word)
+        for each in references:
+            if not first <= place_in(place, partition_of(each.url)) <= last:
+                raise BadChunkError("it has words of another part of the ring")
+
+
+def depth_for(peers: int) -> int:
+    """Bits of a cell's name, at least: with half a peer in a cell on the average, a chunk has few owners more than a place."""
+    return max(EXPONENT, peers.bit_length() + 1)
+
+
+def cut(
+    references: Iterable[tuple[str, Reference]], depth: int
+) -> Iterator[tuple[tuple[int, int], dict[str, list[Reference]]]]:
+    """((first place, last place), words) of all cells that have any; cells with too many are halved, and halved again.
+
+    The references of one word in one partition lie at one place and can't be parted so: they are cut by their addresses.
+    """
+    rows = sorted((place_in(position_of(word), partition_of(each.url)), word, each) for word, each in references)
+    yield from _cut(rows, depth)
+
+
+_Row = tuple[int, str, Reference]
+
+
+def _cut(rows: Sequence[_Row], depth: int) -> Iterator[tuple[tuple[int, int], dict[str, list[Reference]]]]:
+    start = 0
+    while start < len(rows):
+        cell = rows[start][0] >> _BITS - depth
+        end = start
+        while end < len(rows) and rows[end][0] >> _BITS - depth == cell:
+            end += 1
+        group = rows[start:end]
+        if len(group) > MOST and depth < _DEEPEST:
+            yield from _cut(group, depth + 1)
+        else:
+            places = (cell << _BITS - depth, (cell + 1 << _BITS - depth) - 1)
+            for piece in _pieces(group):
+                yield places, piece
+        start = end
+
+
+def _pieces(rows: Sequence[_Row]) -> Iterator[dict[str, list[Reference]]]:
+    for at in range(0, len(rows), MOST):
+        words: dict[str, list[Reference]] = {}
+        for _, word, each in rows[at : at + MOST]:
+            words.setdefault(word, []).append(each)
+        yield words

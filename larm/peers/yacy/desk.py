@@ -1,0 +1,197 @@
+"""Desk: what a peer answers the others of its network. Any thread; state is touched under the node's lock, and nobody is asked
+under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from larm.peers.door import Call, Question, RefusedError
+from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.hashes import is_hash, packed
+from larm.peers.yacy.item import Header
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.questions import (
+    COUNT,
+    HAND,
+    MOST_HEADERS,
+    MOST_PAGES,
+    MOST_ROWS,
+    MOST_WORDS,
+    OFFER,
+    PAGES,
+    PING,
+    SEARCH,
+    Count,
+    Counted,
+    Found,
+    Hand,
+    Handed,
+    Offer,
+    Offered,
+    PageFound,
+    PagesFound,
+    PagesOf,
+    Ping,
+    Pong,
+    Row,
+    Search,
+    WordFound,
+)
+from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
+
+_TOLD = 20
+"""Seeds in an answer to a ping: as many as YaCy asks for (YACY-22)."""
+_LARGEST_ANSWER = 700_000
+"""Bytes of documents in an answer."""
+_SLACK = 3
+"""Owners beside the right ones that may be given an item: two peers seldom know exactly the same others."""
+
+
+class Desk:
+    """Of one node."""
+
+    def __init__(self, node: Node) -> None:
+        # constant after construction
+        self._node = node
+
+    @property
+    def questions(self) -> list[Question]:
+        """For the `larm.peers.door.Door`."""
+        return [
+            Question(PING, Ping, Pong, self.ping),
+            Question(COUNT, Count, Counted, self.count),
+            Question(OFFER, Offer, Offered, self.offer),
+            Question(HAND, Hand, Handed, self.hand),
+            Question(SEARCH, Search, Found, self.search),
+            Question(PAGES, PagesOf, PagesFound, self.pages),
+        ]
+
+    def ping(self, call: Call, asked: Ping) -> Pong:
+        """Who asks is tried first: at the address that the question came from, and nowhere else."""
+        node = self._node
+        self._in_network(asked.network)
+        try:
+            seed = read_seed(asked.seed)
+        except BadSeedError as error:
+            raise RefusedError(f"your seed is none: {error}", 400) from error
+        if seed.key != call.key:
+            raise RefusedError("this is the seed of somebody else", 400)
+        reachable = node.reaches(seed, call.address)
+        node.met(seed, call.address, reachable=reachable)
+        with node.lock:
+            seeds = node.membership.youngest(_TOLD, without={seed.hash})
+        return Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
+
+    def count(self, call: Call, asked: Count) -> Counted:  # noqa: ARG002
+        """We are there."""
+        self._in_network(asked.network)
+        return Counted(self._node.hash, self._node.words)
+
+    def offer(self, call: Call, asked: Offer) -> Offered:  # noqa: ARG002
+        """Headers first."""
+        self._in_network(asked.network)
+        if len(asked.headers) > MOST_HEADERS:
+            raise RefusedError(f"an offer has {MOST_HEADERS} headers at most", 400)
+        wanted, refused = [], {}
+        node = self._node
+        if not node.takes_references:
+            return Offered(takes=False)
+        with node.lock, node.shelf.at_once():
+            for number, header in enumerate(asked.headers):
+                if header.author == node.key:
+                    continue
+                why = self._not_ours(header)
+                kept = None if why else node.shelf.offered(header, node.now())
+                if why or (kept is not None and kept.reason):
+                    refused[number] = why or (kept.reason if kept else "")
+                elif kept is not None and kept.wanted:
+                    wanted.append(number)
+        node.count("items refused", len(refused))
+        return Offered(tuple(wanted), refused)
+
+    def hand(self, call: Call, asked: Hand) -> Handed:  # noqa: ARG002
+        """Then bodies."""
+        self._in_network(asked.network)
+        if len(asked.items) > MOST_HEADERS:
+            raise RefusedError(f"at most {MOST_HEADERS} items at a time", 400)
+        refused, node = {}, self._node
+        with node.lock, node.shelf.at_once():
+            for number, item in enumerate(asked.items):
+                why = self._not_ours(item.header) or node.shelf.handed(item.header, item.body, node.now())
+                if why:
+                    refused[number] = why
+        node.count("items received", len(asked.items) - len(refused))
+        node.count("items refused", len(refused))
+        return Handed(refused)
+
+    def search(self, call: Call, asked: Search) -> Found:  # noqa: ARG002
+        """References of words, the best first."""
+        self._in_network(asked.network, searching=True)
+        known = all(map(is_hash, (*asked.words, *asked.urls)))
+        if not known or len(asked.words) > MOST_WORDS or len(asked.urls) > MOST_ROWS:
+            raise RefusedError("that is no search", 400)
+        partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
+        authors: dict[str, int] = {}
+        node, found = self._node, []
+        for word in asked.words:
+            with node.lock:
+                references = node.shelf.references(word, partitions, node.now())
+            found.append(_word_found(references, asked, lambda author: authors.setdefault(author, len(authors))))
+        node.count("searches answered")
+        return Found(tuple(found), tuple(authors))
+
+    def pages(self, call: Call, asked: PagesOf) -> PagesFound:  # noqa: ARG002
+        """Documents."""
+        self._in_network(asked.network, searching=True)
+        if len(asked.urls) > MOST_PAGES or not all(map(is_hash, asked.urls)):
+            raise RefusedError("that is no question for documents", 400)
+        with self._node.lock:
+            rows = self._node.shelf.pages(asked.urls, self._node.now())
+        found, size = [], 0
+        for author, body in rows:
+            size += len(body)
+            if size > _LARGEST_ANSWER:
+                break
+            found.append(PageFound(author, body))
+        return PagesFound(tuple(found))
+
+    def _in_network(self, name: str, *, searching: bool = False) -> None:
+        node = self._node
+        if name != node.network:
+            raise RefusedError("this is another network", 404)
+        if node.stealthy or (searching and not node.mode.answers):
+            raise RefusedError("this peer does not answer now")
+
+    def _not_ours(self, header: Header) -> str:
+        node = self._node
+        if header.author == node.key:
+            return "it is our own"
+        if not node.takes_references:
+            return "this peer takes no references"
+        owners = node.ring_locked().owners_between(header.first, header.last, node.redundancy + _SLACK)
+        return "" if node.hash in owners else "others own it"
+
+
+def _word_found(references: list[tuple[str, Reference]], asked: Search, number_of: Callable[[str], int]) -> WordFound:
+    best: dict[str, tuple[str, Reference]] = {}
+    for author, each in references:
+        best.setdefault(each.url, (author, each))
+    urls = b"".join(map(packed, best)) if asked.abstracts else b""
+    if asked.urls:
+        wanted = set(asked.urls)
+        chosen = [each for url, each in best.items() if url in wanted]
+    else:
+        chosen = sorted(best.values(), key=lambda pair: worth(pair[1]), reverse=True)
+    rows = [
+        Row(each.url, each.hits, each.where, each.length, number_of(author))
+        for author, each in chosen[: max(0, min(asked.most, MOST_ROWS))]
+    ]
+    return WordFound(len(best), tuple(rows), urls)
+
+
+def worth(reference: Reference) -> float:
+    """By what a reference says alone, how well a page goes with the word: BM25's curve, and where the word stands."""
+    longer: float = 2.0 ** (reference.length / 4) / 300
+    hits = reference.hits
+    return 2.2 * hits / (hits + 1.2 * (0.25 + 0.75 * longer)) + 2.0 * (reference.where & 1) + 0.5 * bool(reference.where & 6)

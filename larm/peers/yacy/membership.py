@@ -1,0 +1,244 @@
+"""Membership: who is in the network, as far as one peer knows (YACY-12 to 14, 18 to 23, 51). Times come in; no I/O.
+
+Known peers are active (they answer), passive (they did not), or potential (juniors, which can't be asked). Only a failed
+contact makes a peer passive, and only something newer than that, from itself, makes it active again: a seed that somebody else
+still hands around says nothing, as its stamp is older. Nobody says good-bye. Used under the lock of `larm.peers.yacy.node`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from random import Random
+
+import msgspec
+
+from larm.peers.yacy.ring import Ring
+from larm.peers.yacy.seed import PeerType, Seed
+
+PING_PERIOD = 30.0
+_SENIOR_PINGS, _JUNIOR_PINGS = 3, 20
+MOST_TOLD = 100
+"""Seeds in an answer to a ping."""
+_DAY = 86_400.0
+_FORGOTTEN = 30 * _DAY
+"""A passive peer that was not there for so long."""
+_POTENTIAL = _DAY
+"""A junior that is not heard of does not ping, so it is away."""
+_REPORTS = 15 * 60.0
+"""For which what others say of our type counts."""
+_MOST = 20_000
+"""Peers that are known: some 20 MB."""
+_MOST_ADDRESS = 64
+"""Peers that may be active at one IP address: a flood of names costs addresses."""
+_AHEAD = 600.0
+"""Seconds that the clock of another may be ahead of ours."""
+
+
+class _Known:
+    __slots__ = ("failed", "seed", "seen")
+
+    def __init__(self, seed: Seed, seen: float) -> None:
+        self.seed = seed
+        self.seen = seen
+        self.failed = 0.0
+
+
+class Membership:
+    """Of the peer with this hash, in one network. ``young``: seconds that a peer must be old to get references (YACY-27)."""
+
+    def __init__(self, own: str, network: str, random: Random, young: float = 3 * _DAY) -> None:
+        # constant after construction
+        self._own = own
+        self._network = network
+        self._random = random
+        self._young = young
+        # only under the node's lock
+        self.counts = {"other networks": 0, "from the future": 0, "too many at an address": 0, "too many peers": 0}
+        """Seeds that were refused."""
+        self.appeared: set[str] = set()
+        """Peers that became active since somebody emptied it."""
+        self._active: dict[str, _Known] = {}
+        self._passive: dict[str, _Known] = {}
+        self._potential: dict[str, _Known] = {}
+        self._addresses: dict[str, int] = {}
+        self._reports: dict[str, tuple[float, bool]] = {}
+        self._met = False
+        self._rings: dict[bool, tuple[float, Ring]] = {}
+
+    # -- what is heard
+
+    def is_news(self, seed: Seed) -> bool:
+        """Worth to be checked: nothing as new is known of this peer."""
+        known = self._find(seed.hash)
+        return seed.hash != self._own and (known is None or seed.stamp > known.seed.stamp)
+
+    def learn(self, seed: Seed, now: float) -> bool:
+        """Somebody told of it, and it has been checked. False: it is refused, or no news."""
+        if not self.is_news(seed) or not self._acceptable(seed, now):
+            return False
+        known = self._find(seed.hash)
+        if known is not None and known.failed and seed.stamp <= known.failed:
+            return False
+        return self._put(seed, min(now, float(seed.stamp)))
+
+    def heard(self, seed: Seed, now: float) -> bool:
+        """It has asked or answered, just now, with this seed, checked. False: it is refused."""
+        if seed.hash == self._own or not self._acceptable(seed, now):
+            return False
+        known = self._find(seed.hash)
+        return self._put(seed if known is None or known.seed.stamp <= seed.stamp else known.seed, now)
+
+    def failed(self, name: str, now: float) -> None:
+        """It was asked and did not answer."""
+        known = self._active.get(name)
+        if known is not None:
+            self._remove(name, known.seed.ip)
+            known.failed = now
+            self._room(self._passive)
+            self._passive[name] = known
+
+    def declined(self, name: str) -> None:
+        """It does not want references: for us it has no such flag, until it says something newer (YACY-30)."""
+        known = self._find(name)
+        if known is not None:
+            flags = msgspec.structs.replace(known.seed.flags, remote_index=False)
+            known.seed = msgspec.structs.replace(known.seed, flags=flags)
+            self._rings.clear()
+
+    def reported(self, by: str, now: float, *, reachable: bool) -> None:
+        """Another has tried to reach us (YACY-14)."""
+        self._met = True
+        self._reports[by] = (now, reachable)
+
+    # -- what follows
+
+    def own_type(self, now: float) -> PeerType:
+        """By what others said within the last quarter of an hour."""
+        if not self._met:
+            return PeerType.VIRGIN
+        self._reports = {by: each for by, each in self._reports.items() if now - each[0] < _REPORTS}
+        return PeerType.SENIOR if any(reachable for _, reachable in self._reports.values()) else PeerType.JUNIOR
+
+    def to_ping(self, now: float) -> list[Seed]:
+        """Whom to ping now: a senior those who were not seen for longest, anybody else the youngest (YACY-20, 21)."""
+        senior = self.own_type(now) is PeerType.SENIOR
+        ordered = sorted(self._active.values(), key=lambda known: known.seen, reverse=not senior)
+        found = [known.seed for known in ordered[: _SENIOR_PINGS if senior else _JUNIOR_PINGS]]
+        if len(found) < _SENIOR_PINGS:  # nearly alone: who did not answer may be back, who is new may answer
+            found += [known.seed for known in self._potential.values() if known.seed.address][:_JUNIOR_PINGS]
+            if self._passive:
+                found.append(self._random.choice(list(self._passive.values())).seed)
+        return found
+
+    def youngest(self, number: int, without: Collection[str] = ()) -> list[Seed]:
+        """Those seen last, for who asks (YACY-22)."""
+        ordered = sorted(self._active.values(), key=lambda known: -known.seen)
+        return [known.seed for known in ordered if known.seed.hash not in without][: min(number, MOST_TOLD)]
+
+    def seed_list(self, now: float) -> list[Seed]:
+        """Of a principal, beside its own: all active, and passive ones seen within a day (YACY-19)."""
+        recent = [known.seed for known in self._passive.values() if now - known.seen < _DAY]
+        return [*(known.seed for known in self._active.values()), *recent]
+
+    def age(self, now: float) -> None:
+        """Forget those who have been away for long."""
+        for name, known in [*self._passive.items()]:
+            if now - known.seen > _FORGOTTEN:
+                del self._passive[name]
+        for name, known in [*self._potential.items()]:
+            if now - known.seen > _POTENTIAL:
+                del self._potential[name]
+
+    def takes_references(self, seed: Seed, now: float) -> bool:
+        """Both tests of YACY-27."""
+        return seed.reachable and seed.flags.remote_index and now - seed.born >= self._young
+
+    def ring(self, now: float, own: Seed) -> Ring:
+        """Of all who take references, ourselves included if we do."""
+        ours = self.takes_references(own, now)
+        at, ring = self._rings.get(ours, (float("-inf"), Ring(())))
+        if now - at >= 60 or now < at:  # somebody may have become old enough
+            takers = [name for name, known in self._active.items() if self.takes_references(known.seed, now)]
+            ring = Ring([*takers, own.hash] if ours else takers)
+            self._rings[ours] = (now, ring)
+        return ring
+
+    def get(self, name: str) -> Seed | None:
+        """What is known of a peer."""
+        known = self._find(name)
+        return None if known is None else known.seed
+
+    def is_active(self, name: str) -> bool:
+        """It answered when it was last asked."""
+        return name in self._active
+
+    @property
+    def active(self) -> Sequence[Seed]:
+        """In no order."""
+        return [known.seed for known in self._active.values()]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Active, passive, potential."""
+        return len(self._active), len(self._passive), len(self._potential)
+
+    # -- how it is kept
+
+    def _acceptable(self, seed: Seed, now: float) -> bool:
+        if seed.network != self._network:
+            self.counts["other networks"] += 1
+            return False
+        if seed.stamp > now + _AHEAD:
+            self.counts["from the future"] += 1
+            return False
+        return True
+
+    def _put(self, seed: Seed, seen: float) -> bool:
+        known = self._find(seed.hash)
+        if known is None:
+            known = _Known(seed, seen)
+        seen = max(known.seen, seen)
+        before, known.seed, known.seen, known.failed = known.seed, seed, seen, 0.0
+        if seed.hash in self._active and seed.reachable and seed.ip == before.ip:
+            if (before.flags, before.born) != (seed.flags, seed.born):
+                self._rings.clear()
+            return True
+        self._remove(seed.hash, before.ip)
+        return self._place(known)
+
+    def _place(self, known: _Known) -> bool:
+        seed = known.seed
+        if not seed.reachable:
+            self._room(self._potential)
+            self._potential[seed.hash] = known
+            return True
+        if self._addresses.get(seed.ip, 0) >= _MOST_ADDRESS:
+            self.counts["too many at an address"] += 1
+            return False
+        if len(self._active) >= _MOST:
+            self.counts["too many peers"] += 1
+            return False
+        self._active[seed.hash] = known
+        self._addresses[seed.ip] = self._addresses.get(seed.ip, 0) + 1
+        self._rings.clear()
+        self.appeared.add(seed.hash)
+        return True
+
+    def _room(self, peers: dict[str, _Known]) -> None:
+        while len(peers) >= _MOST:
+            del peers[next(iter(peers))]
+
+    def _remove(self, name: str, ip: str) -> None:
+        if self._active.pop(name, None) is not None:
+            self._addresses[ip] -= 1
+            if not self._addresses[ip]:
+                del self._addresses[ip]
+            self._rings.clear()
+        self._passive.pop(name, None)
+        self._potential.pop(name, None)
+
+    def _find(self, name: str) -> _Known | None:
+        return self._active.get(name) or self._passive.get(name) or self._potential.get(name)
+
+    def __repr__(self) -> str:
+        return "<Membership: {} active, {} passive, {} potential>".format(*self.sizes)

@@ -1,0 +1,300 @@
+"""Node: one peer of one network, all of its parts together, and what it does by itself (YACY-12 to 14, 18 to 23, 50, 51).
+
+State is guarded by one lock; nobody is asked under it. `tick` is called every second or so by `larm.peers.yacy.service`, or by
+the simulation, which hands in a clock, chance, keys and an asker of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from random import Random
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from larm import __version__
+from larm.peers.channel import Contact
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.flags import Flags
+from larm.peers.yacy.membership import PING_PERIOD, Membership
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
+from larm.peers.yacy.ring import Ring
+from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
+from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.signing import Signer, Verify
+from larm.seams import Clock
+
+A = TypeVar("A", bound=msgspec.Struct)
+Do = Callable[[], None]
+Together = Callable[[Sequence[Do]], None]
+"""Carries out all of them, at the same time or one after the other, and returns when all are done."""
+
+_PING_SECONDS = 10.0
+"""For an answer to a ping, in which there is a call-back."""
+_CALL_BACK_SECONDS = 3.0
+_TRIED = 300.0
+"""Seconds for which it is known that a peer can be reached."""
+_LISTS = 6 * 3_600.0
+"""Seed lists are loaded so often (YACY-51); at once where nobody answers."""
+
+
+class Asker(Protocol):
+    """`larm.peers.channel.Channel`, or the simulation's."""
+
+    def ask(
+        self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
+    ) -> A | NoAnswer:
+        """What a peer answers."""
+        ...
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What its user has chosen, and what was chosen once for it."""
+
+    hash: str
+    born: int
+    """When that was."""
+    network: str
+    name: str = ""
+    ip: str = ""
+    """Where it listens; empty where only others know."""
+    port: int = 0
+    mode: Mode = Mode.DHT
+    tags: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
+    """Hashes of the members of its cluster (YACY-42)."""
+    redundancy: int = 3
+    ping: float = PING_PERIOD
+    young: float = 3 * 86_400.0
+    """Seconds that a peer must be old to get references (YACY-27)."""
+
+
+class Node:
+    """Of one network."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        signer: Signer,
+        verify: Verify,
+        shelf: Shelf,
+        *,
+        asker: Asker,
+        clock: Clock,
+        random: Random,
+        together: Together,
+        lists: Callable[[], Collection[Seed]] = tuple,
+    ) -> None:
+        """``lists`` loads the seed lists."""
+        # constant after construction
+        self.profile = profile
+        self.hash, self.network, self.mode, self.redundancy = profile.hash, profile.network, profile.mode, profile.redundancy
+        self.key = signer.key
+        self.asker = asker
+        self.together = together
+        self.random = random
+        self._signer = signer
+        self._verify = verify
+        self._clock = clock
+        self._lists = lists
+        self.lock = threading.RLock()
+        # guarded by self.lock
+        self.membership = Membership(profile.hash, profile.network, random, profile.young)
+        self.shelf = shelf
+        self.words = self.pages = 0
+        self.counts: Counter[str] = Counter()
+        self.stealthy = False
+        """The user has switched off all that has to do with others, for a while (YACY-50)."""
+        self._ip = profile.ip
+        self._seed = Seed(hash=profile.hash)
+        self._tried: dict[str, float] = {}
+        self._pinged = self._listed = float("-inf")
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self._clock.wall()
+
+    def count(self, what: str, number: int = 1) -> None:
+        """For whoever looks how this peer does."""
+        with self.lock:
+            self.counts[what] += number
+
+    # -- what others learn of us
+
+    def seed(self) -> Seed:
+        """Our own, as of now; signed anew if something has changed or half a period is over."""
+        with self.lock:
+            now, profile = self.now(), self.profile
+            plain = Seed(
+                hash=profile.hash,
+                name=profile.name,
+                ip=self._ip,
+                port=profile.port,
+                type=self.membership.own_type(now),
+                flags=Flags(remote_index=profile.mode.shares, direct=True),
+                links=self.pages,
+                words=self.words,
+                tags=profile.tags,
+                version=__version__,
+                born=profile.born,
+                stamp=self._seed.stamp,
+                network=profile.network,
+                key=self._signer.key,
+                signature=self._seed.signature,
+            )
+            if plain != self._seed or now - plain.stamp > profile.ping / 2:
+                self._seed = signed(msgspec.structs.replace(plain, stamp=int(now), signature=""), self._signer)
+            return self._seed
+
+    def seed_list(self) -> str:
+        """One seed a line (YACY-19)."""
+        with self.lock:
+            seeds = self.membership.seed_list(self.now())
+        return "".join(f"{write_seed(seed)}\n" for seed in (self.seed(), *seeds)) if self.mode is not Mode.PRIVATE else ""
+
+    @property
+    def takes_references(self) -> bool:
+        """Of others."""
+        return self.mode.shares and not self.stealthy
+
+    def ring(self) -> Ring:
+        """Of all who take references."""
+        with self.lock:
+            return self.ring_locked()
+
+    def ring_locked(self) -> Ring:
+        """The same for who has the lock."""
+        return self.membership.ring(self.now(), self._seed)
+
+    # -- others
+
+    def contact(self, seed: Seed) -> Contact:
+        """How it is asked."""
+        return Contact(seed.key, f"http://{seed.address}", seed.name)
+
+    def ask(self, name: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | NoAnswer:
+        """Ask a peer that is known; who does not answer is passive from then on (YACY-23)."""
+        with self.lock:
+            seed = self.membership.get(name)
+        if seed is None or not seed.address or self.stealthy:
+            return NoAnswer("it is not known where it is")
+        answer = self.asker.ask(self.contact(seed), path, question, answers, seconds=seconds)
+        if isinstance(answer, NoAnswer) and not answer.refused:
+            with self.lock:
+                self.membership.failed(name, self.now())
+            self.count("peers that did not answer")
+        return answer
+
+    def reaches(self, seed: Seed, address: str) -> bool:
+        """Whether it answers at the address that its request came from (YACY-14)."""
+        with self.lock:
+            if self.now() - self._tried.get(seed.key, float("-inf")) < _TRIED:
+                return True
+        if not seed.port:
+            return False
+        place = f"[{address}]" if ":" in address else address
+        contact = Contact(seed.key, f"http://{place}:{seed.port}", seed.name)
+        answer = self.asker.ask(contact, COUNT, Count(self.network), Counted, seconds=_CALL_BACK_SECONDS)
+        good = not isinstance(answer, NoAnswer) and answer.hash == seed.hash
+        if good:
+            with self.lock:
+                if len(self._tried) > 10_000:
+                    self._tried.clear()
+                self._tried[seed.key] = self.now()
+        return good
+
+    def met(self, seed: Seed, address: str, *, reachable: bool) -> None:
+        """It has pinged us, and was tried."""
+        if seed.reachable and not (reachable and seed.ip == address):
+            with self.lock:
+                self.membership.failed(seed.hash, self.now())
+            return
+        if self._is_good(seed):
+            with self.lock:
+                self.membership.heard(seed, self.now())
+
+    # -- what it does by itself
+
+    def tick(self) -> None:
+        """What is due."""
+        now = self.now()
+        if self.stealthy or self.mode is Mode.PRIVATE:
+            return
+        with self.lock:
+            alone = not self.membership.sizes[0]
+        if now - self._listed > (self.profile.ping if alone else _LISTS):
+            self._listed = now
+            self.learn(self._lists())
+        if now - self._pinged >= self.profile.ping:
+            self._pinged = now
+            self.ping_all()
+
+    def ping_all(self) -> None:
+        """Those whose turn it is."""
+        with self.lock:
+            self.membership.age(self.now())
+            before = self.membership.own_type(self.now())
+            seeds = self.membership.to_ping(self.now())
+        self.together([partial(self.ping, seed) for seed in seeds])
+        with self.lock:
+            if self.membership.own_type(self.now()) is not before:
+                self._pinged = float("-inf")  # others are told at once
+        self.count("pings", len(seeds))
+
+    def ping(self, seed: Seed) -> None:
+        """One of them, and learn from what it answers (YACY-22)."""
+        own = self.seed()
+        answer = self.asker.ask(self.contact(seed), PING, Ping(self.network, write_seed(own)), Pong, seconds=_PING_SECONDS)
+        if isinstance(answer, NoAnswer):
+            if not answer.refused:
+                with self.lock:
+                    self.membership.failed(seed.hash, self.now())
+            return
+        try:
+            its = read_seed(answer.seed)
+        except BadSeedError:
+            its = seed
+        with self.lock:
+            if not self.profile.ip:
+                self._ip = answer.address
+            self.membership.reported(seed.hash, self.now(), reachable=answer.reachable)
+        if its.key == seed.key and self._is_good(its):
+            with self.lock:
+                self.membership.heard(its, self.now())
+        found = []
+        for each in answer.seeds:
+            try:
+                found.append(read_seed(each))
+            except BadSeedError:
+                self.count("bad seeds")
+        self.learn(found)
+
+    def learn(self, seeds: Collection[Seed]) -> None:
+        """Somebody told of these."""
+        for seed in seeds:
+            with self.lock:
+                news = self.membership.is_news(seed)
+            if news and self._is_good(seed):
+                with self.lock:
+                    self.membership.learn(seed, self.now())
+
+    def _is_good(self, seed: Seed) -> bool:
+        try:
+            check(seed, self._verify)
+        except BadSeedError:
+            self.count("bad seeds")
+            return False
+        return True
+
+    @property
+    def type(self) -> PeerType:
+        """What others found us to be."""
+        with self.lock:
+            return self.membership.own_type(self.now())
+
+    def __repr__(self) -> str:
+        return f"<Node {self.hash} {self.profile.name} {self.type} {self.membership}>"

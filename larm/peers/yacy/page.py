@@ -1,0 +1,114 @@
+"""Page: a document as its owners keep it, the body of an item, and the words by which it can be found (YACY-32, 33). Pure."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from math import log2
+
+import msgspec
+
+from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.hashes import position_of, word_hash
+from larm.peers.yacy.item import LARGEST
+from larm.peers.yacy.url_hash import url_hash
+
+TEXT = 20_000
+"""Characters of the main text; what comes after them can't be found by others."""
+_LONGEST_URL, _LONGEST_LINE = 2_048, 1_000
+_TITLE, _DESCRIPTION, _ADDRESS = 1, 2, 4
+
+Words = Callable[[str], Iterable[str]]
+"""The words of a text, as the index knows them."""
+
+
+class Page(msgspec.Struct, frozen=True, array_like=True):
+    """What others may know of a page."""
+
+    url: str
+    title: str = ""
+    description: str = ""
+    text: str = ""
+    language: str = ""
+    mime: str = ""
+    modified: int = 0
+    fetched: int = 0
+    size: int = 0
+
+    @property
+    def hash(self) -> str:
+        """Of its address. Raises ValueError where that is none."""
+        return url_hash(self.url)
+
+
+class BadPageError(ValueError):
+    """No page."""
+
+
+def write_page(page: Page) -> bytes:
+    """Cut so that it fits."""
+    text = page.text[:TEXT]
+    while True:
+        body = zlib.compress(msgspec.msgpack.encode(_cut(page, text)), 6)
+        if len(body) <= LARGEST:
+            return body
+        text = text[: len(text) * 2 // 3]
+
+
+def read_page(data: bytes) -> Page:
+    """Raises BadPageError."""
+    try:
+        unpacker = zlib.decompressobj()
+        raw = unpacker.decompress(data, 8 * TEXT)
+        if not unpacker.eof:
+            raise BadPageError("it is too large, or cut off")
+        page = msgspec.msgpack.decode(raw, type=Page)
+        if page.url[:7] != "http://" and page.url[:8] != "https://":
+            raise BadPageError("its address is not one of the web")
+        page.hash  # noqa: B018
+    except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+        raise error if isinstance(error, BadPageError) else BadPageError(str(error)) from error
+    return _cut(page, page.text[:TEXT])
+
+
+def place_of(page: Page) -> int:
+    """Where it is kept."""
+    return position_of(page.hash)
+
+
+def references_of(page: Page, words: Words, stems: Words, stop: Collection[str]) -> Iterator[tuple[str, Reference]]:
+    """(hash of a word, the reference) for all words of a page and, so that other forms of a word find it, for their stems.
+
+    ``stems``: of one word, those to be added. Stop words are left out (YACY-34).
+    """
+    body = list(words(page.text[:TEXT]))
+    where: Counter[str] = Counter()
+    for bit, text in ((_TITLE, page.title), (_DESCRIPTION, page.description), (_ADDRESS, page.url)):
+        for word in set(words(text)):
+            where[word] |= bit
+    hits = Counter(body)
+    length = min(255, int(4 * log2(len(body) + 1)))
+    counted: Counter[str] = Counter()
+    placed: Counter[str] = Counter()
+    for word in {*hits, *where}:
+        if word in stop:
+            continue
+        for each in {word, *stems(word)}:
+            counted[each] += hits[word]
+            placed[each] |= where[word]
+    url = page.hash
+    for word, bits in placed.items():
+        yield word_hash(word), Reference(url, min(255, counted[word]), bits, length)
+
+
+def _cut(page: Page, text: str) -> Page:
+    return msgspec.structs.replace(
+        page,
+        url=page.url[:_LONGEST_URL],
+        title=page.title[:_LONGEST_LINE],
+        description=page.description[:_LONGEST_LINE],
+        text=text,
+        language=page.language[:8],
+        mime=page.mime[:100],
+    )

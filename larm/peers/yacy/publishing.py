@@ -1,0 +1,113 @@
+"""Publishing: the pages of an index become items on the own shelf, from where they spread (YACY-28, 32 to 34).
+
+After a crawl, never while it runs. What is out already is left alone, or renewed when it is old; what is not there any more is
+withdrawn. Pages go through in groups by their addresses' hashes, so that memory does not grow with the index.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import NamedTuple
+
+from larm.peers.yacy.chunk import Reference, cut, depth_for, write_chunk
+from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.item import RENEWED, Kind, digest_of, new_header
+from larm.peers.yacy.page import Page, Words, place_of, references_of, write_page
+from larm.peers.yacy.ring import EXPONENT
+from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.signing import Signer
+
+_GROUP = 500
+"""Pages that are in memory at a time: some 100,000 references, 40 MB."""
+
+
+class Source(NamedTuple):
+    """A page that may be published; it is read when its turn comes."""
+
+    hash: str
+    read: Callable[[], Page | None]
+
+
+class Published(NamedTuple):
+    """What it came to."""
+
+    pages: int
+    new: int
+    """Items."""
+    renewed: int
+    withdrawn: int
+
+
+class Publishing:
+    """Used by one thread. ``lock``: the node's, which is held while something is written."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        lock: threading.RLock,
+        signer: Signer,
+        *,
+        words: Words,
+        stems: Callable[[Page], Words],
+        stop: Collection[str] = (),
+    ) -> None:
+        # constant after construction
+        self._shelf = shelf
+        self._lock = lock
+        self._signer = signer
+        self._words = words
+        self._stems = stems
+        self._stop = frozenset(stop)
+
+    def publish(self, sources: Sequence[Source], peers: int, now: float) -> Published:
+        """All that is to be out is exactly this. ``peers``: how large the network is."""
+        with self._lock:
+            known = self._shelf.own()
+        out: set[bytes] = set()
+        pages = new = renewed = 0
+        for group in _groups(sorted(sources, key=lambda source: position_of(source.hash))):
+            read = [page for source in group if (page := source.read()) is not None]
+            bodies = [(kind, places, body, digest_of(body)) for kind, places, body in self._bodies(read, depth_for(peers))]
+            pages += len(read)
+            with self._guarded():
+                for kind, places, body, digest in bodies:
+                    out.add(digest)
+                    before = known.get(digest)
+                    if before is None or before.gone:
+                        self._shelf.handed(new_header(kind, digest, places, now, self._signer), body, now, own=True)
+                        new += 1
+                    elif now - before.created > RENEWED:
+                        self._shelf.put_own(new_header(kind, digest, places, now, self._signer))
+                        renewed += 1
+        withdrawn = [header for digest, header in known.items() if digest not in out and not header.gone]
+        with self._guarded():
+            for header in withdrawn:
+                places = (header.first, header.last)
+                self._shelf.put_own(new_header(header.kind, header.digest, places, now, self._signer, gone=True))
+        return Published(pages, new, renewed, len(withdrawn))
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        with self._lock, self._shelf.at_once():
+            yield
+
+    def _bodies(self, pages: Sequence[Page], depth: int) -> Iterator[tuple[Kind, tuple[int, int], bytes]]:
+        references: list[tuple[str, Reference]] = []
+        for page in pages:
+            yield Kind.PAGE, (place_of(page), place_of(page)), write_page(page)
+            references += references_of(page, self._words, self._stems(page), self._stop)
+        for places, words in cut(references, depth):
+            yield Kind.WORDS, places, write_chunk(words)
+
+
+def _groups(sources: Sequence[Source], depth: int = EXPONENT) -> Iterator[Sequence[Source]]:
+    """Of one partition each; a group that is too large is halved by the next bit, so a new page moves few others."""
+    for _, each in groupby(sources, lambda source: position_of(source.hash) >> 63 - depth):
+        group = list(each)
+        if len(group) > _GROUP and depth < 60:
+            yield from _groups(group, depth + 1)
+        else:
+            yield group

@@ -1,0 +1,138 @@
+"""What peers of a network ask each other, below ``/peer/v1/yacy/``, and what they answer. The forms on the wire; every text in
+them is a stranger's."""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.peers.yacy.item import Header, Item
+
+PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "pages"))
+MOST_HEADERS = 100
+"""In an offer: some 25 KB."""
+MOST_WORDS = 32
+MOST_ROWS = 1_000
+"""References of a word in an answer."""
+MOST_PAGES = 40
+"""Documents in an answer."""
+
+
+class Ping(msgspec.Struct, frozen=True):
+    """Who I am (YACY-14)."""
+
+    network: str
+    seed: str
+
+
+class Pong(msgspec.Struct, frozen=True):
+    """Who you are, and who else is there (YACY-22)."""
+
+    address: str
+    """Where the ping came from."""
+    reachable: bool
+    """The one who answers has tried it."""
+    seed: str
+    seeds: tuple[str, ...] = ()
+
+
+class Count(msgspec.Struct, frozen=True):
+    """The call-back: are you there?"""
+
+    network: str
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Yes."""
+
+    hash: str
+    words: int
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """Items that you should have."""
+
+    network: str
+    headers: tuple[Header, ...]
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """Numbers of those whose bodies are wanted; a reason for each that is refused."""
+
+    wanted: tuple[int, ...] = ()
+    refused: dict[int, str] = {}
+    takes: bool = True
+    """Items of others at all."""
+
+
+class Hand(msgspec.Struct, frozen=True):
+    """Their bodies."""
+
+    network: str
+    items: tuple[Item, ...]
+
+
+class Handed(msgspec.Struct, frozen=True):
+    """All are on the disk, but those that are refused."""
+
+    refused: dict[int, str] = {}
+
+
+class Search(msgspec.Struct, frozen=True):
+    """Words as hashes only (YACY-46)."""
+
+    network: str
+    words: tuple[str, ...]
+    partitions: tuple[int, ...]
+    most: int = 100
+    """References of each word; the best."""
+    abstracts: bool = False
+    """All addresses of each word are wanted, too (YACY-47)."""
+    urls: tuple[str, ...] = ()
+    """The second round: only references of these."""
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    """A reference."""
+
+    url: str
+    hits: int
+    where: int
+    length: int
+    author: int
+    """Number of the author in the answer."""
+
+
+class WordFound(msgspec.Struct, frozen=True):
+    """Of one word."""
+
+    total: int
+    rows: tuple[Row, ...] = ()
+    urls: bytes = b""
+    """The abstract: nine bytes for each address."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """For each word, in the order of the question."""
+
+    words: tuple[WordFound, ...]
+    authors: tuple[str, ...] = ()
+
+
+class PagesOf(msgspec.Struct, frozen=True):
+    """Documents with these hashes."""
+
+    network: str
+    urls: tuple[str, ...]
+
+
+class PageFound(msgspec.Struct, frozen=True, array_like=True):
+    """One of them, as its author wrote it."""
+
+    author: str
+    body: bytes
+
+
+class PagesFound(msgspec.Struct, frozen=True):
+    """In any order."""
+
+    pages: tuple[PageFound, ...] = ()

@@ -1,0 +1,149 @@
+"""Spreading: every item comes to its owners, from its author or from whoever has it (YACY-28 to 31). On the node's thread.
+
+To hand over what was crawled, to repair what a lost peer leaves, to renew and to withdraw are one and the same: go through the
+shelf, see who owns each item, and offer it to those of whom it is not known that they have it as it is. Headers are offered
+first; bodies follow where they are asked for. So what breaks off half-way is offered again, and comes twice to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.item import LARGEST, Header, Item
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.questions import HAND, MOST_HEADERS, OFFER, Hand, Handed, Offer, Offered
+
+_LOOK = 500
+"""Items that are looked at in one go."""
+_AT_A_TIME = 10
+"""Transfers (YACY-31)."""
+_SECONDS = 15.0
+_LATER = 600.0
+"""Seconds after which an item that a peer has refused is offered to it again: it may have known others, or have been full."""
+_IDLE = 30.0
+"""Seconds between two looks through the shelf (YACY-31)."""
+
+
+class Spreading:
+    """Of one node."""
+
+    def __init__(self, node: Node) -> None:
+        # constant after construction
+        self._node = node
+        # only the node's thread, and those that carry out its transfers, each for another peer
+        self._next = float("-inf")
+        self._after = 0
+        self._settled: dict[str, dict[int, int]] = {}
+        """Of each peer the items that it has, and as of when: a few dozen bytes each."""
+        self._later: dict[tuple[int, str], float] = {}
+        self.waiting = True
+        """Something was not yet where it belongs when the shelf was looked through last."""
+
+    def tick(self) -> None:
+        """A look at what comes next on the shelf, and its transfers."""
+        node = self._node
+        with node.lock:
+            if node.now() < self._next or not node.mode.shares or node.stealthy:
+                return
+            appeared, node.membership.appeared = node.membership.appeared, set()
+            for each in appeared:  # nobody knows what they have
+                self._settled.pop(each, None)
+            if appeared:
+                self._after, self.waiting = 0, True
+        self._round()
+
+    def hurry(self) -> None:
+        """There is something new on the shelf."""
+        self._next, self._after, self.waiting = float("-inf"), 0, True
+
+    def _round(self) -> None:
+        node = self._node
+        with node.lock:
+            if not self._after:
+                node.shelf.expire(node.now())
+                node.words, node.pages = node.shelf.words, node.shelf.own_pages()
+                self.waiting = False
+                self._later = {each: at for each, at in self._later.items() if at > node.now()}
+                self._settled = {each: items for each, items in self._settled.items() if node.membership.is_active(each)}
+            rows = node.shelf.headers(self._after, _LOOK)
+            plan = self._plan(rows)
+        if not rows:
+            self._after, self._next = 0, node.now() + _IDLE
+            return
+        self._after = rows[-1][0]
+        targets = sorted(plan)
+        for at in range(0, len(targets), _AT_A_TIME):
+            node.together([partial(self._bring, each, plan[each]) for each in targets[at : at + _AT_A_TIME]])
+
+    def _plan(self, rows: Sequence[tuple[int, Header]]) -> dict[str, list[tuple[int, Header]]]:
+        """For each peer what it should be offered. Under the node's lock."""
+        node, plan = self._node, dict[str, list[tuple[int, Header]]]()
+        ring = node.ring_locked()
+        done = []
+        for number, header in rows:
+            owners = ring.owners_between(header.first, header.last, node.redundancy)
+            missing = [each for each in owners if each != node.hash and not self._has(each, number, header)]
+            for each in missing:
+                if self._later.get((number, each), 0.0) <= node.now():
+                    plan.setdefault(each, []).append((number, header))
+            if not missing and len(owners) >= node.redundancy and node.hash not in owners and header.author != node.key:
+                done.append(number)
+        node.shelf.let_go(done)
+        self.waiting = self.waiting or bool(plan)
+        return plan
+
+    def _has(self, peer: str, number: int, header: Header) -> bool:
+        return self._settled.get(peer, {}).get(number) == header.created
+
+    def _settle(self, peer: str, rows: Sequence[tuple[int, Header]]) -> None:
+        self._settled.setdefault(peer, {}).update({number: header.created for number, header in rows})
+
+    def _bring(self, peer: str, rows: Sequence[tuple[int, Header]]) -> None:
+        for at in range(0, len(rows), MOST_HEADERS):
+            if not self._offer(peer, rows[at : at + MOST_HEADERS]):
+                return
+
+    def _offer(self, peer: str, rows: Sequence[tuple[int, Header]]) -> bool:
+        """False: it is of no use to go on."""
+        node = self._node
+        answer = node.ask(peer, OFFER, Offer(node.network, tuple(header for _, header in rows)), Offered, _SECONDS)
+        if isinstance(answer, NoAnswer):
+            return False
+        if not answer.takes:
+            with node.lock:
+                node.membership.declined(peer)
+            return False
+        wanted = [rows[number] for number in answer.wanted if 0 <= number < len(rows)]
+        open_ = {number for number, _ in wanted} | self._put_off(peer, rows, answer.refused)
+        self._settle(peer, [row for row in rows if row[0] not in open_])
+        return self._hand(peer, wanted)
+
+    def _put_off(self, peer: str, rows: Sequence[tuple[int, Header]], refused: Mapping[int, str]) -> set[int]:
+        numbers = {rows[each][0] for each in refused if 0 <= each < len(rows)}
+        self._node.count("items refused by others", len(numbers))
+        self._later.update({(number, peer): self._node.now() + _LATER for number in numbers})
+        return numbers
+
+    def _hand(self, peer: str, rows: Sequence[tuple[int, Header]]) -> bool:
+        node = self._node
+        numbers = {header.name: number for number, header in rows}
+        with node.lock:
+            items = [Item(*pair) for pair in node.shelf.bodies([header.name for _, header in rows])]
+        at = 0
+        while at < len(items):
+            end, size = at + 1, len(items[at].body)
+            while end < len(items) and size + len(items[end].body) + 300 * (end - at) < LARGEST - 3_000:
+                size += len(items[end].body)
+                end += 1
+            answer = node.ask(peer, HAND, Hand(node.network, tuple(items[at:end])), Handed, _SECONDS)
+            if isinstance(answer, NoAnswer):
+                return False
+            sent = [(numbers[item.header.name], item.header) for item in items[at:end]]
+            put_off = self._put_off(peer, sent, answer.refused)
+            node.count("items handed over", len(sent) - len(put_off))
+            node.count("bytes handed over", size)
+            self._settle(peer, [row for row in sent if row[0] not in put_off])
+            at = end
+        return True

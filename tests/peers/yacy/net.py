@@ -1,0 +1,142 @@
+"""A network in one process: real nodes, desks and shelves on a clock of its own; only keys and wires are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import msgspec
+
+from larm.peers.channel import Contact
+from larm.peers.door import Call, Question, RefusedError
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.node import Do, Node, Profile
+from larm.peers.yacy.own_hash import own_hash
+from larm.peers.yacy.page import Page
+from larm.peers.yacy.publishing import Publishing, Source
+from larm.peers.yacy.seed import Seed
+from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.spreading import Spreading
+from larm.testing.clock import FakeClock
+from tests.peers.yacy.keys import FakeKey, fake_verify
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+class Peer:
+    """One of them."""
+
+    def __init__(self, net: Net, number: int, path: Path, mode: Mode, network: str, **fields: object) -> None:
+        self.net = net
+        self.key = FakeKey(number)
+        self.ip = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
+        self.up = True
+        self.reachable = True
+        self.lose = 0
+        """So many of its answers are lost after it has done what was asked."""
+        known = [each.node.hash for each in net.peers]
+        profile = Profile(
+            hash=own_hash(known, self.key.key, net.random), born=int(net.clock.wall()), network=network, name=f"peer{number}",
+            ip=self.ip, port=8090, mode=mode, young=0.0, **fields,  # type: ignore[arg-type]
+        )  # fmt: skip
+        shelf = Shelf(path, 100_000_000, fake_verify)
+        self.node = Node(
+            profile, self.key, fake_verify, shelf, asker=Wire(net, self), clock=net.clock, random=net.random,
+            together=one_by_one, lists=self.lists,
+        )  # fmt: skip
+        self.spreading = Spreading(self.node)
+        self.questions: dict[str, Question] = {each.path: each for each in Desk(self.node).questions}
+
+    def lists(self) -> Collection[Seed]:
+        """Of the first peer that is there, as a principal."""
+        first = next((each for each in self.net.peers if each.up and each is not self), None)
+        return () if first is None else [first.node.seed(), *first.node.membership.seed_list(self.net.clock.wall())]
+
+    def publish(self, *pages: Page) -> None:
+        publishing = Publishing(
+            self.node.shelf, self.node.lock, self.key, words=split,
+            stems=lambda page: lambda word: (), stop={"the"},
+        )  # fmt: skip
+        self.published = publishing.publish(
+            [Source(page.hash, lambda page=page: page) for page in pages], len(self.net.peers), self.net.clock.wall()
+        )
+        self.spreading.hurry()
+
+
+class Wire:
+    """Implements `larm.peers.yacy.node.Asker`."""
+
+    def __init__(self, net: Net, peer: Peer) -> None:
+        self.net, self.peer = net, peer
+
+    def ask(
+        self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
+    ) -> A | NoAnswer:
+        self.net.asked += 1
+        other = self.net.at.get(contact.url)
+        if other is None or not (other.up and other.reachable) or other.key.key != contact.key:
+            return NoAnswer("nobody is there")
+        asked = other.questions[path]
+        body = msgspec.json.encode(question)
+        self.net.longest = max(self.net.longest, len(body))
+        try:
+            answer = asked.handler(Call(self.peer.key.key, self.peer.ip), msgspec.json.decode(body, type=asked.asks))
+        except RefusedError as error:
+            return NoAnswer(f"it refused: {error}", refused=True)
+        if other.lose:
+            other.lose -= 1
+            return NoAnswer("the answer was lost")
+        return msgspec.json.decode(msgspec.json.encode(answer), type=answers)
+
+
+class Net:
+    """All of them."""
+
+    def __init__(self, folder: Path | None = None, seed: int = 1) -> None:
+        self.folder = folder
+        self.clock = FakeClock(1_700_000_000.0)
+        self.random = Random(seed)
+        self.peers: list[Peer] = []
+        self.at: dict[str, Peer] = {}
+        self.asked = self.longest = 0
+
+    def add(self, number: int = 1, mode: Mode = Mode.DHT, network: str = "test", **fields: object) -> list[Peer]:
+        new = []
+        for _ in range(number):
+            count = len(self.peers) + 1
+            path = Path(":memory:") if self.folder is None else self.folder / f"{count}.db"
+            new.append(Peer(self, count, path, mode, network, **fields))
+            self.peers.append(new[-1])
+            self.at[f"http://{new[-1].ip}:8090"] = new[-1]
+        return new
+
+    def run(self, seconds: float, step: float = 30.0) -> None:
+        """Let it go on."""
+        for _ in range(int(seconds / step)):
+            for peer in self.peers:
+                if peer.up:
+                    peer.node.tick()
+                    peer.spreading.tick()
+            self.clock.advance(step)
+
+    def settle(self, most: float = 3_600.0) -> None:
+        """Until everything is where it belongs."""
+        for _ in range(int(most / 60)):
+            self.run(60.0)
+            if not any(peer.spreading.waiting for peer in self.peers if peer.up):
+                return
+        raise AssertionError("it does not come to rest")
+
+
+def split(text: str) -> list[str]:
+    """Words, as far as these tests have any."""
+    return text.lower().replace(":", " ").replace("/", " ").split()
+
+
+def one_by_one(tasks: Collection[Do]) -> None:
+    for each in tasks:
+        each()

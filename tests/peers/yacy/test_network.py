@@ -1,0 +1,158 @@
+"""Peers find each other, and say of each other what they are (YACY-12 to 23, 40, 41, 50)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.own_hash import key_part
+from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed
+from tests.peers.yacy.keys import FakeKey
+from tests.peers.yacy.net import Net
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Net:
+    return Net(tmp_path)
+
+
+def test_all_find_each_other_and_are_seniors(net: Net) -> None:
+    net.add(8)
+    net.run(300)
+    for peer in net.peers:
+        assert peer.node.type is PeerType.SENIOR
+        assert {seed.hash for seed in peer.node.membership.active} == {each.node.hash for each in net.peers if each is not peer}
+        assert len(peer.node.ring()) == 8
+
+
+def test_one_alone_is_a_virgin(net: Net) -> None:
+    (alone,) = net.add()
+    net.run(120)
+    assert alone.node.type is PeerType.VIRGIN
+
+
+def test_who_cannot_be_reached_is_a_junior_and_owns_nothing(net: Net) -> None:
+    net.add(5)
+    (hidden,) = net.add()
+    hidden.reachable = False
+    net.run(300)
+    assert hidden.node.type is PeerType.JUNIOR
+    assert len(hidden.node.ring()) == 5, "it knows the others"
+    for peer in net.peers[:5]:
+        assert hidden.node.hash not in peer.node.ring().hashes
+        assert peer.node.membership.sizes == (4, 0, 1)
+
+
+def test_a_dead_peer_is_found_dead_and_used_again_when_it_is_back(net: Net) -> None:
+    net.add(6)
+    net.run(300)
+    dead = net.peers[3]
+    dead.up = False
+    net.run(600)
+    assert all(dead.node.hash not in peer.node.ring().hashes for peer in net.peers if peer is not dead)
+    dead.up = True
+    net.run(600)
+    assert all(dead.node.hash in peer.node.ring().hashes for peer in net.peers)
+
+
+def test_old_seeds_do_not_wake_the_dead(net: Net) -> None:
+    one, two, dead = net.add(3)
+    net.run(300)
+    old = dead.node.seed()
+    dead.up = False
+    net.run(600)
+    one.node.learn([old])
+    assert not one.node.membership.is_active(dead.node.hash)
+    assert one.node.membership.is_active(two.node.hash)
+
+
+def test_the_dead_are_forgotten_after_a_month(net: Net) -> None:
+    one, _, dead = net.add(3)
+    net.run(300)
+    dead.up = False
+    net.run(600)
+    assert one.node.membership.sizes[1] == 1
+    net.clock.advance(31 * 86_400)
+    net.run(60)
+    assert one.node.membership.sizes[1] == 0
+
+
+def test_networks_never_mix(net: Net) -> None:
+    mine, other = net.add(3), net.add(3, network="other")
+    net.run(600)
+    for group in (mine, other):
+        names = {each.node.hash for each in group}
+        assert all({*peer.node.ring().hashes} <= names for peer in group)
+    mine[0].node.learn([other[0].node.seed()])
+    assert mine[0].node.membership.counts["other networks"] > 0
+
+
+def test_a_forged_seed_changes_nothing(net: Net) -> None:
+    one, _, three = net.add(3)
+    net.run(300)
+    forged = msgspec.structs.replace(three.node.seed(), ip="10.9.9.9", stamp=int(net.clock.wall()) + 1)
+    one.node.learn([forged])
+    assert one.node.membership.get(three.node.hash).ip == three.ip  # type: ignore[union-attr]
+    assert one.node.counts["bad seeds"] == 1
+
+
+def test_a_seed_that_names_another_machine_is_not_believed(net: Net) -> None:
+    """Or all others would knock there."""
+    one, two = net.add(2)
+    net.run(300)
+    net.at["http://10.7.7.7:8090"] = two
+    del net.at[f"http://{two.ip}:8090"]
+    two.ip = "10.7.7.7"
+    net.run(300)
+    assert not one.node.membership.is_active(two.node.hash)
+
+
+def test_stealth(net: Net) -> None:
+    net.add(4)
+    net.run(300)
+    quiet = net.peers[1]
+    quiet.node.stealthy = True
+    before = net.asked
+    quiet.node.tick()
+    quiet.spreading.tick()
+    assert net.asked == before
+    net.run(600)
+    quiet.node.stealthy = False
+    net.run(600)
+    assert quiet.node.hash in net.peers[0].node.ring().hashes
+
+
+def test_robinsons_take_no_references(net: Net) -> None:
+    net.add(3)
+    (robinson,) = net.add(mode=Mode.PUBLIC)
+    (hermit,) = net.add(mode=Mode.PRIVATE)
+    net.run(300)
+    one = net.peers[0].node
+    assert one.membership.is_active(robinson.node.hash)
+    assert robinson.node.hash not in one.ring().hashes
+    assert one.membership.get(hermit.node.hash) is None
+    assert not hermit.node.seed_list()
+
+
+def test_a_seed_list_has_one_seed_a_line(net: Net) -> None:
+    net.add(4)
+    net.run(300)
+    found = [read_seed(line).hash for line in net.peers[0].node.seed_list().splitlines()]
+    assert sorted(found) == sorted(peer.node.hash for peer in net.peers)
+    assert found[0] == net.peers[0].node.hash
+
+
+def test_a_flood_of_names_from_one_address_is_bounded(net: Net) -> None:
+    (one,) = net.add()
+    for number in range(1_000, 1_200):
+        key = FakeKey(number)
+        seed = Seed(
+            hash="AB" + key_part(key.key), ip="10.1.1.1", port=number, type=PeerType.SENIOR, network="test",
+            stamp=int(net.clock.wall()),
+        )  # fmt: skip
+        one.node.learn([signed(seed, key)])
+    assert one.node.membership.sizes[0] <= 64
+    assert one.node.membership.counts["too many at an address"] >= 136
