@@ -30,15 +30,15 @@ class BitTable:
             self._widen()
         return self._free.pop()
 
-    def put(self, slot: int, vectors: Sequence[bytes]) -> None:
-        """The bits of a slot are these."""
+    def put(self, slot: int, vectors: Sequence[bytes], *, changes: bool = False) -> None:
+        """The bits of a slot are these, or differ where these are 1."""
         byte, mask = slot >> 3, 1 << (slot & 7)
         spread = [bytes(mask if value >> bit & 1 else 0 for bit in range(8)) for value in range(256)]
-        kept = bytes(value & ~mask for value in range(256))
+        kept = bytes(value if changes else value & ~mask for value in range(256))
         for rows, vector in zip(self._rows, vectors, strict=True):
             column = bytes(rows[byte :: self._width]).translate(kept)
             new = b"".join(map(spread.__getitem__, vector))
-            rows[byte :: self._width] = (int.from_bytes(column) | int.from_bytes(new)).to_bytes(len(column))
+            rows[byte :: self._width] = (int.from_bytes(column) ^ int.from_bytes(new)).to_bytes(len(column))
 
     def remove(self, slot: int) -> None:
         """It is free again."""

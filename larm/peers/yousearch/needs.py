@@ -53,12 +53,11 @@ def _of_typed(words: Sequence[Word]) -> Needs:
     text = " ".join(word.text for word in words)
     if not text:
         return ()
-    units = _units(text)
+    units, names = _units(text), _names(text)
     sure = [unit for unit in units if not _may_be_common(unit)]
     if sure:
-        names = _names(text)
         return tuple(clause for unit in sure if (clause := _clause(unit, names.get(unit.words, ()))))
-    return (tuple(way for unit in units for way in _clause(unit, ()) or ()),)
+    return (tuple(way for unit in units for way in _clause(unit, names.get(unit.words, ()))),)
 
 
 def _of(node: Node | None) -> Needs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from hashlib import md5
+from hashlib import md5, sha256
 
 import msgspec
 
@@ -113,11 +113,11 @@ def to_wire(summary: Summary, before: Summary | None = None) -> WireSummary:
     return msgspec.structs.replace(whole, data=changed, changes=True) if len(changed) < len(whole.data) else whole
 
 
-def from_wire(wire: WireSummary, before: Summary | None = None) -> Summary | None:
-    """None for what is none, or is meant for another one than ``before``."""
+def unpacked(wire: WireSummary) -> tuple[tuple[bytes, ...], ...] | None:
+    """Its vectors by partitions; of changes, bits that are 1 where they differ. None for what is no summary."""
     one = wire.parameters.length // 8
     size = wire.partitions * wire.parameters.filters * one
-    if not 1 <= wire.partitions <= _MOST_PARTITIONS or len(wire.languages) > len(LANGUAGES):
+    if not 1 <= wire.partitions <= _MOST_PARTITIONS or not set(wire.languages) <= LANGUAGES:
         return None
     unpacker = zlib.decompressobj()
     try:
@@ -126,14 +126,14 @@ def from_wire(wire: WireSummary, before: Summary | None = None) -> Summary | Non
         return None
     if len(data) != size:
         return None
-    if wire.changes:
-        if before is None or (before.parameters, len(before.partitions)) != (wire.parameters, wire.partitions):
-            return None
-        data = (int.from_bytes(data) ^ int.from_bytes(_joined(before))).to_bytes(size)
     vectors = [data[at : at + one] for at in range(0, size, one)]
     filters = wire.parameters.filters
-    parts = tuple(tuple(vectors[at : at + filters]) for at in range(0, len(vectors), filters))
-    return Summary(wire.parameters, wire.languages, parts)
+    return tuple(tuple(vectors[at : at + filters]) for at in range(0, len(vectors), filters))
+
+
+def name_of(summary: Summary) -> str:
+    """Equal for equal ones: by it two sides know that they speak of the same."""
+    return sha256(_joined(summary)).hexdigest()[:32]
 
 
 def _joined(summary: Summary) -> bytes:

@@ -147,6 +147,7 @@ def test_nobody_with_an_answer_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_800)
 def test_of_fifty_peers_nobody_with_an_answer_is_left_out(tmp_path: Path) -> None:
     wrong, answered, spared = left_out(tmp_path, 50, 1_000, seed=12)
     assert wrong == []
@@ -163,7 +164,7 @@ def test_what_is_needed() -> None:
         return [[[term.word for term in way] for way in clause] for clause in needs_of(parse_question(query).tree)]
 
     assert words("the tide") == [[["tide"], ["thetide"]]]
-    assert words("who is the") == [[["who"], ["is"], ["the"]]]
+    assert words("is the") == [[["is"], ["the"]]]
     assert words('"tide house" -x') == [[["tide"]], [["house"]]]
     assert words("hash map") == [[["hash"], ["hashmap"]], [["map"], ["hashmap"]]]
     assert words("HashMap") == [[["hashmap"], ["hash", "map"]]]

@@ -1,0 +1,102 @@
+"""What peers and registrars say to each other: a Struct for each question and answer below ``/peer/v1/you``. Pure."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from larm.peers.channel import Contact
+from larm.peers.yousearch.needs import Needs
+from larm.peers.yousearch.summary import Parameters, WireSummary
+
+Name = Annotated[str, Meta(max_length=64)]
+Key = Annotated[str, Meta(max_length=64)]
+QueryKey = Annotated[str, Meta(max_length=8_192)]
+
+HELLO = "/you/hello"
+ANNOUNCE = "/you/announce"
+LEAVE = "/you/leave"
+LOOK = "/you/look"
+CACHED = "/you/cached"
+REPORT = "/you/report"
+SEARCH = "/you/search"
+STORED = "/you/stored"
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """Are you there, and who are you? The answer's signature says it."""
+
+
+class Card(msgspec.Struct, frozen=True):
+    """What a machine says of itself."""
+
+    key: Key
+    name: Name = ""
+    registrar: bool = False
+
+
+class Done(msgspec.Struct, frozen=True):
+    """There is nothing else to say."""
+
+
+class Announce(msgspec.Struct, frozen=True):
+    """I am here, and these are my words; or: I am still here, and they are as before."""
+
+    name: Name
+    port: Annotated[int, Meta(ge=1, le=65_535)]
+    """The address is where the request comes from."""
+    summary_name: Annotated[str, Meta(max_length=64)]
+    """Of what is true from now on."""
+    https: bool = False
+    before: Annotated[str, Meta(max_length=64)] = ""
+    """Where the summary has changes: of the one before."""
+    summary: WireSummary | None = None
+
+
+class Announced(msgspec.Struct, frozen=True):
+    """The registrar knows the peer; or wants to be told all of it."""
+
+    known: bool
+    parameters: Parameters
+    """Those of the group. A summary of others is not taken."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """Who may have an answer?"""
+
+    needs: Needs
+    query: QueryKey = ""
+    """The canonical query; empty: no cache is wanted."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """These may have one."""
+
+    peers: tuple[Contact, ...]
+    everyone: int
+    """Peers there are."""
+    complete: bool = True
+    """These have all that is needed; otherwise nobody has, and these have some of it."""
+    cached: Contact | None = None
+    """Who has asked the same lately."""
+
+
+class Cached(msgspec.Struct, frozen=True):
+    """I have the answer to a query, for so long; or not any more."""
+
+    query: QueryKey
+    seconds: Annotated[float, Meta(ge=0, le=86_400)]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """This peer does not answer."""
+
+    key: Key
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What have you got for this query? Only who has asked it lately answers."""
+
+    query: QueryKey

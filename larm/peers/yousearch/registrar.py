@@ -1,0 +1,238 @@
+"""Registrar: who is there, and which words each has; in memory alone (YOUS-7, 15, 16, 26 to 28, 31 to 33). Any thread.
+
+It does nothing by itself: peers tell it of themselves, again and again, so after a restart it knows all within one period.
+Whoever says that a peer is there, or is not, is not believed: it is asked itself, at the address that its own request came
+from.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from larm.peers.channel import Contact
+from larm.peers.door import Call, Question, RefusedError
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.bit_table import BitTable
+from larm.peers.yousearch.needs import Clause, Term
+from larm.peers.yousearch.summary import Parameters, marked, partition, unpacked
+from larm.seams import Clock
+
+_MOST_SLOTS = 20_000
+"""Summaries, of which one has 24 KB: half a gigabyte."""
+_MOST_AT_ONE_ADDRESS = 64
+"""Peers: whoever has one address can't fill the table."""
+_MOST_QUERIES = 100_000
+_MOST_CACHERS = 8
+_PATIENCE = 10 * 120.0
+"""Seconds without a word after which a peer is forgotten: ten periods."""
+
+
+class _Member:
+    """One peer."""
+
+    def __init__(self, contact: Contact, address: str) -> None:
+        self.contact = contact
+        self.address = address
+        self.summary_name = ""
+        self.languages: tuple[str, ...] = ()
+        self.slots: list[int] = []
+        self.heard = 0.0
+
+
+class Registrar:
+    """For one group."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        is_there: Callable[[Contact], bool],
+        parameters: Parameters | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        """``is_there`` asks a peer itself, and takes a moment."""
+        # constant after construction
+        self._clock = clock
+        self._is_there = is_there
+        self._chance = chance or random.Random()
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._parameters = parameters or Parameters()
+        self._table = BitTable(self._parameters)
+        self._members: dict[str, _Member] = {}
+        self._owners: dict[int, tuple[_Member, int, int]] = {}
+        """Of each slot: whose, which partition, of how many."""
+        self._cachers: OrderedDict[str, dict[str, float]] = OrderedDict()
+
+    def questions(self) -> list[Question]:
+        """For the door."""
+        return [
+            Question(say.ANNOUNCE, say.Announce, say.Announced, self.announce, cost=5.0),
+            Question(say.LEAVE, say.Hello, say.Done, self.leave),
+            Question(say.LOOK, say.Look, say.Found, self.look),
+            Question(say.CACHED, say.Cached, say.Done, self.cached),
+            Question(say.REPORT, say.Report, say.Done, self.report, cost=5.0),
+        ]
+
+    def announce(self, call: Call, asked: say.Announce) -> say.Announced:
+        """A peer is here. Who was not known, or comes from elsewhere now, is asked first whether that is so."""
+        address = f"[{call.address}]" if ":" in call.address else call.address
+        contact = Contact(call.key, f"{'https' if asked.https else 'http'}://{address}:{asked.port}", asked.name)
+        with self._lock:
+            member = self._members.get(call.key)
+            strange = member is None or member.contact.url != contact.url
+            there = sum(each.address == call.address and each.contact.key != call.key for each in self._members.values())
+        if strange and there >= _MOST_AT_ONE_ADDRESS:
+            raise RefusedError("there are too many peers at this address", 429)
+        if strange and not self._is_there(contact):
+            raise RefusedError("you can't be reached at the address and port that this came from")
+        with self._lock:
+            self._forget_silent_locked()
+            member = self._members.get(call.key)
+            if member is None:
+                member = self._members[call.key] = _Member(contact, call.address)
+            member.contact, member.address, member.heard = contact, call.address, self._clock.monotonic()
+            known = self._take_locked(member, asked)
+            if not known and not member.slots:
+                del self._members[call.key]
+            return say.Announced(known, self._parameters)
+
+    def leave(self, call: Call, _: say.Hello) -> say.Done:
+        """It goes, and takes all that it said with it."""
+        with self._lock:
+            self._remove_locked(call.key)
+        return say.Done()
+
+    def look(self, _: Call, asked: say.Look) -> say.Found:
+        """Those whose summaries have what is needed; all, where nothing is."""
+        with self._lock:
+            per_clause = [self._having_locked(clause) for clause in asked.needs]
+            keys = set(self._members)
+            found = set.intersection(keys, *per_clause)
+            complete = bool(found) or not keys
+            if not complete:
+                most = max(sum(key in each for each in per_clause) for key in keys)
+                found = {key for key in keys if most and sum(key in each for each in per_clause) == most}
+            contacts = tuple(self._members[key].contact for key in sorted(found))
+            return say.Found(contacts, len(keys), complete, self._cacher_locked(asked.query))
+
+    def cached(self, call: Call, asked: say.Cached) -> say.Done:
+        """A peer keeps the answer to a query, or does not any more."""
+        with self._lock:
+            if call.key not in self._members:
+                raise RefusedError("only peers of this registrar keep answers")
+            cachers = self._cachers.setdefault(asked.query, {})
+            self._cachers.move_to_end(asked.query)
+            cachers.pop(call.key, None)
+            if asked.seconds and len(cachers) < _MOST_CACHERS:
+                cachers[call.key] = self._clock.monotonic() + asked.seconds
+            if not cachers:
+                del self._cachers[asked.query]
+            while len(self._cachers) > _MOST_QUERIES:
+                self._cachers.popitem(last=False)
+        return say.Done()
+
+    def report(self, _: Call, asked: say.Report) -> say.Done:
+        """Somebody does not answer, it is said; he is asked, and removed if that is so."""
+        with self._lock:
+            member = self._members.get(asked.key)
+            heard = member.heard if member is not None else 0.0
+        if member is not None and not self._is_there(member.contact):
+            with self._lock:
+                if member.heard == heard:  # else it has come back meanwhile
+                    self._remove_locked(asked.key)
+        return say.Done()
+
+    @property
+    def members(self) -> list[Contact]:
+        """All peers."""
+        with self._lock:
+            return [each.contact for each in self._members.values()]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all summaries."""
+        with self._lock:
+            return self._table.size
+
+    def _take_locked(self, member: _Member, asked: say.Announce) -> bool:
+        """The summary is the member's; False: it has to be told whole."""
+        wire = asked.summary
+        if wire is None:
+            return member.summary_name == asked.summary_name and bool(member.slots)
+        vectors = unpacked(wire) if wire.parameters == self._parameters else None
+        if vectors is None:
+            return False
+        if wire.changes and (member.summary_name != asked.before or len(member.slots) != len(vectors)):
+            return False
+        self._resize_locked(member, len(vectors))
+        for slot, part in zip(member.slots, vectors, strict=True):
+            self._table.put(slot, part, changes=wire.changes)
+        member.languages, member.summary_name = wire.languages, asked.summary_name
+        return True
+
+    def _resize_locked(self, member: _Member, count: int) -> None:
+        if len(self._owners) + count - len(member.slots) > _MOST_SLOTS:
+            raise RefusedError("there is no room for another peer", 503)
+        while len(member.slots) > count:
+            slot = member.slots.pop()
+            self._table.remove(slot)
+            del self._owners[slot]
+        while len(member.slots) < count:
+            member.slots.append(self._table.add())
+        self._owners |= {slot: (member, number, count) for number, slot in enumerate(member.slots)}
+
+    def _remove_locked(self, key: str) -> None:
+        member = self._members.pop(key, None)
+        if member is not None:
+            self._resize_locked(member, 0)
+        for query in [query for query, cachers in self._cachers.items() if key in cachers]:
+            self._cachers[query].pop(key)
+            if not self._cachers[query]:
+                del self._cachers[query]
+
+    def _forget_silent_locked(self) -> None:
+        now = self._clock.monotonic()
+        for key in [key for key, each in self._members.items() if now - each.heard > _PATIENCE]:
+            self._remove_locked(key)
+
+    def _having_locked(self, clause: Clause) -> set[str]:
+        """Peers that meet it in any way."""
+        return set[str]().union(*(set.intersection(*map(self._having_term_locked, way)) for way in clause if way))
+
+    def _having_term_locked(self, term: Term) -> set[str]:
+        """Peers that have the word, or in one of their languages another form of it."""
+        stems = dict(term.stems)
+        found = set()
+        for member, _, _ in self._owning_locked(term.word):
+            if not any(language in stems for language in member.languages):
+                found.add(member.contact.key)
+        for language, stem in stems.items():
+            for member, _, _ in self._owning_locked(marked(language, stem)):
+                if language in member.languages:
+                    found.add(member.contact.key)
+        return found
+
+    def _owning_locked(self, key: str) -> Iterator[tuple[_Member, int, int]]:
+        slots = self._table.having(key)
+        while slots:
+            slot = (slots & -slots).bit_length() - 1
+            slots &= slots - 1
+            owner = self._owners.get(slot)
+            if owner is not None and partition(key, owner[2]) == owner[1]:
+                yield owner
+
+    def _cacher_locked(self, query: str) -> Contact | None:
+        """One of those that keep the answer, by chance (YOUS-28)."""
+        now = self._clock.monotonic()
+        cachers = [key for key, until in self._cachers.get(query, {}).items() if until > now and key in self._members]
+        return self._members[self._chance.choice(cachers)].contact if query and cachers else None
+
+
+def is_there(ask: Callable[[Contact], msgspec.Struct | tuple[object, ...]]) -> Callable[[Contact], bool]:
+    """Whether a peer answers as who it says it is: its signature over our question does."""
+    return lambda contact: isinstance(ask(contact), say.Card)

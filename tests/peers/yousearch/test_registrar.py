@@ -1,0 +1,209 @@
+"""The registrar by itself: told, asked, lied to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from larm.peers.channel import Contact
+from larm.peers.door import Call, RefusedError
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.registrar import Registrar
+from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
+from larm.search.query import parse_question
+from larm.testing.clock import FakeClock
+
+USUAL = Parameters()
+
+
+class World:
+    """Peers of which some can be reached."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.gone: set[str] = set()
+        self.verified: list[str] = []
+        self.registrar = self.new()
+
+    def new(self) -> Registrar:
+        return Registrar(self.clock, self.is_there, chance=random.Random(1))
+
+    def is_there(self, contact: Contact) -> bool:
+        self.verified.append(contact.url)
+        return contact.key not in self.gone
+
+    def tell(
+        self, key: str, summary: Summary, *, before: Summary | None = None, silent: bool = False, address: str = "192.0.2.1"
+    ) -> bool:
+        wire = None if silent else to_wire(summary, before)
+        asked = say.Announce(f"peer {key}", 7_000, name_of(summary), before=name_of(before) if before else "", summary=wire)
+        asked = msgspec.json.decode(msgspec.json.encode(asked), type=say.Announce)
+        return self.registrar.announce(Call(key, address), asked).known
+
+    def who(self, query: str, key: str = "") -> list[str]:
+        return [each.key for each in self.look(query, key).peers]
+
+    def look(self, query: str, key: str = "") -> say.Found:
+        asked = say.Look(needs_of(parse_question(query).tree), key)
+        return self.registrar.look(Call("asker", ""), msgspec.json.decode(msgspec.json.encode(asked), type=say.Look))
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def words(*given: str, languages: Sequence[str] = ("en",)) -> Summary:
+    return summary_of(given, languages, USUAL)
+
+
+def test_who_has_the_words_is_named(world: World) -> None:
+    assert world.tell("a", words("tide", "eels"))
+    assert world.tell("b", words("tides", "pond"))
+    assert world.tell("c", words("flut", "tide", languages=("de",)))
+    assert world.who("tide") == ["a", "b", "c"]
+    assert world.who("tide eel") == ["a"]
+    assert world.who("pond OR flut") == ["b", "c"]
+    assert world.who("-tide") == ["a", "b", "c"], "where nothing is needed all are asked"
+    found = world.look("pond")
+    assert (found.everyone, found.complete) == (3, True)
+    assert found.peers == (Contact("b", "http://192.0.2.1:7000", "peer b"),)
+
+
+def test_where_nobody_has_all_those_with_most_are_asked(world: World) -> None:
+    world.tell("a", words("tide", "eels"))
+    world.tell("b", words("pond"))
+    found = world.look("tide eels pond")
+    assert ([each.key for each in found.peers], found.complete) == (["a"], False)
+    assert world.who("nothing like it") == []
+
+
+def test_changes_are_taken_by_who_knows_what_they_change(world: World) -> None:
+    others = [f"w{n}" for n in range(1_000)]  # or changes would not be shorter
+    first, second, third = (words(word, *others) for word in ("tide", "eels", "pond"))
+    world.tell("a", first)
+    assert world.tell("a", second, before=first)
+    assert (world.who("tide"), world.who("eels")) == ([], ["a"])
+    assert world.tell("a", second, silent=True)
+    assert not world.tell("a", third, before=first), "it has another one"
+    assert not world.tell("a", third, silent=True)
+    assert world.who("eels") == ["a"]
+    world.registrar = world.new()
+    assert not world.tell("a", second, silent=True), "a new registrar knows nothing"
+    assert world.who("eels") == []
+    assert world.tell("a", second)
+    assert world.who("eels") == ["a"]
+
+
+def test_a_summary_of_other_parameters_is_refused(world: World) -> None:
+    assert not world.tell("a", summary_of(["tide"], (), Parameters(length=32_768)))
+    assert world.look("").everyone == 0
+
+
+def test_full_peers_have_several_summaries(world: World) -> None:
+    many = words(*(f"w{n}" for n in range(30_000)), languages=())
+    assert len(many.partitions) == 2
+    world.tell("a", many)
+    world.tell("b", words("w5", languages=()))
+    assert world.who("w5 w29000") == ["a"]
+    assert world.who("w5") == ["a", "b"]
+    fewer = words("w5", languages=())
+    world.tell("a", fewer)
+    assert world.who("w29000") == []
+
+
+def test_whoever_cannot_be_reached_is_not_taken(world: World) -> None:
+    world.gone.add("a")
+    with pytest.raises(RefusedError, match="can't be reached"):
+        world.tell("a", words("tide"))
+    assert world.who("tide") == []
+    world.tell("b", words("tide"), address="2001:db8::1")
+    assert world.verified == ["http://192.0.2.1:7000", "http://[2001:db8::1]:7000"], (
+        "where the request came from, and nowhere else"
+    )
+    world.tell("b", words("tide"), address="2001:db8::1")
+    assert len(world.verified) == 2, "who is known is not asked again"
+    world.tell("b", words("tide"), address="192.0.2.9")
+    assert len(world.verified) == 3, "who moves is"
+
+
+def test_one_address_cannot_fill_it(world: World) -> None:
+    one = words("tide")
+    for n in range(64):
+        world.tell(f"k{n}", one)
+    with pytest.raises(RefusedError, match="too many"):
+        world.tell("k64", one)
+    assert world.tell("k64", one, address="192.0.2.2")
+    assert world.tell("k3", one)
+
+
+def test_a_report_is_verified(world: World) -> None:
+    world.tell("a", words("tide"))
+    world.registrar.report(Call("x", ""), say.Report("a"))
+    assert world.who("tide") == ["a"], "it is there, whoever says what"
+    world.gone.add("a")
+    world.registrar.report(Call("x", ""), say.Report("a"))
+    assert world.who("tide") == []
+    world.gone.clear()
+    world.tell("a", words("tide"))
+    assert world.who("tide") == ["a"], "it has come back"
+
+
+def test_who_leaves_or_falls_silent_is_forgotten(world: World) -> None:
+    world.tell("a", words("tide"))
+    world.tell("b", words("tide"))
+    world.registrar.leave(Call("a", ""), say.Hello())
+    assert world.who("tide") == ["b"]
+    world.clock.advance(1_300)
+    world.tell("c", words("tide"))
+    assert world.who("tide") == ["c"]
+
+
+def test_one_of_those_who_keep_an_answer_is_named_by_chance(world: World) -> None:
+    for key in "abc":
+        world.tell(key, words("tide"))
+        world.registrar.cached(Call(key, ""), say.Cached("keyword=tide", 300))
+    named = {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each}
+    assert named == {"a", "b", "c"}
+    assert world.look("tide", "keyword=eels").cached is None
+    world.registrar.cached(Call("a", ""), say.Cached("keyword=tide", 0))
+    world.registrar.leave(Call("b", ""), say.Hello())
+    assert {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each} == {"c"}
+    world.clock.advance(301)
+    assert world.look("tide", "keyword=tide").cached is None
+    with pytest.raises(RefusedError):
+        world.registrar.cached(Call("stranger", ""), say.Cached("keyword=tide", 300))
+
+
+def costs(number: int) -> tuple[int, int]:
+    """Bytes of the table, and of the announcements, of so many peers with 20,000 words and stems."""
+    world = World()
+    told = 0
+    chance = random.Random(5)
+    for n in range(number):
+        summary = words(*(f"w{chance.randrange(1 << 40)}" for _ in range(20_000)), languages=())
+        asked = say.Announce("p", 7_000, name_of(summary), summary=to_wire(summary))
+        told += len(msgspec.json.encode(asked))
+        world.registrar.announce(Call(f"k{n}", f"192.0.{n >> 8}.{n & 255}"), asked)
+    return world.registrar.size, told
+
+
+def test_a_registrar_takes_what_the_formula_says() -> None:
+    """YOUS-1: k vectors of b bits for each peer, in memory, and on the wire for each that changes in a period."""
+    size, told = costs(8)
+    formula = 8 * 3 * 65_536 / 8
+    assert size / formula == pytest.approx(1.0, rel=0.25)
+    assert told / formula == pytest.approx(1.0, rel=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+def test_a_registrar_of_a_thousand_peers_takes_what_the_formula_says() -> None:
+    size, told = costs(1_000)
+    formula = 1_000 * 3 * 65_536 / 8
+    assert size / formula == pytest.approx(1.0, rel=0.25)
+    assert told / formula == pytest.approx(1.0, rel=0.25)
