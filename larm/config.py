@@ -198,6 +198,20 @@ class Fetch(_Section, frozen=True):
     dns_ttl: Seconds = Seconds(3_600)  # LARM-126
 
 
+class Site(_Section, frozen=True):
+    """What belongs to one site. In ``auth``, ``headers`` and ``proxy``, ``${NAME}`` stands for a variable of the environment,
+    ``${file:PATH}`` for the first line of a file that only its owner can read."""
+
+    delay: Seconds | None = None  # None: `Frontier.delay`; what robots.txt asks for holds all the same
+    per_host: Positive | None = None  # None: `Frontier.per_host`
+    user_agent: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # empty: as everywhere
+    headers: dict[str, str] = {}  # further ones
+    auth: str = ""  # name:password, by basic authentication
+    cookies: str = ""  # a file of them, in Netscape's form, as browsers export it
+    keep_cookies: bool = False  # those that answers set are sent again, in this run
+    proxy: str = ""  # http, https, socks5 or socks5h://host:port
+
+
 class Documents(_Section, frozen=True):
     """PDF and office files, which are read in processes of their own."""
 
@@ -348,6 +362,8 @@ class Config(_Section, frozen=True):
     robots: Robots = Robots()
     frontier: Frontier = Frontier()
     fetch: Fetch = Fetch()
+    sites: dict[str, Site] = {}
+    """By hosts, or patterns for them."""
     processing: Processing = Processing()
     limits: Limits = Limits()
     storage: Storage = Storage()
@@ -478,7 +494,10 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             near = difflib.get_close_matches(str(key), fields, 1)
             hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
             raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        if key == "sites" and kind is not None and isinstance(tree[key], dict):
+            for name, site in tree[key].items():
+                _check_keys(site, Site, f"{path}{key}.{name}.", where)
+        elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             if tree[key] is None:  # a section whose keys are all commented out
                 del tree[key]
             else:

@@ -275,9 +275,13 @@ def test_readme_has_every_operator() -> None:
     assert said - {"name"} == set(_OPERATORS)
 
 
-def test_configurations_of_the_readme_are_valid(examples: Path) -> None:
+def test_configurations_of_the_readme_are_valid(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = blocks("yaml")
-    assert len(shown) == 3
+    assert len(shown) == 4
+    monkeypatch.setenv("WIKI_PASSWORD", "secret")
+    cookies = examples / "wiki-cookies.txt"
+    cookies.write_text("# Netscape HTTP Cookie File\n")
+    cookies.chmod(0o600)
     for number, block in enumerate(shown):
         file = examples / f"{number}.yaml"
         file.write_text(block, encoding="utf-8")

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from larm.building.ground import Ground
 from larm.building.mission import Mission
+from larm.building.site_access import site_accesses
 from larm.fetching.addresses import AddressRule
 from larm.fetching.agent import user_agent
 from larm.fetching.air import Air
@@ -38,7 +39,7 @@ def fetcher_pool(
     """``air``: bytes of bodies that may be under way; ``exchanges``: some storage asks for them."""
     settings, clock = ground.settings, ground.shared.clock
     agent = user_agent(settings.agent, VERSION)
-    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, Air(air))
+    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, Air(air), site_accesses(settings, ground.directory))
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

@@ -30,6 +30,7 @@ from larm.kit.logs.log_book import LogBook
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.sites import SiteTable
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch
 from larm.seams import Clock, CrawlOrder, Filter
@@ -54,6 +55,7 @@ def frontier_of(  # noqa: PLR0917
         shared.ticker.hurry,
         clock_moved=header.clock_moved if header else 0.0,
         order=order,
+        sites=SiteTable(settings.sites),
     )
     forgotten = ForgottenPages(forgotten_of(header).items)
     traps = TrapDesk(

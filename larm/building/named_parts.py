@@ -13,6 +13,7 @@ import msgspec
 
 from larm import config
 from larm.building.own_parts import own_part, scorers
+from larm.building.site_access import site_accesses
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config
 from larm.errors import ConfigError
@@ -140,7 +141,11 @@ def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) ->
 
 def about_crawl(settings: Config) -> list[tuple[str, str]]:
     """Who crawls, and how, in the words of warcinfo records. Settings are those that differ from the defaults."""
-    plain = {name: _changed(getattr(settings, name), getattr(_DEFAULTS, name)) for name in settings.__struct_fields__}
+    plain = {
+        name: _changed(getattr(settings, name), getattr(_DEFAULTS, name))
+        for name in settings.__struct_fields__
+        if name != "sites"
+    }
     obeys = settings.robots.obey and "robots" in settings.filters.order
     fields = [
         ("software", f"larm/{VERSION}"),
@@ -242,6 +247,7 @@ def check(settings: Config, directory: Path) -> None:
     ]
     _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
     _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
+    site_accesses(settings, directory)
     processors_of_the_users(settings)
     scorers(settings.search)
 

@@ -52,6 +52,8 @@ class AddressRule:
         self._met: dict[str, frozenset[IPAddress]] = {}
         """Start hosts and their private addresses, as they were met first; none: it was met on the web."""
         self._opened: set[IPAddress] = {address for host in self._start_hosts for address in _own_addresses(host)}
+        self._behind: dict[str, str] = {}
+        """Hosts that are behind a proxy: why they may not be asked for. Single operations; a race looks twice."""
         # guarded by self._lock
         self._asked = False
         for host, texts in (met or {}).items():
@@ -88,6 +90,23 @@ class AddressRule:
             if address in self._opened:
                 return ""
             return f"{host} is at {ip}, a private address{self._though_locked(host)}; {_ALLOW}"
+
+    def refusal_behind(self, hostname: str) -> str:
+        """The same of a host that a proxy is asked for. Its name is looked up here, and blocks for that, once in a run.
+
+        A name that has no address here may be one of an intranet that the proxy reaches.
+        """
+        if self._allow_private:
+            return ""
+        host = _hostname(hostname)
+        if host not in self._behind:
+            own = [str(address) for address in _own_addresses(host)]
+            ips = own or ([host] if address_of(host) is not None else self._look_up(host))
+            found = (
+                "" if ips else f"{host} has no address here, so nobody knows where its proxy leads; --allow-private allows it"
+            )
+            self._behind[host] = next(filter(None, (self.refusal(hostname, ip) for ip in ips)), found)
+        return self._behind[host]
 
     def met(self) -> dict[str, list[str]]:
         """For the next checkpoint: start hosts that were met, with their private addresses; none of these: on the web."""

@@ -15,6 +15,7 @@ from larm.model.exchange import Exchange
 
 _TLS = re.compile(rb"SSL connection using (TLS[\w.]+|SSL[\w.]+) / ([\w-]+)")
 _MOST_KNOWN = 10_000  # connections of a thread whose TLS is remembered; a thread keeps 256 open at most
+_SECRET = frozenset({b"authorization", b"proxy-authorization", b"cookie"})
 _TIME = (pycurl.E_OPERATION_TIMEDOUT,)
 
 Connections = dict[tuple[int, str, int], tuple[str, str]]
@@ -41,10 +42,20 @@ class Recorder:
         self._request: list[bytes] = []
         self._tls: tuple[str, str] | None = None
 
-    def exchange(self, url: str, lines: Sequence[bytes], body: bytes, error: int, *, stopped: bool) -> Exchange | None:
+    def exchange(
+        self,
+        url: str,
+        lines: Sequence[bytes],
+        body: bytes,
+        error: int,
+        *,
+        stopped: bool,
+        without: frozenset[bytes] = frozenset(),
+    ) -> Exchange | None:
         """What was exchanged; None where no answer came, or not all of its header.
 
-        ``lines``: all header lines; ``stopped``: larm has stopped the transfer, as the body is too long.
+        ``lines``: all header lines; ``stopped``: larm has stopped the transfer, as the body is too long; ``without``: names of
+        headers that are secret, in lower case, beside those that always are.
         """
         head = _last_head(lines)
         if not head or not self._request:
@@ -60,7 +71,9 @@ class Recorder:
             self._connections[connection] = self._tls
         tls = self._connections.get(connection) if url.startswith("https:") else None
         why = "length" if stopped else "" if not error else "time" if error in _TIME else "disconnect"
-        return Exchange(url, b"".join(self._request), head, body, connection[1], self._began, why, *(tls or ()))
+        return Exchange(
+            url, _public(b"".join(self._request), without), head, body, connection[1], self._began, why, *(tls or ())
+        )
 
     def _told(self, kind: int, data: bytes) -> None:
         """libcurl's debug callback. A request that is sent again, on another connection, begins anew."""
@@ -70,6 +83,13 @@ class Recorder:
             self._request.append(data)
         elif kind == pycurl.INFOTYPE_TEXT and (found := _TLS.match(data)):
             self._tls = found[1].decode(), found[2].decode()
+
+
+def _public(request: bytes, without: frozenset[bytes]) -> bytes:
+    """The header that was sent, but for what nobody else may read."""
+    return b"".join(
+        line for line in request.splitlines(keepends=True) if line.partition(b":")[0].lower() not in _SECRET | without
+    )
 
 
 def _last_head(lines: Sequence[bytes]) -> bytes:

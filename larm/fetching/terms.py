@@ -7,6 +7,8 @@ from typing import NamedTuple
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
+from larm.fetching.site_access import SiteAccess
+from larm.model.sites import SiteTable
 
 
 class FetchTerms(NamedTuple):
@@ -20,3 +22,5 @@ class FetchTerms(NamedTuple):
     """Asked before each connection."""
     air: Air
     """Bytes of bodies that may be under way, for all fetchers together."""
+    sites: SiteTable[SiteAccess] = SiteTable({})
+    """What differs for some sites."""

@@ -22,6 +22,7 @@ from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
 from larm.fetching.recorder import Connections, Recorder
+from larm.fetching.site_access import NOTHING
 from larm.fetching.terms import FetchTerms
 from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
@@ -43,6 +44,7 @@ class Transfer:
     def __init__(self, terms: FetchTerms, connections: Connections | None = None) -> None:
         """``connections``: of the thread, where exchanges are to be kept; None: they are not."""
         # constant after construction
+        self._terms = terms
         settings = terms.settings
         self._settings, self._robots, self._addresses, self._air = settings, terms.robots, terms.addresses, terms.air
         self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
@@ -62,6 +64,7 @@ class Transfer:
         """It waits for room, see `resume`."""
         self.held_up = 0.0
         """What its fetcher had on its clock of time lost when it began."""
+        self._access = NOTHING
         self._trusting = False  # it knows the certificates
         self._verifying: bool | None = None
         self._clear()
@@ -92,7 +95,9 @@ class Transfer:
         if tidying is not self._tidying:
             self._set_tidying(tidying)
         known = lease.message.known
-        if known or self._conditional:
+        if self._terms.sites and (refused := self._set_access(lease.message.url)):
+            return refused
+        if known or self._conditional or self._access is not NOTHING:
             self._set_conditions(known)
         if self._recorder is not None:
             self._recorder.begin(wall)
@@ -116,9 +121,12 @@ class Transfer:
             unopened=self._unopened,
         )
         outcome = classify(ending, wall)
+        if self._access.keeps_cookies and self._access.cookies is not None:
+            self._access.cookies.take(self.lease.message.url.access, self._lines)
         if self._recorder is not None:
             url = self.lease.message.url.access
-            exchange = self._recorder.exchange(url, self._lines, body, error, stopped=self._stopped)
+            without = self._access.secret_headers if self._access is not NOTHING else frozenset()
+            exchange = self._recorder.exchange(url, self._lines, body, error, stopped=self._stopped, without=without)
             outcome = msgspec.structs.replace(outcome, exchange=exchange)
         self._clear()
         return outcome
@@ -203,8 +211,29 @@ class Transfer:
         """Ask whether the page has changed, if it is known (LARM-121)."""
         conditions = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified)) if known else ()
         fields = [_field(name, one_line(value)) for name, value in conditions if value]
+        access = self._access
+        cookies = access.cookies.header(self.lease.message.url.access) if access.cookies is not None else b""
+        fields += [*access.headers, *([cookies] if cookies else ())]
         self.handle.setopt(pycurl.HTTPHEADER, [_NO_TE, *fields])
         self._conditional = bool(fields)
+
+    def _set_access(self, url: Url) -> Failed | None:
+        """What differs for the site of this address; Failed if its proxy must not be asked for it."""
+        access = self._terms.sites.of_url(url) or NOTHING
+        if access.proxy and (refusal := self._addresses.refusal_behind(url.hostname)):
+            return Failed(FailReason.PRIVATE, refusal, Timing())
+        if access is self._access:
+            return None
+        handle, self._access = self.handle, access
+        handle.setopt(pycurl.USERAGENT, access.user_agent or self._terms.user_agent)
+        handle.setopt(pycurl.PROXY, access.proxy)
+        if access.auth:
+            handle.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_BASIC)
+            handle.setopt(pycurl.USERPWD, access.auth)
+        else:
+            handle.unsetopt(pycurl.USERPWD)
+        self._conditional = True  # the headers of the site before go
+        return None
 
     def _write(self, chunk: bytes) -> int | None:
         """libcurl's write callback: the bytes as they were sent, see `larm.fetching.decoding`. 0 stops the transfer."""
@@ -252,11 +281,16 @@ class Transfer:
 
     def _open_socket(self, _purpose: int, address: Any) -> _Descriptor | int:
         """libcurl's open-socket callback: the only way to a connection, so the address rule can't be bypassed."""
+        if self._access.proxy:  # the user has named it; who is behind it was asked before
+            return self._opened(address)
         ip = str(address.addr[0])
         hostname = urlsplit(self.lease.message.url.access).hostname or ""
         if refusal := self._addresses.refusal(hostname, ip):
             self._unopened = FailReason.PRIVATE, refusal
             return int(pycurl.SOCKET_BAD)
+        return self._opened(address)
+
+    def _opened(self, address: Any) -> _Descriptor | int:
         try:
             return _Descriptor(socket.socket(address.family, address.socktype, address.protocol))
         except OSError as error:
@@ -284,6 +318,7 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.NOSIGNAL, 1)  # signals and threads don't mix
     handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
     handle.setopt(pycurl.PROXY, "")  # not the environment's either: behind a proxy the address rule sees nothing
+    handle.setopt(pycurl.NOPROXY, "")  # nor its exceptions
     handle.setopt(pycurl.USERAGENT, user_agent)
     handle.setopt(pycurl.ENCODING, _ACCEPTED)
     handle.setopt(pycurl.TRANSFER_ENCODING, 1)  # take what some servers send without being asked ...

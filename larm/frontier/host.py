@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.config import Frontier as Settings
+from larm.config import Site
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.robots.rules import RobotsRules
 from larm.frontier.traps.host_traps import HostTraps
@@ -51,6 +52,7 @@ class Host:
         "health",
         "key",
         "next_start",
+        "pace",
         "parked",
         "pending",
         "queue",
@@ -94,14 +96,21 @@ class Host:
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 
+        self.pace: Site | None = None
+        """What config.yaml says of this host."""
+
     def delay(self, settings: Settings) -> float:
         """Seconds between two requests; a disk needs no rest."""
+        if self.pace is not None and self.pace.delay is not None:
+            return self.pace.delay
         return 0.0 if self.key == FILES else settings.delay
 
     def most_requests(self, settings: Settings) -> int:
         """At a time. On trial it is one URL (LARM-65); a disk may be asked by all threads."""
         if self.dormancies:
             return 1
+        if self.pace is not None and self.pace.per_host is not None:
+            return self.pace.per_host
         return _ANY if self.key == FILES else settings.per_host
 
     @property

@@ -19,6 +19,7 @@ from itertools import islice
 import msgspec
 
 from larm.config import Frontier as Settings
+from larm.config import Site
 from larm.errors import StorageError
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
@@ -29,6 +30,7 @@ from larm.frontier.traps.saved import traps_of
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.sites import SiteTable
 from larm.seams import Clock, CrawlOrder
 
 ROW = "host/"
@@ -49,10 +51,11 @@ class HostBook:
         *,
         clock_moved: float = 0.0,
         order: CrawlOrder | None = None,
+        sites: SiteTable[Site] = SiteTable({}),  # noqa: B008  it is constant
     ) -> None:
         """``on_crowded`` is called, without the lock, when so many records wait to be written that it should be done soon.
 
-        ``clock_moved`` is that of the last checkpoint.
+        ``clock_moved`` is that of the last checkpoint. ``sites``: what config.yaml says of single hosts.
         """
         # constant after construction
         self.lock = threading.Lock()
@@ -61,6 +64,7 @@ class HostBook:
         self._clock = clock
         self._on_crowded = on_crowded
         self._order = order
+        self._sites = sites
         self._began = clock.monotonic()
         self._run = secrets.randbits(63)
         self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
@@ -233,6 +237,7 @@ class HostBook:
     def _enter_locked(self, key: str, row: bytes | None) -> Host:
         if row is None:
             host = Host(key, self._settings.health, self._host_queue(key), self._queue(f"robots-{key}"))
+            host.pace = self._sites.of_host(key)
             if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
                 host.next_start = next_start(self._began, host.delay(self._settings), None, 0.0, 0.0)
             self._known += 1
@@ -257,7 +262,7 @@ class HostBook:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         now = self._clock.monotonic()
         fill_host(host, saved, now + self._shift, now)
-        host.traps = traps
+        host.traps, host.pace = traps, self._sites.of_host(key)
         # the last process may have asked it after its last checkpoint
         first = next_start(self._began, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
         host.next_start = max(host.next_start, first)
