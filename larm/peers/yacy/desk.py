@@ -4,15 +4,17 @@ under it."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.hashes import is_hash, packed
-from larm.peers.yacy.item import Header
+from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import (
     COUNT,
     HAND,
+    MOST_ABSTRACT,
     MOST_HEADERS,
     MOST_PAGES,
     MOST_ROWS,
@@ -28,7 +30,6 @@ from larm.peers.yacy.questions import (
     Handed,
     Offer,
     Offered,
-    PageFound,
     PagesFound,
     PagesOf,
     Ping,
@@ -128,6 +129,11 @@ class Desk:
     def search(self, call: Call, asked: Search) -> Found:  # noqa: ARG002
         """References of words, the best first."""
         self._in_network(asked.network, searching=True)
+        self._node.count("searches answered")
+        return self.find(asked)
+
+    def find(self, asked: Search) -> Found:
+        """The same for ourselves."""
         known = all(map(is_hash, (*asked.words, *asked.urls)))
         if not known or len(asked.words) > MOST_WORDS or len(asked.urls) > MOST_ROWS:
             raise RefusedError("that is no search", 400)
@@ -138,7 +144,6 @@ class Desk:
             with node.lock:
                 references = node.shelf.references(word, partitions, node.now())
             found.append(_word_found(references, asked, lambda author: authors.setdefault(author, len(authors))))
-        node.count("searches answered")
         return Found(tuple(found), tuple(authors))
 
     def pages(self, call: Call, asked: PagesOf) -> PagesFound:  # noqa: ARG002
@@ -146,14 +151,18 @@ class Desk:
         self._in_network(asked.network, searching=True)
         if len(asked.urls) > MOST_PAGES or not all(map(is_hash, asked.urls)):
             raise RefusedError("that is no question for documents", 400)
+        return self.pages_of(asked)
+
+    def pages_of(self, asked: PagesOf, most: int | None = _LARGEST_ANSWER) -> PagesFound:
+        """The same for ourselves, of any number; ``most``: bytes."""
         with self._node.lock:
             rows = self._node.shelf.pages(asked.urls, self._node.now())
         found, size = [], 0
-        for author, body in rows:
+        for header, body in rows:
             size += len(body)
-            if size > _LARGEST_ANSWER:
+            if most is not None and size > most:
                 break
-            found.append(PageFound(author, body))
+            found.append(Item(header, body))
         return PagesFound(tuple(found))
 
     def _in_network(self, name: str, *, searching: bool = False) -> None:
@@ -177,7 +186,7 @@ def _word_found(references: list[tuple[str, Reference]], asked: Search, number_o
     best: dict[str, tuple[str, Reference]] = {}
     for author, each in references:
         best.setdefault(each.url, (author, each))
-    urls = b"".join(map(packed, best)) if asked.abstracts else b""
+    urls = b"".join(map(packed, islice(best, MOST_ABSTRACT))) if asked.abstracts else b""
     if asked.urls:
         wanted = set(asked.urls)
         chosen = [each for url, each in best.items() if url in wanted]

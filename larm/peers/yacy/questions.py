@@ -11,6 +11,8 @@ PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", 
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
 MOST_WORDS = 32
+MOST_ABSTRACT = 5_000
+"""Addresses of a word in an answer: 60 KB."""
 MOST_ROWS = 1_000
 """References of a word in an answer."""
 MOST_PAGES = 40
@@ -125,14 +127,7 @@ class PagesOf(msgspec.Struct, frozen=True):
     urls: tuple[str, ...]
 
 
-class PageFound(msgspec.Struct, frozen=True, array_like=True):
-    """One of them, as its author wrote it."""
-
-    author: str
-    body: bytes
-
-
 class PagesFound(msgspec.Struct, frozen=True):
-    """In any order."""
+    """In any order, with their headers: whoever keeps a document can't change it."""
 
-    pages: tuple[PageFound, ...] = ()
+    pages: tuple[Item, ...] = ()

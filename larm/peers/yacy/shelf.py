@@ -121,16 +121,16 @@ class Shelf:
                     seen.setdefault((author, each.url), (decoded_key(author), each))
         return list(seen.values())
 
-    def pages(self, urls: Sequence[str], now: float) -> list[tuple[str, bytes]]:
-        """(author, body) of all documents with these addresses' hashes."""
+    def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:
+        """All documents with these addresses' hashes; of one address the newest four."""
         found = []
         for url in urls:
             rows = self._base.rows(
-                "SELECT author, body FROM item JOIN found ON item.id = found.item "
+                f"SELECT body, {_HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
                 "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY created DESC LIMIT 4",
                 (packed(url), Kind.PAGE, now - LIFE),
             )
-            found += [(decoded_key(author), body) for author, body in rows]
+            found += [(_header(row[1:]), row[0]) for row in rows]
         return found
 
     def headers(self, after: int, number: int) -> list[tuple[int, Header]]:

@@ -1,0 +1,245 @@
+"""Asking: one search in a network, as a `larm.seams.Searcher` (YACY-44 to 49). Any thread.
+
+Words leave this machine as hashes only. Their owners say which pages have them; the best candidates' documents are fetched from
+the owners of their addresses, checked against their authors' signatures, and put into a small index in memory, which larm's own
+search asks. So the ranking, the operators and the passages are ours, whoever answers; and a page that a peer claims to have a
+word is only shown where its document has it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from larm.kit.deadline import Deadline
+from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.hashes import position_of, word_hash
+from larm.peers.yacy.item import Item, Kind, is_body, refusal
+from larm.peers.yacy.joining import Joining
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.page import BadPageError, Page, read_page
+from larm.peers.yacy.questions import MOST_PAGES, MOST_ROWS, MOST_WORDS, PAGES, SEARCH, Found, PagesFound, PagesOf, Search
+from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.signing import Verify
+from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
+from larm.seams import Clock
+
+A = TypeVar("A", bound=msgspec.Struct)
+CANDIDATES = 200
+"""Pages whose documents are fetched: what makes the first pages of results."""
+_ROWS = 200
+"""References of a word that each peer is asked for."""
+_SECONDS = 3.0
+"""For an answer (YACY-46)."""
+_MOST_LOCAL = 100
+"""Pages of results that one may look at: candidates are few."""
+
+
+class Unit(NamedTuple):
+    """A word of the query."""
+
+    word: str
+    hashes: tuple[str, ...]
+    """Of the word and its stems."""
+
+
+class Understood(NamedTuple):
+    """A query, as far as a network can be asked."""
+
+    units: tuple[Unit, ...]
+    notes: tuple[str, ...] = ()
+
+
+Local = Callable[[Sequence[Page], Asked], Findings]
+"""Searches these pages (`larm.peers.yacy.local`)."""
+
+
+class NetworkSearcher:
+    """Of one node. ``understand`` makes words of a query."""
+
+    def __init__(
+        self, node: Node, desk: Desk, verify: Verify, *, understand: Callable[[str], Understood], local: Local, clock: Clock
+    ) -> None:
+        # constant after construction
+        self.name = f"network {node.network}"
+        self._node = node
+        self._desk = desk
+        self._verify = verify
+        self._understand = understand
+        self._local = local
+        self._clock = clock
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._waiting = 0
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:  # noqa: ARG002
+        """None: it would take a round of questions. Its ranking knows how rare the words are in the network."""
+        return None
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """One part."""
+        began = self._clock.monotonic()
+        with self._lock:
+            self._waiting += 1
+            waiting = self._waiting - 1
+        try:
+            found = self._search(asked, waiting)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+        yield msgspec.structs.replace(found, searcher=self.name, took=self._clock.monotonic() - began)
+
+    def _search(self, asked: Asked, waiting: int) -> Findings:
+        node, deadline = self._node, Deadline(self._clock, asked.seconds)
+        understood = self._understand(asked.query)
+        units = understood.units[:MOST_WORDS]
+        if not units:
+            return Findings(searcher=self.name, notes=understood.notes)
+        if node.stealthy:
+            return Findings(searcher=self.name, exact=False, failure="this peer is in stealth mode")
+        joining = Joining([unit.hashes for unit in units])
+        words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
+        targets = self._targets(words, bearable(node.redundancy, waiting=waiting))
+        silent = self._ask_words(joining, words, targets, _share(deadline, 0.35))
+        unclear = joining.unclear(MOST_ROWS) if len(units) > 1 else []
+        if unclear:
+            self._ask_words(joining, words, targets, _share(deadline, 0.3), tuple(unclear))
+        total = max(self._pages(), 1)
+        candidates = joining.best(CANDIDATES, total)
+        pages = self._documents(candidates, deadline)
+        counted = {unit.word: joining.pages_with(number) for number, unit in enumerate(units)}
+        statistics = WordStatistics(max(total, *counted.values()), counted)
+        most = min(max(1, asked.number) * max(1, asked.page), _MOST_LOCAL, MOST_HITS)
+        question = msgspec.structs.replace(asked, number=most, page=1, statistics=statistics, seconds=deadline.left())
+        found = self._local(pages, question)
+        complete = len(joining.common())
+        return msgspec.structs.replace(
+            found,
+            total=max(found.total, complete),
+            complete=max(found.complete, complete),
+            exact=False,
+            suggestion="",
+            statistics=statistics,
+            notes=(*understood.notes, *self._said(silent, len(targets)), *found.notes),
+        )
+
+    def _pages(self) -> int:
+        """In the network, as far as its peers say."""
+        with self._node.lock:
+            return sum(seed.links for seed in self._node.membership.active) + self._node.pages
+
+    def _targets(self, words: Sequence[str], redundancy: int) -> dict[str, set[int]]:
+        node = self._node
+        with node.lock:
+            now = node.now()
+            if not node.mode.shares and node.profile.cluster:
+                return {name: set(range(PARTITIONS)) for name in node.profile.cluster if node.membership.is_active(name)}
+            active = node.membership.active
+            targets = owners_to_ask(node.ring_locked(), words, redundancy, lambda _: True, node.random)
+            others = others_to_ask(active, targets, node.profile.tags, now=now, redundancy=redundancy, random=node.random)
+        everything = set(range(PARTITIONS))
+        return targets | {seed.hash: everything for seed in others} | {node.hash: everything}
+
+    def _ask_words(
+        self, joining: Joining, words: tuple[str, ...], targets: dict[str, set[int]], seconds: float, urls: tuple[str, ...] = ()
+    ) -> int:
+        """Ask all; how many did not answer."""
+        lock, silent = threading.Lock(), []
+
+        def ask(peer: str, partitions: Collection[int]) -> None:
+            question = Search(self._node.network, words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=urls)
+            own = peer == self._node.hash  # what is here is asked without a wire
+            answer = self._desk.find(question) if own else self._ask(peer, SEARCH, question, Found, seconds)
+            with lock:
+                if answer is None:
+                    silent.append(peer)
+                else:
+                    joining.add(words, answer)
+
+        self._node.together([partial(ask, *each) for each in targets.items()])
+        return len(silent)
+
+    def _documents(self, urls: Sequence[str], deadline: Deadline) -> list[Page]:
+        """As many as can be had, each from one of its owners, in the order of the candidates."""
+        found: dict[str, Page] = {}
+        lock = threading.Lock()
+
+        def fetch(peer: str, wanted: Sequence[str]) -> None:
+            question = PagesOf(self._node.network, tuple(wanted))
+            own = peer == self._node.hash
+            answer = (
+                self._desk.pages_of(question, None)
+                if own
+                else self._ask(peer, PAGES, question, PagesFound, _share(deadline, 0.4))
+            )
+            pages = [] if answer is None else [page for item in answer.pages if (page := self._page(item)) is not None]
+            with lock:
+                for page in pages:
+                    if page.hash in wanted:
+                        found.setdefault(page.hash, page)
+
+        tried: dict[str, set[str]] = {url: set() for url in urls}
+        fetch(self._node.hash, urls)
+        for _ in range(self._node.redundancy):
+            plan = self._next_owners([url for url in urls if url not in found], tried)
+            if not plan or not _share(deadline, 0.4) > 0.01:
+                break
+            parts = [
+                (peer, wanted[at : at + MOST_PAGES])
+                for peer, wanted in plan.items()
+                for at in range(0, len(wanted), MOST_PAGES)
+            ]
+            self._node.together([partial(fetch, *each) for each in parts])
+        return [found[url] for url in urls if url in found]
+
+    def _next_owners(self, urls: Sequence[str], tried: dict[str, set[str]]) -> dict[str, list[str]]:
+        """For each address an owner that was not asked yet: the same for many, where there is a choice."""
+        node, plan = self._node, dict[str, list[str]]()
+        ring = node.ring()
+        for url in urls:
+            owners = [each for each in ring.owners(position_of(url), node.redundancy) if each not in tried[url]]
+            others = [each for each in owners if each != node.hash]
+            if others:
+                chosen = max(others, key=lambda each: each in plan)
+                tried[url].add(chosen)
+                plan.setdefault(chosen, []).append(url)
+        return plan
+
+    def _page(self, item: Item) -> Page | None:
+        """The document, if its author has signed it."""
+        header = item.header
+        if header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
+            return None
+        if header.author != self._node.key and refusal(header, self._node.now(), self._verify):
+            return None
+        try:
+            return read_page(item.body)
+        except BadPageError:
+            return None
+
+    def _ask(self, peer: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | None:
+        """None where there is no answer."""
+        answer = self._node.ask(peer, path, question, answers, seconds)
+        return None if isinstance(answer, NoAnswer) else answer
+
+    def _said(self, silent: int, asked: int) -> list[str]:
+        if asked <= 1:
+            return [f"{self.name}: no peer is known that could be asked"]
+        return [f"{self.name}: {silent} of {asked} peers did not answer"] if silent else []
+
+
+def _share(deadline: Deadline, share: float) -> float:
+    """Seconds for a step."""
+    left = deadline.left()
+    return _SECONDS if left is None else min(_SECONDS, left * share)
+
+
+def unit_of(word: str, stems: Collection[str]) -> Unit:
+    """A word, by its own hash and those of its stems."""
+    return Unit(word, tuple(dict.fromkeys(map(word_hash, (word, *sorted(stems))))))

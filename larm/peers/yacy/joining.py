@@ -1,0 +1,78 @@
+"""Joining: what peers say of the words of a query becomes candidates, best first (YACY-47, 48). Pure, but for being filled.
+
+A word of the query stands for itself and its stems: a unit. A page has a unit if it has any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+
+from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.desk import worth
+from larm.peers.yacy.hashes import is_hash, unpacked
+from larm.peers.yacy.questions import Found, WordFound
+
+_UNKNOWN = 0.5
+"""What it is worth that a page has a word of which nothing else is known."""
+_HASH = 9
+_MOST = 50_000
+"""Addresses of a unit; what comes after them is passed over."""
+
+
+class Joining:
+    """For one search; ``units``: of each word of the query the hashes that stand for it."""
+
+    def __init__(self, units: Sequence[Sequence[str]]) -> None:
+        # constant after construction
+        self._units: Mapping[str, int] = {word: number for number, words in enumerate(units) for word in words}
+        # added to by one thread at a time
+        self._has: list[dict[str, float]] = [{} for _ in units]
+        """Of each unit the pages that have it, and what that is worth."""
+        self._bare: list[set[str]] = [set() for _ in units]
+        """Those of which nothing else is known."""
+
+    def add(self, words: Sequence[str], found: Found) -> None:
+        """What a peer has answered to a question for these words."""
+        for word, each in zip(words, found.words, strict=False):
+            unit = self._units.get(word)
+            if unit is not None:
+                self._add(unit, each)
+
+    def _add(self, unit: int, found: WordFound) -> None:
+        has, bare = self._has[unit], self._bare[unit]
+        for row in found.rows:
+            if is_hash(row.url) and all(0 <= each < 256 for each in (row.hits, row.where, row.length)):
+                value = worth(Reference(row.url, row.hits, row.where, row.length))
+                if row.url in bare or row.url not in has or has[row.url] < value:
+                    has[row.url] = value
+                bare.discard(row.url)
+        for at in range(0, len(found.urls) - len(found.urls) % _HASH, _HASH):
+            url = unpacked(found.urls[at : at + _HASH])
+            if url not in has and len(has) < _MOST:
+                has[url] = _UNKNOWN
+                bare.add(url)
+
+    def pages_with(self, unit: int) -> int:
+        """Pages that are known to have it."""
+        return len(self._has[unit])
+
+    def common(self) -> set[str]:
+        """Pages that have all units."""
+        return set.intersection(*map(set, self._has)) if self._has else set()
+
+    def unclear(self, most: int) -> list[str]:
+        """Pages that have all units, of which something is not known yet: what a second round asks for."""
+        bare = set.union(*self._bare) if self._bare else set()
+        return sorted(self.common() & bare)[:most]
+
+    def best(self, number: int, pages: int) -> list[str]:
+        """Candidates: those with all units first. ``pages``: how many there are in the network."""
+        rarity = [log(1 + (pages + 1) / (len(has) + 0.5)) for has in self._has]
+        scores: dict[str, float] = {}
+        counts: dict[str, int] = {}
+        for has, weight in zip(self._has, rarity, strict=True):
+            for url, value in has.items():
+                scores[url] = scores.get(url, 0.0) + weight * value
+                counts[url] = counts.get(url, 0) + 1
+        return sorted(scores, key=lambda url: (-(counts[url] == len(self._has)), -scores[url], url))[:number]

@@ -1,0 +1,149 @@
+"""A search in a network (YACY-44 to 49)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.config import Search as Settings
+from larm.index.analysis import Analyzer
+from larm.kit.clock import SystemClock
+from larm.model.findings import Asked, Findings
+from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.item import Kind, digest_of, new_header
+from larm.peers.yacy.local import local_search
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.page import Page, write_page
+from larm.search.query import parse_question
+from tests.peers.yacy.keys import FakeKey, fake_verify
+from tests.peers.yacy.net import Net, Peer
+
+ANIMALS = ("lynx", "otter", "heron", "viper", "crane")
+COLOURS = ("red", "green", "blue")
+
+
+def page(number: int) -> Page:
+    animal, colour = ANIMALS[number % 5], COLOURS[number % 3]
+    return Page(
+        url=f"http://h{number % 4}.example/{number}",
+        title=f"About the {animal}",
+        text=f"The {colour} {animal} lives in place{number} and eats what there is. " * (1 + number % 3),
+        language="en",
+    )
+
+
+def understand(query: str) -> Understood:
+    from larm.index.tree import wanted
+
+    words = [word for item in wanted(parse_question(query).tree) for word in Analyzer().words(item.text)]
+    return Understood(tuple(unit_of(word, ()) for word in dict.fromkeys(words) if word != "the"))
+
+
+def searcher(peer: Peer) -> NetworkSearcher:
+    return NetworkSearcher(
+        peer.node, Desk(peer.node), fake_verify, understand=understand, local=local_search(Settings()), clock=SystemClock()
+    )
+
+
+def search(peer: Peer, query: str) -> Findings:
+    (found,) = searcher(peer).search(Asked(query=query, number=50))
+    return found
+
+
+def urls(found: Findings) -> set[str]:
+    return {hit.url for hit in found.hits}
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Net:
+    net = Net(tmp_path)
+    net.add(8)
+    net.run(300)
+    for number, peer in enumerate(net.peers[:3]):
+        peer.publish(*(page(n) for n in range(30) if n % 3 == number))
+    net.settle()
+    return net
+
+
+def test_any_peer_finds_what_all_have(net: Net) -> None:
+    for peer in (net.peers[0], net.peers[7]):
+        assert urls(search(peer, "otter")) == {page(n).url for n in range(30) if n % 5 == 1}
+        assert urls(search(peer, "place17")) == {page(17).url}
+        found = search(peer, "red otter")
+        both = {page(n).url for n in range(30) if n % 5 == 1 and n % 3 == 0}
+        assert {hit.url for hit in found.hits if hit.complete} == both
+        assert found.complete == len(both)
+
+
+def test_operators_are_those_of_a_local_search(net: Net) -> None:
+    assert urls(search(net.peers[5], 'otter -"red otter"')) == {page(n).url for n in range(30) if n % 5 == 1 and n % 3}
+    assert urls(search(net.peers[5], "otter site:h1.example")) == {page(n).url for n in range(30) if n % 5 == 1 and n % 4 == 1}
+
+
+def test_five_of_eight_dead_leave_most(net: Net) -> None:
+    for peer in net.peers[:3]:
+        peer.up = False
+    found = search(net.peers[7], "lynx")
+    assert len(found.hits) >= 4
+    assert any("did not answer" in note for note in found.notes)
+    assert search(net.peers[7], "lynx").notes == (), "who did not answer is not asked again"
+
+
+def test_a_junior_searches(net: Net) -> None:
+    (hidden,) = net.add()
+    hidden.reachable = False
+    net.run(120)
+    assert len(search(hidden, "viper").hits) == 6
+
+
+def test_alone_one_finds_what_one_has(tmp_path: Path) -> None:
+    net = Net(tmp_path)
+    (alone,) = net.add()
+    alone.publish(page(1), page(2))
+    found = search(alone, "otter")
+    assert urls(found) == {page(1).url}
+    assert any("no peer is known" in note for note in found.notes)
+
+
+def test_words_of_no_page(net: Net) -> None:
+    assert not search(net.peers[3], "unheardof").hits
+    assert not search(net.peers[3], "the").hits
+
+
+def test_a_liar_changes_no_document(net: Net) -> None:
+    """It answers with a document of its own for somebody else's address, under the author's name."""
+    target = page(7)
+    liar = FakeKey(666)
+    body = write_page(Page(url=target.url, title="Buy pills", text="heron heron heron"))
+    place = position_of(target.hash)
+    header = new_header(Kind.PAGE, digest_of(body), (place, place), net.clock.wall(), liar)
+    stolen = type(header)(
+        *(getattr(header, name) if name != "author" else net.peers[1].key.key for name in header.__struct_fields__)
+    )
+    for peer in net.peers:
+        assert peer.node.shelf.handed(stolen, body, net.clock.wall()) == "its author has not signed it"
+    found = search(net.peers[6], "heron")
+    assert not any("pills" in hit.title for hit in found.hits)
+
+
+def test_a_page_without_the_word_is_not_shown(net: Net) -> None:
+    from larm.peers.yacy.chunk import Reference, cut, write_chunk
+    from larm.peers.yacy.hashes import word_hash
+
+    liar, target = FakeKey(667), page(3)
+    for places, words in cut([(word_hash("otter"), Reference(target.hash, 255, 7, 1))], 8):
+        body = write_chunk(words)
+        header = new_header(Kind.WORDS, digest_of(body), places, net.clock.wall(), liar)
+        for peer in net.peers:
+            assert not peer.node.shelf.handed(header, body, net.clock.wall())
+    assert target.url not in urls(search(net.peers[6], "otter"))
+
+
+def test_a_private_cluster_answers_nobody_else_and_searches_itself(net: Net) -> None:
+    members = net.add(2, mode=Mode.PRIVATE_CLUSTER)
+    net.run(300)
+    assert net.peers[0].node.ring().hashes, "the others go on"
+    assert all(member.node.hash not in net.peers[0].node.ring().hashes for member in members)
