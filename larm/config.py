@@ -373,6 +373,17 @@ class Config(_Section, frozen=True):
     serve: Serve = Serve()
 
 
+def own_modules(settings: Config) -> list[str]:
+    """Modules of the user's that these settings name, as ``module:Class``."""
+    names = [
+        *settings.filters.order,
+        *settings.storage.chain,
+        *settings.processing.by_mime.values(),
+        *settings.search.own,
+    ]
+    return list(dict.fromkeys(name.partition(":")[0] for name in names if ":" in name))
+
+
 def load(
     file: Path | None,
     overrides: Iterable[str] = (),

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import EntryPoints, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larm.config import Search
+from larm.config import Config, Search, own_modules
 from larm.errors import ConfigError
-from larm.seams import Scorer
+from larm.kit.blame import blamed
+from larm.seams import Filter, Processor, Scorer, Storage
 
 if TYPE_CHECKING:  # a crawl does not search
     from larm.search.own_score import OwnScore
+
+
+GROUPS: dict[type, str] = {
+    Filter: "larm.filters",
+    Storage: "larm.storages",
+    Processor: "larm.processors",
+    Scorer: "larm.scorers",
+}
+"""Of each seam the group of entry points in which installed packages offer parts."""
 
 
 def scorers(settings: Search) -> Sequence[OwnScore]:
@@ -24,11 +38,12 @@ def scorers(settings: Search) -> Sequence[OwnScore]:
 def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
     """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
     module, colon, attribute = name.partition(":")
-    if not colon:
-        known = ", ".join(built_in)
+    installed = entry_points(group=GROUPS[seam])
+    if not colon and name not in installed.names:
+        known = ", ".join([*built_in, *sorted(installed.names)])
         raise ConfigError(f"{key}: {name!r}: expected {f'one of {known}, or ' if known else ''}package.module:Class")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        found = getattr(importlib.import_module(module), attribute) if colon else _installed(name, key, installed)
         if not isinstance(found, type):
             raise ConfigError(f"{key}: {name} is no class; see larm.seams.{seam.__name__}")
         if not all(callable(getattr(found, each, None)) for each in _methods(seam)):
@@ -37,10 +52,36 @@ def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments
     except ConfigError:
         raise
     except Exception as error:  # whatever the user's module raises while it is loaded
-        raise ConfigError(f"{key}: can't make {name}: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"{key}: can't make {name}: {blamed(error)}") from error
     if _missing(seam, made):
         raise _lacking(name, key, seam, made)
     return made
+
+
+def _installed(name: str, key: str, points: EntryPoints) -> Any:
+    """What a package that is installed offers under this name."""
+    found = points.select(name=name)
+    if len({point.value for point in found}) > 1:
+        values = ", ".join(sorted(point.value for point in found))
+        raise ConfigError(f"{key}: {name!r} is offered by several packages; name one of {values}")
+    return next(iter(found)).load()
+
+
+def import_beside(settings: Config, folder: Path) -> None:
+    """Import the modules of own parts that lie beside config.yaml, and are not installed.
+
+    The folder is on Python's path for this moment only, and last: nothing in it can stand for a module of larm's or of another
+    package. What can't be imported is told by who makes the part.
+    """
+    modules = own_modules(settings)
+    place = str(folder.absolute())
+    sys.path.append(place)
+    try:
+        for module in modules:
+            with suppress(Exception):
+                importlib.import_module(module)
+    finally:
+        sys.path.remove(place)
 
 
 def _missing(seam: type, part: object) -> list[str]:

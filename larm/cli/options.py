@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from larm.config import CONFIG_FILE, Config, load
+from larm.config import CONFIG_FILE, Config, load, own_modules
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 
@@ -218,7 +218,12 @@ def effective(
 ) -> Config:
     """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError."""
     own = directory / CONFIG_FILE
-    return load(file or (own if is_there(own) else None), overrides, given, defaults=users_file(), environment=os.environ)
+    config = load(file or (own if is_there(own) else None), overrides, given, defaults=users_file(), environment=os.environ)
+    if own_modules(config):
+        from larm.building.own_parts import import_beside
+
+        import_beside(config, file.parent if file else directory)
+    return config
 
 
 def users_file() -> Path | None:

@@ -15,10 +15,11 @@ from types import FrameType
 
 import msgspec
 
+from larm.building.own_parts import import_beside
 from larm.building.start_urls import read_starts, with_starts
 from larm.building.state import stored_bytes
 from larm.building.wiring import build_crawl
-from larm.config import Config, Crawl, load
+from larm.config import Config, Crawl, load, own_modules
 from larm.embedded.listener import Heard, Listener
 from larm.embedded.page import Page, PageError, Pages
 from larm.errors import UsageError
@@ -91,6 +92,8 @@ def _settings(
     if start:
         given["crawl.start"] = list(start)
     found = load(file, (), given, _HERE)
+    if own_modules(found) and file is not None:
+        import_beside(found, file.parent)
     base, source = (Path(), _HERE) if start else (directory, "crawl.start:")
     starts = read_starts(found.crawl.start, URLNormalizer(files=True).parse, base, source, found.crawl.seeds)
     if not starts.urls:

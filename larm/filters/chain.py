@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from larm.errors import StorageError
+from larm.kit.blame import blamed
 from larm.model.message import URLMessage
 from larm.seams import Drop, Filter, Recalling
 
@@ -125,7 +126,7 @@ class FilterChain:
 
     def _failed(self, part: Filter, batch: Sequence[URLMessage], error: Exception) -> None:
         self._count(f"{part.name}/error", len(batch))
-        self._errors.lines([f"{part.name}\t{type(error).__name__}: {error}\t{each.url.access}" for each in batch])
+        self._errors.lines([f"{part.name}\t{blamed(error)}\t{each.url.access}" for each in batch])
 
     def explain(self, message: URLMessage) -> list[tuple[str, str | None]]:
         """What each filter says of a message: (its name, why it would drop it or None). Changes nothing."""
@@ -156,7 +157,7 @@ def verdict(part: Filter, message: URLMessage) -> str | None:
     except StorageError:
         raise
     except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises
-        return f"fails: {type(error).__name__}: {error}"
+        return f"fails: {blamed(error)}"
 
 
 class MessageFilter:
@@ -179,6 +180,9 @@ class MessageFilter:
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """`judge` for each; nothing is dropped before all are judged, so that a batch that raised can be tried again."""
         reasons = [self.judge(message) for message in batch]
+        for reason in reasons:
+            if not isinstance(reason, str | None):
+                raise TypeError(f"judge returned {reason!r:.100}, expected a reason or None")
         if all(reason is None for reason in reasons):
             return list(batch)
         for message, reason in zip(batch, reasons, strict=True):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from larm.config import Processing
+from larm.kit.blame import blamed
 from larm.kit.clock import SystemClock
 from larm.model.document import Document
 from larm.model.file_url import FILES
@@ -99,6 +100,8 @@ class ByMime:
             return Document(mime)
         try:
             document = processor.process(message, fetched, mime)
+            if not isinstance(document, Document):
+                raise TypeError(f"process returned {document!r:.100}, expected a Document")
             if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
                 document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
             return document
@@ -107,8 +110,8 @@ class ByMime:
             return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
-            what = f"{type(error).__name__}: {error}".splitlines()[0]
-            return Document(mime, index=False, warnings=(f"{message.url.access}: {type(processor).__name__}: {what}",))
+            said = f"{message.url.access}: {type(processor).__name__}: {blamed(error)}"
+            return Document(mime, index=False, warnings=(said,))
 
     def _of_family(self, mime: str) -> Processor | None:
         found = self._processors.get(mime.partition("/")[0] + "/*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.errors import ConfigError
+from larm.kit.blame import blamed
 from larm.seams import FoundPage, Scorer
 
 _MOST = 1_000_000
@@ -23,7 +24,7 @@ class OwnScore(msgspec.Struct, frozen=True):
         try:
             score = float(self.scorer.score(page))
         except Exception as error:  # whatever the user's module raises
-            raise ConfigError(f"search.own: {self.name} failed at {page.url}: {type(error).__name__}: {error}") from error
+            raise ConfigError(f"search.own: {self.name} failed at {page.url}: {blamed(error)}") from error
         if not abs(score) <= _MOST:  # nor NaN
             raise ConfigError(f"search.own: {self.name} says {score} of {page.url}: expected a number up to {_MOST:,}")
         return self.weight * score

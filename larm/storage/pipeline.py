@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
+from larm.kit.blame import blamed
 from larm.kit.threads.progress import Progress
 from larm.kit.threads.pulse import Pulse
 from larm.model.document import Visit
@@ -273,14 +274,16 @@ class StorageLine:
 
     def _commit(self, ticket: Ticket) -> None:
         try:
-            ticket.settle(self._storage.commit())
+            position = self._storage.commit()
+            if not isinstance(position, Mapping):
+                raise TypeError(f"commit returned {position!r:.100}, expected a mapping")
+            ticket.settle(position)
         except BaseException as error:
             ticket.fail(self._named(error))
             raise
 
     def _named(self, error: BaseException) -> StorageError:
-        kind = "" if isinstance(error, StorageError) else f"{type(error).__name__}: "
-        return StorageError(f"storage {self.name} failed: {kind}{error}")
+        return StorageError(f"storage {self.name} failed: {error if isinstance(error, StorageError) else blamed(error)}")
 
     def _fail(self, failure: StorageError) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from larm.building.own_parts import import_beside
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
 from larm.control.address import socket_of
@@ -77,7 +78,9 @@ class Starting:
         Raises UsageError with what it said, StorageError.
         """
         config = directory / CONFIG_FILE
-        check(load(config if is_there(config) else None), directory)
+        settings = load(config if is_there(config) else None)
+        import_beside(settings, directory)
+        check(settings, directory)
         command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
         with self._lock:
             self._children = [child for child in self._children if child.poll() is None]  # or they would be zombies

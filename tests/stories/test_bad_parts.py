@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,12 @@ import pytest
 import larm.building.fetchers
 from larm.errors import ConfigError, LarmError, StageError, StorageError
 from larm.fetching.curl_fetcher import CurlFetcher
+from larm.filters.chain import MessageFilter
 from larm.frontier.queues import HostQueues
+from larm.model.document import Document, Visit
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.storage.base import DocumentStorage
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories import parts
@@ -63,7 +69,8 @@ def test_a_filter_that_raises_drops_that_url(tmp_path: Path, web: SyntheticWeb, 
     assert (run.counters["NoWilderness/error"], run.counters["NoWilderness/filtered"]) == (1, 1)
     assert lines(tmp_path, "NoWilderness") == [web.url("a.localhost", "/wild")]
     riddle = web.url("a.localhost", "/riddle")
-    assert lines(tmp_path, "filter_errors") == [f"NoWilderness\tLookupError: what is it?\t{riddle}"]
+    [said] = lines(tmp_path, "filter_errors")
+    assert re.fullmatch(rf"NoWilderness\tLookupError: what is it\? \(parts\.py, line \d+\)\t{riddle}", said)
 
 
 def test_a_filter_that_raises_at_every_batch_drops_them_all(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -118,7 +125,7 @@ def test_a_storage_that_raises_is_exit_status_3_and_one_line(tmp_path: Path, web
     chain = {"storage.chain": f"[log, '{HERE}:BadStorage']", "storage.own": f"{{'{HERE}:BadStorage': {{at: store, after: 3}}}}"}
     said = larm_says(*crawl_arguments(tmp_path, [start], chain))
     assert said.status == 3
-    assert said.last == "larm: storage BadStorage failed: ValueError: I can't store"
+    assert re.fullmatch(r"larm: storage BadStorage failed: ValueError: I can't store \(parts\.py, line \d+\)", said.last)
     assert "Traceback" not in said.err
 
 
@@ -140,6 +147,38 @@ def test_a_processor_that_raises_leaves_a_page_that_is_stored_but_not_indexed(tm
     errors = lines(tmp_path, "thread0_errors") + lines(tmp_path, "thread1_errors")
     assert sum("BadProcessor: ValueError: can't read /bad" in line for line in errors) == 1
     assert run.counters["processing/error"] == 1
+
+
+# -- what they return
+
+
+class Talks(MessageFilter):
+    def judge(self, message: URLMessage) -> str | None:
+        return message.url.path_query == "/19"  # type: ignore[return-value]
+
+
+class Forgetful(DocumentStorage):
+    def store(self, visits: Sequence[Visit]) -> None:
+        pass
+
+    def commit(self) -> Mapping[str, Any]:
+        return None  # type: ignore[return-value]
+
+
+class Empty:
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        return None  # type: ignore[return-value]
+
+
+def test_what_a_part_returns_wrongly_is_told_with_its_name(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    run = run_crawl(tmp_path / "filter", start, {"filters.order": [*CHAIN, f"{__name__}:Talks"]})
+    assert run.counters["Talks/error"] == len(lines(tmp_path / "filter", "filter_errors")) > 0
+    assert "Talks\tTypeError: judge returned False, expected a reason or None" in lines(tmp_path / "filter", "filter_errors")[0]
+    run = run_crawl(tmp_path / "storage", start, {"storage.chain": ["log", f"{__name__}:Forgetful"]})
+    failed(run, StorageError, "storage Forgetful failed: TypeError: commit returned None, expected a mapping")
+    run_crawl(tmp_path / "processor", start, {"processing.by_mime": {"text/html": f"{__name__}:Empty"}})
+    errors = lines(tmp_path / "processor", "thread0_errors") + lines(tmp_path / "processor", "thread1_errors")
+    assert any(f"{start}: Empty: TypeError: process returned None, expected a Document" in line for line in errors)
 
 
 # -- threads
