@@ -351,6 +351,24 @@ class Serve(_Section, frozen=True):
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
 
 
+class Peers(_Section, frozen=True):
+    """Many people's indexes, one search: what ``larm serve`` is to others."""
+
+    name: Annotated[str, msgspec.Meta(max_length=64)] = ""  # of this machine among them; empty: it is no peer
+    registrar: bool = False  # it keeps, in memory, who there is, and which words each has
+    registrars: tuple[
+        str, ...
+    ] = ()  # where to tell of oneself and to ask: http://host:port, KEY@ before it to be sure who it is
+    share: tuple[str, ...] = ()  # folders that others may search and open
+    groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
+    allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
+    deny: tuple[str, ...] = ()  # keys of those that are not
+    directory: str = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
+    period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
+    time_out: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
+    cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
+
+
 class Config(_Section, frozen=True):
     """All of config.yaml."""
 
@@ -371,6 +389,7 @@ class Config(_Section, frozen=True):
     search: Search = Search()
     monitor: Monitor = Monitor()
     serve: Serve = Serve()
+    peers: Peers = Peers()
 
 
 def own_modules(settings: Config) -> list[str]:

@@ -15,6 +15,7 @@ from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 
 if TYPE_CHECKING:
+    from larm.config import Peers
     from larm.web.access import Access
 
 PORT = 7070
@@ -26,6 +27,10 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("directories", nargs=-1, type=_FOLDER, metavar="[DIR]...")
 @click.option("--root", type=_FOLDER, metavar="FOLDER", help="Serve all crawls directly below it, also those to come.")
 @remote_options
+@click.option("--peer", "peer", metavar="NAME", help="Be a peer of others, called NAME: search with them, and answer them.")
+@click.option("--registrar", is_flag=True, help="Keep who there is, and which words each has.")
+@click.option("--registrar-at", "registrars", multiple=True, metavar="URL", help="Where a registrar is; KEY@URL to be sure.")
+@click.option("--share", "shared", type=_FOLDER, multiple=True, metavar="FOLDER", help="Let peers search and open its files.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
@@ -42,6 +47,10 @@ def serve(
     root: Path | None,
     remotes: tuple[str, ...],
     remote_token: Path | None,
+    peer: str | None,
+    registrar: bool,
+    registrars: tuple[str, ...],
+    shared: tuple[Path, ...],
     host: str,
     port: int,
     opened: bool,
@@ -61,14 +70,26 @@ def serve(
     from larm.web.server import is_loopback, listen, make_server
 
     collect_rarely()
-    directories = tuple(existing(directory) for directory in directories) or _here(root, remotes)
+    settings = effective(existing(directories[0]) if directories else Path(), file, overrides)
+    peers = _peers(settings.peers, peer, registrar, registrars, shared)
+    directories = tuple(existing(directory) for directory in directories)
+    if not directories and not (peers.name or peers.registrar):  # what others may see is named
+        directories = _here(root, needed=not remotes)
     if not is_loopback(host) and not (public_search or require_token):
         raise UsageError(f"--host {host}: others could look at your crawls; add --require-token, or --public-search")
-    settings = effective(directories[0] if directories else Path(), file, overrides)
     access = _access(token_file, public_search=public_search, require_token=require_token)
     socket = listen(host, port)
-    served = Directories(directories, root, settings.search, remote_searchers(remotes, remote_token))
-    app = application(served, access, settings.serve, names=(host, *names), log=_writer(access_log), say=say)
+    others = remote_searchers(remotes, remote_token)
+    peering = None
+    if peers.name or peers.registrar:
+        from larm.web.peering import peering_of
+
+        served, peering = peering_of(
+            settings, peers, (host, socket.getsockname()[1]), directories=directories, root=root, others=others, say=say
+        )
+    else:
+        served = Directories(directories, root, settings.search, others)
+    app = application(served, access, settings.serve, names=(host, *names), log=_writer(access_log), say=say, peering=peering)
     place = f"[{host}]" if ":" in host else host
     address = f"http://{place}:{socket.getsockname()[1]}/"
     say(f"{address}  (Ctrl-C ends it{'' if public_search else f'; the token is in {access.token.path}'})")
@@ -79,13 +100,26 @@ def serve(
     make_server(app).run(sockets=[socket])
 
 
-def _here(root: Path | None, remotes: tuple[str, ...]) -> tuple[Path, ...]:
+def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]) -> Peers:
+    """As configured, and as the options say."""
+    import msgspec
+
+    return msgspec.structs.replace(
+        settings,
+        name=settings.name if name is None else name[:64],
+        registrar=settings.registrar or registrar,
+        registrars=tuple(dict.fromkeys([*settings.registrars, *(each.rstrip("/") for each in registrars)])),
+        share=tuple(dict.fromkeys([*settings.share, *map(str, shared)])),
+    )
+
+
+def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
     from larm.building.marker import MARKER
 
     here = Path()
     if is_there(here / MARKER):
         return (here,)
-    if root is None and remotes:
+    if root is None and not needed:
         return ()
     if root is None:
         raise UsageError("no crawl in the current directory; larm serve DIR names one, --root FOLDER many")

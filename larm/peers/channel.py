@@ -42,12 +42,13 @@ class Refusal(msgspec.Struct, frozen=True):
 class Channel:
     """Questions of one identity."""
 
-    def __init__(self, identity: Identity, http: HttpClient, clock: Clock) -> None:
+    def __init__(self, identity: Identity, http: HttpClient, clock: Clock, *, breaker: bool = True) -> None:
+        """``breaker``: who fails again and again is left alone for a while."""
         # constant after construction
         self.identity = identity
         self._http = http
         self._clock = clock
-        self._breaker = Breaker(clock)
+        self._breaker = Breaker(clock) if breaker else None
 
     def ask(
         self,
@@ -61,10 +62,12 @@ class Channel:
         as_whom: Identity | None = None,
     ) -> A | NoAnswer:
         """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows."""
-        if not self._breaker.allows(contact.key):
+        if self._breaker is not None and not self._breaker.allows(contact.key):
             return NoAnswer("it did not answer lately, and is left alone for a while")
         answer = self._ask(contact, path, question, answers, seconds=seconds, most=most, identity=as_whom or self.identity)
-        if isinstance(answer, NoAnswer):
+        if self._breaker is None:
+            return answer
+        if isinstance(answer, NoAnswer) and not answer.refused:
             self._breaker.failed(contact.key)
         else:
             self._breaker.succeeded(contact.key)

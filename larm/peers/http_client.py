@@ -47,7 +47,10 @@ class NoAnswer(NamedTuple):
 class HttpClient:
     """Connections to many machines."""
 
-    def __init__(self) -> None:
+    def __init__(self, interface: str = "") -> None:
+        """``interface``: the address of ours that requests come from; empty: the system chooses."""
+        # constant after construction
+        self._interface = interface
         self._lock = threading.Lock()
         # guarded by self._lock
         self._idle: list[tuple[str, pycurl.Curl]] = []
@@ -58,6 +61,8 @@ class HttpClient:
         """``seconds`` for all of it; ``most``: bytes of the answer's body. ``url``: http or https."""
         origin = "/".join(url.split("/", 3)[:3])
         curl = self._take(origin)
+        if self._interface:
+            curl.setopt(pycurl.INTERFACE, f"host!{self._interface}")
         answer = _perform(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
         self._give_back(origin, curl)
         return answer

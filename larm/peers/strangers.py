@@ -27,10 +27,14 @@ _MOST = 1 << 50
 _OPENED = ("http://", "https://")
 
 
-def findings_of(name: str, part: Findings, most: int, *, trusted: bool) -> Findings:
-    """An answer as a part of ours; ``name``: who answered, ``most``: hits that were asked for."""
+def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: str = "") -> Findings:
+    """An answer as a part of ours; ``name``: who answered, ``most``: hits that were asked for.
+
+    ``base``: the address of who answered, for files that it serves itself: their addresses have none.
+    """
     schemes = (*_OPENED, "file://") if trusted else _OPENED
-    best = sorted(part.hits, key=lambda hit: -hit.score)[:most]
+    given = [_at(base, hit) for hit in part.hits] if base else part.hits
+    best = sorted(given, key=lambda hit: -hit.score)[:most]
     kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(hit.url) <= _LONGEST_URL]
     hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
     if not trusted:
@@ -59,6 +63,10 @@ def _facets(facets: Sequence[Facet]) -> tuple[Facet, ...]:
             kept = tuple(FacetValue(_line(each.value, 200), max(0, min(each.pages, _MOST))) for each in values)
             found[facet.name] = Facet(facet.name, kept, facet.whole)
     return tuple(found.values())
+
+
+def _at(base: str, hit: Hit) -> Hit:
+    return msgspec.structs.replace(hit, url=base + hit.url) if hit.url.startswith("/files/") else hit
 
 
 def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:

@@ -33,7 +33,7 @@ from larm.web.search_desk import SearchDesk
 from larm.web.starting import Starting
 
 if TYPE_CHECKING:
-    from larm.peers.door import Door
+    from larm.peers.yousearch.wiring import Peering
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -84,11 +84,11 @@ def application(
     names: Collection[str] = (),
     log: WriteLine | None = None,
     say: Callable[[str], object] = lambda _: None,
-    door: Door | None = None,
+    peering: Peering | None = None,
 ) -> Application:
     """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people.
 
-    ``door``: other machines may ask there; without it there is no such route."""
+    ``peering``: this machine is a peer or a registrar; without it there are no routes for others."""
     metrics = Metrics()
     routes: list[BaseRoute] = [
         Route(path, _permitted(kind, handler), methods=[method])
@@ -102,10 +102,11 @@ def application(
         Route(api.ROOT + "/openapi.json", api.describe(endpoints), methods=["GET"]),
         Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
     ]
-    if door is not None:
-        from larm.web.peer_route import peer_route
+    if peering is not None:
+        from larm.web.peer_route import file_routes, peer_routes
 
-        routes.append(peer_route(door))
+        routes += [*peer_routes(peering.door, peering.card), *file_routes(peering.shares)]
+    peer = peering.peer if peering is not None else None
     app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
     app.router.redirect_slashes = False
     app.state.directories = directories
@@ -122,6 +123,8 @@ def application(
     def begin() -> None:
         if not access.public_search:
             tasks.append(asyncio.create_task(_keep_schedule(app.state)))
+        if peer is not None:
+            peer.open()
 
     def close() -> None:
         for task in tasks:
@@ -129,6 +132,8 @@ def application(
 
         app.state.events.close()
         app.state.starting.close()
+        if peer is not None:
+            peer.close()
 
     return Application(Accounting(Guard(app, names), routes, metrics, log), begin, close)
 

@@ -6,7 +6,7 @@ The only way from a request to a path is a look-up here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from larm.building.marker import MARKER
@@ -32,12 +32,24 @@ class Served:
 class Directories:
     """Those that were named, and all crawls directly below the root, also those that come later."""
 
-    def __init__(self, named: Sequence[Path], root: Path | None, search: Search, remotes: Sequence[Searcher] = ()) -> None:
-        """``remotes``: other machines, which are searched, too."""
+    def __init__(
+        self,
+        named: Sequence[Path],
+        root: Path | None,
+        search: Search,
+        remotes: Sequence[Searcher] = (),
+        *,
+        more: Callable[[], Sequence[Path]] = tuple,
+        published: Callable[[Searcher], Searcher] = lambda searcher: searcher,
+    ) -> None:
+        """``remotes``: other machines, which are searched, too. ``more`` names further directories, which may come and go;
+        ``published`` makes of a searcher one that shows addresses which others can open."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
         self._opener = opener(search)
+        self._published = published
+        self._more = more
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -45,7 +57,7 @@ class Directories:
 
     def all(self) -> list[Served]:
         """In the order in which they were named, then those of the root by their names."""
-        found = [*self._named, *self._below()]
+        found = [*self._named, *self._below(), *(path.absolute() for path in self._more())]
         with self._lock:
             for path in found:
                 if path not in self._known:
@@ -60,7 +72,7 @@ class Directories:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        found = [*(each.searcher for each in self.all()), *self.remotes]
+        found = [*(self._published(each.searcher) for each in self.all()), *self.remotes]
         return [each for each in found if each.name in wanted] if wanted else found
 
     def _below(self) -> list[Path]:

@@ -36,7 +36,7 @@ def _kind(mime: str) -> str:
 
 def can_be_opened(url: str) -> bool:
     """A link may lead there."""
-    return url.lower().startswith(_OPENED)
+    return url.lower().startswith(_OPENED) or url.startswith("/files/")  # of this server
 
 
 def _environment() -> Environment:

@@ -1,31 +1,68 @@
-"""The route ``/peer/v1/``: signed questions of other machines, handed to the `Door` of a peer. On the event loop.
+"""Routes of a peer: signed questions below ``/peer/v1/``, and the files that it shares. On the event loop.
 
-There is such a route only where ``larm serve`` was told to be a peer or a registrar.
+There are such routes only where ``larm serve`` was told to be a peer or a registrar.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import os
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import anyio
+import msgspec
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from larm.fetching.file_types import type_of
 from larm.peers.channel import ROOT
+from larm.web.page import message, page
 
 if TYPE_CHECKING:
     from larm.peers.door import Door
+    from larm.peers.yousearch.protocol import Card
+    from larm.peers.yousearch.shares import Shares
 
 _AT_A_TIME = 8
 """Questions that are answered; others wait, and who asks has a deadline of its own."""
+_SEALED: Mapping[str, str] = {
+    "content-security-policy": (
+        "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+    ),
+    "cross-origin-resource-policy": "cross-origin",  # a sealed page is nobody's, and wants its own pictures
+    "accept-ranges": "bytes",
+}
+_SHOWN = frozenset(("text/html", "text/plain", "image/png", "image/jpeg", "image/gif", "image/webp", "text/css"))
+"""What a browser shows; all else is saved."""
+_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
+_PIECE = 262_144
 
 
-def peer_route(door: Door) -> Route:
-    """All of them."""
-    return Route(ROOT + "/{path:path}", _answered_by(door), methods=["POST"])
+def peer_routes(door: Door, card: Card) -> list[Route]:
+    """The questions, and who answers them."""
+    text = msgspec.json.encode(card)
+
+    async def show(_: Request) -> Response:
+        return Response(text, media_type="application/json")
+
+    return [
+        Route(ROOT + "/card", show, methods=["GET"]),
+        Route(ROOT + "/{path:path}", _answered_by(door), methods=["POST"]),
+    ]
+
+
+def file_routes(shares: Shares) -> list[Route]:
+    """Shared folders; the form to search stands above each listing (YOUS-38)."""
+
+    async def answer(request: Request) -> Response:
+        name, below = request.path_params.get("share", ""), request.path_params.get("path", "")
+        return await to_thread.run_sync(_file, request, shares, name, below)
+
+    return [Route("/files/", answer), Route("/files/{share}/{path:path}", answer)]
 
 
 def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:
@@ -43,3 +80,55 @@ def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:
         return Response(reply.body, reply.status, reply.headers)
 
     return answer
+
+
+def _file(request: Request, shares: Shares, name: str, below: str) -> Response:
+    """A file, a listing, or nothing that could be told from nothing."""
+    if not name:
+        return _listing(request, "Shared folders", [(f"{quote(each.name)}/", each.name) for each in shares.all])
+    with shares.opened(name, below) as opened:
+        if opened is None or (below and opened.folder != below.endswith("/")):
+            return message(request, 404, "There is nothing here", "It is not shared, or it is gone.")
+        if opened.folder:
+            entries = shares.names(name, below, opened)
+            links = [(quote(os.fsencode(entry), safe="/"), entry) for entry in entries]
+            return _listing(request, f"{name}/{below}", [("../", "the folder above"), *links])
+        descriptor = os.dup(opened.descriptor)  # as long as it takes to send it
+    return _content(request, descriptor, opened.status.st_size, below)
+
+
+def _listing(request: Request, title: str, entries: list[tuple[str, str]]) -> Response:
+    return page(request, "files.html", title=title, entries=entries)
+
+
+def _content(request: Request, descriptor: int, size: int, name: str) -> Response:
+    mime = type_of(name.rpartition("/")[2], os.pread(descriptor, 2_048, 0)) or "application/octet-stream"
+    shown = "inline" if mime in _SHOWN else "attachment"
+    headers = {**_SEALED, "content-disposition": shown, "content-type": mime if mime in _SHOWN else "application/octet-stream"}
+    first, last = _range(request.headers.get("range", ""), size)
+    status = 200
+    if first or last < size - 1:
+        status = 206
+        headers["content-range"] = f"bytes {first}-{last}/{size}"
+    headers["content-length"] = str(last - first + 1)
+    return StreamingResponse(_pieces(descriptor, first, last + 1), status, headers)
+
+
+def _range(asked: str, size: int) -> tuple[int, int]:
+    """First and last byte; all of it for what is no range, or none that there is."""
+    match = _RANGE.fullmatch(asked.strip())
+    if match is None or not any(match.groups()):
+        return 0, size - 1
+    if not match[1]:
+        return max(0, size - int(match[2])), size - 1
+    first, last = int(match[1]), min(size - 1, int(match[2]) if match[2] else size - 1)
+    return (first, last) if first <= last else (0, size - 1)
+
+
+def _pieces(descriptor: int, at: int, end: int) -> Iterator[bytes]:
+    try:
+        while at < end and (piece := os.pread(descriptor, min(_PIECE, end - at), at)):
+            at += len(piece)
+            yield piece
+    finally:
+        os.close(descriptor)

@@ -163,7 +163,11 @@ class _Row(NamedTuple):
 def _row(rank: int, hit: Hit, asked: Search, alone: str, here: Collection[str]) -> _Row:
     host = urlsplit(hit.url).hostname if hit.url.isprintable() and "[" not in hit.url else None
     name = hit.source or alone
-    stored = "/copy?" + urlencode({"in": name, "url": hit.url}, errors="replace") if name in here else ""
+    stored = (
+        "/copy?" + urlencode({"in": name, "url": hit.url}, errors="replace")
+        if name in here and not hit.url.startswith("/")
+        else ""
+    )
     more = asked.address(query=f"{asked.query} site:{host}", page=1) if host and "site:" not in asked.query else ""
     return _Row(rank, hit, stored, host or "", more, _factors(hit.explanation))
 

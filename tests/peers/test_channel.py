@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call, Door, Question
 from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity
+from larm.peers.yousearch.protocol import Card
 from larm.testing.clock import FakeClock
 from tests.web.conftest import serving
 
@@ -36,7 +38,8 @@ def filled(_: Call, asked: Size) -> Text:
 @contextmanager
 def answering(tmp_path: Path, identity: Identity) -> Iterator[Contact]:
     door = Door(identity, [Question("/fill", Size, Text, filled)], SystemClock())
-    with serving([], tmp_path / "token", door=door) as served:
+    peering = SimpleNamespace(door=door, card=Card(identity.key), shares=SimpleNamespace(all=()), peer=None)
+    with serving([], tmp_path / "token", peering=peering) as served:
         yield Contact(identity.key, served.address)
 
 

@@ -51,14 +51,16 @@ def serving(
     root: Path | None = None,
     access: Mapping[str, bool] | None = None,
     port: int = 0,
-    door: Any = None,
+    peering: Any = None,
     remotes: Sequence[Any] = (),
     host: str = "127.0.0.1",
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    app = application(Directories(directories, root, Search(), remotes), gate, settings or Serve(), log=log.append, door=door)
+    app = application(
+        Directories(directories, root, Search(), remotes), gate, settings or Serve(), log=log.append, peering=peering
+    )
     socket = listen(host, port)
     server = make_server(app)
     died: list[BaseException] = []

@@ -1,0 +1,41 @@
+"""Answers: what was found lately, for who asks the same (YOUS-26, 27). In memory; any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from larm.model.findings import Findings
+from larm.seams import Clock
+
+_MOST = 1_000
+"""Queries; one has some 100 KB at most."""
+
+
+class Answers:
+    """Of one peer."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        """``seconds`` for which one is kept; 0: none is."""
+        # constant after construction
+        self.seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._kept: OrderedDict[str, tuple[float, Findings]] = OrderedDict()
+
+    def put(self, query: str, found: Findings) -> None:
+        """Keep it."""
+        if self.seconds:
+            with self._lock:
+                self._kept[query] = self._clock.monotonic() + self.seconds, found
+                self._kept.move_to_end(query)
+                if len(self._kept) > _MOST:
+                    self._kept.popitem(last=False)
+
+    def get(self, query: str) -> Findings | None:
+        """None where there is none, or it is too old."""
+        now = self._clock.monotonic()
+        with self._lock:
+            until, found = self._kept.get(query, (0.0, None))
+        return found if until > now else None

@@ -1,0 +1,207 @@
+"""Network: all other peers of a group, as one searcher (YOUS-17 to 28). Implements `larm.seams.Searcher`. Any thread.
+
+A registrar says who may have an answer, these are asked at the same time with a key that nobody knows, and what they answer
+goes on as it comes. Where no registrar answers, all peers that were known before are asked. Who does not answer is named, and
+reported.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
+from larm.peers.channel import Channel, Contact
+from larm.peers.http_client import NoAnswer
+from larm.peers.identity import Identity
+from larm.peers.strangers import findings_of
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.answers import Answers
+from larm.peers.yousearch.canonical import Canonical, canonical
+from larm.peers.yousearch.needs import needs_of
+from larm.search.query import parse_question
+from larm.search.several import SeveralSearchers
+from larm.search.snippets import safe_line
+
+MOST_SHOWN = 100
+"""Hits that a peer is asked for, and answers with."""
+_LARGEST = 10_000
+"""Bytes of a hit."""
+_FOR_REGISTRAR = 0.4
+"""Of the time of a search, at most, for all registrars."""
+_MOST_KNOWN = 10_000
+
+
+class Network:
+    """Of one peer."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        registrars: Callable[[], Sequence[Contact]],
+        answers: Answers,
+        *,
+        seconds: float,
+        groups: Mapping[str, Collection[str]],
+        private: bool,
+        tell: Callable[[msgspec.Struct], None],
+        chance: random.Random | None = None,
+    ) -> None:
+        """``seconds`` for all peers; ``private``: they answer those alone whom they know, so who asks is told. ``tell`` takes a
+        `Report` or `Cached` for the registrars, and does not wait."""
+        # constant after construction
+        self.name = "peers"
+        self._channel = channel
+        self._registrars = registrars
+        self._answers = answers
+        self._seconds = seconds
+        self._groups = {name.lower(): frozenset(keys) for name, keys in groups.items()}
+        self._private = private
+        self._tell = tell
+        self._chance = chance or random.Random()
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._known: dict[str, Contact] = {}
+
+    def statistics(self, _: Asked) -> WordStatistics | None:
+        """Strangers' are not taken."""
+        return None
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """A part of each peer, as they come, and one that ends them; of a later page one part."""
+        seconds = self._seconds if asked.seconds is None else min(self._seconds, asked.seconds * 0.9)
+        query = canonical(asked.query)
+        found = self._look(query, seconds * _FOR_REGISTRAR)
+        if isinstance(found, NoAnswer):
+            yield Findings(searcher=self.name, exact=False, failure=found.reason)
+            return
+        notes = () if found.complete else ("no peer has all of the words; those that have most of them were asked",)
+        kept = self._kept(found, query, asked, seconds)
+        if kept is not None:
+            yield kept
+            yield Findings(searcher=self.name, exact=kept.exact, notes=("another peer had asked the same before",))
+            return
+        yield from self._fresh(query, self._chosen(found.peers, query), asked, seconds, notes)
+
+    def contacts(self) -> list[Contact]:
+        """Those that were ever named to us."""
+        with self._lock:
+            return list(self._known.values())
+
+    def _fresh(
+        self, query: Canonical, contacts: Sequence[Contact], asked: Asked, seconds: float, notes: tuple[str, ...]
+    ) -> Iterator[Findings]:
+        nobody = self._channel.identity if self._private else Identity.new()
+        names = _names(contacts)
+        peers = [_Peer(self._channel, each, names[each.key], nobody, self._tell) for each in contacts]
+        if not peers:
+            yield Findings(searcher=self.name, notes=notes)
+            return
+        wanted = min(max(1, asked.number) * max(1, asked.page), MOST_SHOWN)
+        question = Asked(query=query.text, number=wanted, seconds=seconds)
+        if asked.page > 1:
+            page = msgspec.structs.replace(question, number=asked.number, page=asked.page)
+            whole = SeveralSearchers(peers).findings(page)
+            yield msgspec.structs.replace(whole, searcher=self.name, by_rank=True)
+            return
+        parts = []
+        waited = {each.name for each in peers}
+        for part in SeveralSearchers(peers).search(question):
+            waited.discard(part.searcher)
+            parts.append(part)
+            yield part
+        for name in sorted(waited):
+            yield Findings(searcher=name, exact=False, failure=f"it took longer than {seconds:.3g} s")
+        if not waited and not any(part.failure for part in parts):
+            self._keep(query, parts)
+        yield Findings(searcher=self.name, notes=notes)
+
+    def _look(self, query: Canonical, seconds: float) -> say.Found | NoAnswer:
+        """What the first registrar that answers says; which is the first is left to chance."""
+        registrars = list(self._registrars())
+        self._chance.shuffle(registrars)
+        question = say.Look(needs_of(parse_question(query.text).tree), query.key)
+        for registrar in registrars:
+            found = self._channel.ask(registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars))
+            if isinstance(found, say.Found):
+                with self._lock:
+                    self._known.update((each.key, each) for each in found.peers[:_MOST_KNOWN])
+                    while len(self._known) > _MOST_KNOWN:
+                        del self._known[next(iter(self._known))]
+                return found
+        known = self.contacts()
+        if known:
+            return say.Found(tuple(known), len(known))
+        return NoAnswer("no registrar answers" if registrars else "no registrar is known")
+
+    def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
+        """Without ourselves; of the groups that were asked for (YOUS-20)."""
+        wanted = frozenset[str]().union(*(self._groups.get(name, ()) for name in query.groups)) if query.groups else None
+        refused = frozenset[str]().union(*(self._groups.get(name, ()) for name in query.not_groups))
+        others = {each.key: each for each in peers if each.key != self._channel.identity.key}
+        return [each for key, each in others.items() if key not in refused and (wanted is None or key in wanted)]
+
+    def _kept(self, found: say.Found, query: Canonical, asked: Asked, seconds: float) -> Findings | None:
+        """The answer that another peer, or we, have had to this query lately; None: it has to be asked."""
+        if asked.page > 1 or found.cached is None:
+            return None
+        if found.cached.key == self._channel.identity.key:
+            return self._answers.get(query.key)
+        most = MOST_SHOWN * _LARGEST
+        stored = self._channel.ask(found.cached, say.STORED, say.Stored(query.key), Findings, seconds=seconds / 4, most=most)
+        if isinstance(stored, NoAnswer) or not stored.hits:
+            return None
+        return findings_of(_name(found.cached), stored, MOST_SHOWN, trusted=False)
+
+    def _keep(self, query: Canonical, parts: Sequence[Findings]) -> None:
+        hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[:MOST_SHOWN]
+        if hits:
+            total = max(len(hits), *(part.total for part in parts))
+            self._answers.put(query.key, Findings(searcher=self.name, hits=tuple(hits), total=total, by_rank=True))
+            self._tell(say.Cached(query.key, self._answers.seconds))
+
+
+class _Peer:
+    """One of them, for one search."""
+
+    def __init__(
+        self, channel: Channel, contact: Contact, name: str, nobody: Identity, tell: Callable[[msgspec.Struct], None]
+    ) -> None:
+        self.name = name
+        self._channel = channel
+        self._contact = contact
+        self._nobody = nobody
+        self._tell = tell
+
+    def statistics(self, _: Asked) -> WordStatistics | None:
+        return None
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        seconds = asked.seconds or 5.0
+        most = _LARGEST * (min(asked.number, MOST_HITS) + 10)
+        question = msgspec.structs.replace(asked, statistics=None)
+        found = self._channel.ask(
+            self._contact, say.SEARCH, question, Findings, seconds=seconds, most=most, as_whom=self._nobody
+        )
+        if isinstance(found, NoAnswer):
+            if not found.refused:
+                self._tell(say.Report(self._contact.key))
+            yield Findings(searcher=self.name, exact=False, failure=found.reason)
+        else:
+            yield findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url)
+
+
+def _names(contacts: Sequence[Contact]) -> dict[str, str]:
+    """By keys; what two call themselves tells them apart no more."""
+    given = [_name(each) for each in contacts]
+    return {
+        each.key: name if given.count(name) == 1 else f"{name} ({each.key[:8]})"
+        for each, name in zip(contacts, given, strict=True)
+    }
+
+
+def _name(contact: Contact) -> str:
+    return safe_line(contact.name[:64]).strip() or contact.key[:8]

@@ -1,0 +1,249 @@
+"""Peer: what one machine does for a group: looks at what it shares, tells registrars of it, answers others (YOUS-7 to 14, 31).
+
+One thread, ``larm-peer``, does what takes time: once in a period it has changed folders indexed, makes a summary of all
+words and tells the registrars what has changed; in between it passes on reports and what is kept. Questions of others are
+answered on the threads of the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+
+import msgspec
+
+from larm.errors import LarmError
+from larm.index.reader import IndexReader
+from larm.kit.deadline import Deadline
+from larm.kit.disk.files import is_there
+from larm.kit.threads.workers import Workers
+from larm.model.findings import Asked, Findings
+from larm.peers.channel import ROOT, Channel, Contact
+from larm.peers.door import Call, Question, RefusedError
+from larm.peers.http_client import HttpClient, NoAnswer
+from larm.peers.identity import KEY_LENGTH
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.answers import Answers
+from larm.peers.yousearch.inspector import Inspector
+from larm.peers.yousearch.network import MOST_SHOWN
+from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
+from larm.seams import Clock, Searcher
+from larm.search.query import LONGEST
+from larm.search.several import SeveralSearchers
+
+_SECONDS = 10.0
+"""For a registrar, which asks us back before it answers."""
+
+
+class Indexed(msgspec.Struct, frozen=True):
+    """The words of one index, as of a moment."""
+
+    moment: int
+    words: frozenset[str]
+    languages: tuple[str, ...]
+
+
+class Registrars:
+    """Those that a peer tells and asks; the key of one that was named without it is asked for. Any thread."""
+
+    def __init__(self, named: Sequence[str], own: Contact | None, http: HttpClient) -> None:
+        """``named``: ``http://host:port`` or ``KEY@http://host:port``; ``own``: this very machine."""
+        # constant after construction
+        self._named = tuple(named)
+        self._http = http
+        # replaced as a whole
+        self._contacts: dict[str, Contact] = {} if own is None else {own.url: own}
+
+    def find(self) -> None:
+        """Ask those that are not known yet who they are."""
+        found = dict(self._contacts)
+        for each in self._named:
+            key, _, url = each.rpartition("@")
+            if url not in found:
+                card = Contact(key, url) if len(key) == KEY_LENGTH else self._card(url)
+                if card is not None:
+                    found[url] = card
+        self._contacts = found
+
+    def all(self) -> list[Contact]:
+        """Those that are known."""
+        return list(self._contacts.values())
+
+    def _card(self, url: str) -> Contact | None:
+        came = self._http.ask("GET", url + ROOT + "/card", {}, b"", seconds=5.0, most=10_000)
+        if isinstance(came, NoAnswer) or came.status != 200:
+            return None
+        try:
+            card = msgspec.json.decode(came.body, type=say.Card)
+        except msgspec.MsgspecError:
+            return None
+        return Contact(card.key, url, card.name) if card.registrar and len(card.key) == KEY_LENGTH else None
+
+
+class Peer:
+    """Of one machine."""
+
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        registrars: Registrars,
+        answers: Answers,
+        *,
+        port: int,
+        published: Callable[[], Sequence[Searcher]],
+        directories: Callable[[], Sequence[object]],
+        inspectors: Sequence[Inspector],
+        seconds: float,
+        period: float,
+        clock: Clock,
+        say_aloud: Callable[[str], object],
+    ) -> None:
+        """``seconds`` for a search of somebody else; ``published`` is searched, ``directories`` have the indexes."""
+        # constant after construction
+        self._name = name
+        self._channel = channel
+        self._registrars = registrars
+        self._answers = answers
+        self._port = port
+        self._published = published
+        self._directories = directories
+        self._inspectors = tuple(inspectors)
+        self._seconds = seconds
+        self._period = period
+        self._clock = clock
+        self._say = say_aloud
+        self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
+        self._workers = Workers(self._died)
+        # only the peer's thread
+        self._indexed: dict[object, Indexed] = {}
+        self._parameters = Parameters()
+        self._summary = summary_of((), (), self._parameters)
+        self._told: dict[str, Summary] = {}
+        self._said: dict[str, str] = {}
+
+    def questions(self) -> list[Question]:
+        """For the door."""
+        return [
+            Question(say.HELLO, say.Hello, say.Card, self.hello),
+            Question(say.SEARCH, Asked, Findings, self.search),
+            Question(say.STORED, say.Stored, Findings, self.stored),
+        ]
+
+    def open(self) -> None:
+        """When others can ask us."""
+        self._workers.start("larm-peer", self._run)
+
+    def close(self) -> None:
+        """Say good-bye, if that takes no time."""
+        self._orders.put(None)
+        self._workers.join(2.0)
+
+    def tell(self, order: msgspec.Struct) -> None:
+        """Something for the registrars; returns at once."""
+        self._orders.put(order)
+
+    def hello(self, _: Call, __: say.Hello) -> say.Card:
+        """Here I am."""
+        return say.Card(self._channel.identity.key, self._name)
+
+    def search(self, _: Call, asked: Asked) -> Findings:
+        """What is shared here, for anybody."""
+        if len(asked.query) > LONGEST or not 0 < asked.page <= MOST_SHOWN:
+            raise RefusedError("its query or page is beyond all bounds", 400)
+        seconds = self._seconds if asked.seconds is None else max(0.0, min(self._seconds, asked.seconds))
+        question = Asked(query=asked.query, number=max(1, min(asked.number, MOST_SHOWN)), page=asked.page, seconds=seconds)
+        searchers = self._published()
+        return SeveralSearchers(searchers).findings(question) if searchers else Findings(searcher=self._name)
+
+    def stored(self, _: Call, asked: say.Stored) -> Findings:
+        """What was found for a query lately."""
+        found = self._answers.get(asked.query)
+        if found is None:
+            raise RefusedError("it is not kept any more", 404)
+        return found
+
+    def _died(self, name: str, error: BaseException) -> None:
+        self._say(f"{name} ended, others are not told of this peer any more: {error!r}")
+
+    def _run(self) -> None:
+        while True:
+            deadline = Deadline(self._clock, self._period)
+            try:
+                self._inspect()
+                self._tell_all()
+            except LarmError as error:
+                self._once("peer", f"what is shared could not be looked at: {error}")
+            if not self._wait(deadline):
+                break
+        for registrar in self._registrars.all():
+            self._channel.ask(registrar, say.LEAVE, say.Hello(), say.Done, seconds=0.5)
+
+    def _wait(self, deadline: Deadline) -> bool:
+        """Orders are carried out as they come; False: it is over."""
+        while True:
+            try:
+                order = self._orders.get(timeout=deadline.left())
+            except Empty:
+                return True
+            if order is None:
+                return False
+            path = say.REPORT if isinstance(order, say.Report) else say.CACHED
+            for registrar in self._registrars.all():
+                self._channel.ask(registrar, path, order, say.Done, seconds=_SECONDS)
+
+    def _inspect(self) -> None:
+        for inspector in self._inspectors:
+            inspector.look()
+        self._summary = self._summarised()
+
+    def _summarised(self) -> Summary:
+        words: set[str] = set()
+        languages: set[str] = set()
+        for directory in self._directories():
+            index = directory / "index"  # type: ignore[operator]
+            if not is_there(index / "meta.json"):
+                continue
+            moment = (index / "meta.json").stat().st_mtime_ns
+            known = self._indexed.get(directory)
+            if known is None or known.moment != moment:
+                reader = IndexReader(index)
+                known = Indexed(moment, frozenset(reader.all_words()), tuple(reader.statistics.languages))
+                self._indexed[directory] = known
+            words |= known.words
+            languages |= set(known.languages)
+        return summary_of(words, sorted(languages), self._parameters)
+
+    def _tell_all(self) -> None:
+        self._registrars.find()
+        for registrar in self._registrars.all():
+            self._tell_one(registrar)
+
+    def _tell_one(self, registrar: Contact) -> None:
+        for _ in range(3):  # as changes; as a whole; with the registrar's parameters
+            answer = self._channel.ask(registrar, say.ANNOUNCE, self._announcement(registrar), say.Announced, seconds=_SECONDS)
+            if isinstance(answer, NoAnswer):
+                self._told.pop(registrar.url, None)
+                self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
+                return
+            if answer.known:
+                self._told[registrar.url] = self._summary
+                self._once(registrar.url, f"registrar {registrar.url} knows this peer")
+                return
+            self._told.pop(registrar.url, None)
+            if answer.parameters != self._parameters:
+                self._parameters = answer.parameters
+                self._summary = self._summarised()
+
+    def _announcement(self, registrar: Contact) -> say.Announce:
+        name, before = name_of(self._summary), self._told.get(registrar.url)
+        if before is not None and name_of(before) == name:
+            return say.Announce(self._name, self._port, name)
+        summary = to_wire(self._summary, before)
+        return say.Announce(self._name, self._port, name, before=name_of(before) if before is not None else "", summary=summary)
+
+    def _once(self, about: str, sentence: str) -> None:
+        """Said where it is news."""
+        if self._said.get(about) != sentence:
+            self._said[about] = sentence
+            self._say(sentence)

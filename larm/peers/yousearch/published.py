@@ -1,0 +1,43 @@
+"""PublishedSearcher: an index of this machine as others see it: each hit has an address that they can open, or is left out.
+
+Implements `larm.seams.Searcher`. Any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.hit import Hit
+from larm.peers.yousearch.shares import Shares
+from larm.seams import Searcher
+
+_WEB = ("http://", "https://")
+
+
+class PublishedSearcher:
+    """Constant after construction."""
+
+    def __init__(self, searcher: Searcher, shares: Shares) -> None:
+        self.name = searcher.name
+        self._searcher = searcher
+        self._shares = shares
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:
+        """As the index has them."""
+        return self._searcher.statistics(asked)
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """The same parts, with addresses for others."""
+        for part in self._searcher.search(asked):
+            hits = tuple(hit for each in part.hits if (hit := self._published(each)) is not None)
+            left_out = len(part.hits) - len(hits)
+            yield msgspec.structs.replace(part, hits=hits, total=part.total - left_out, exact=part.exact and not left_out)
+
+    def _published(self, hit: Hit) -> Hit | None:
+        if hit.url.startswith(_WEB):
+            return hit
+        address = self._shares.address(hit.url)
+        return None if address is None else msgspec.structs.replace(hit, url=address)

@@ -1,0 +1,137 @@
+"""wiring: a peer and a registrar, put together. Called once, on the main thread, by ``larm serve``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.config import Files, Peers, Serve
+from larm.errors import UsageError
+from larm.kit.clock import SystemClock
+from larm.kit.disk.files import is_there
+from larm.peers.channel import Channel, Contact
+from larm.peers.door import Door, Question
+from larm.peers.http_client import HttpClient, is_address
+from larm.peers.identity import Identity
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.answers import Answers
+from larm.peers.yousearch.inspector import Inspector
+from larm.peers.yousearch.network import Network
+from larm.peers.yousearch.peer import Peer, Registrars
+from larm.peers.yousearch.published import PublishedSearcher
+from larm.peers.yousearch.registrar import Registrar
+from larm.peers.yousearch.registrar import is_there as asks
+from larm.peers.yousearch.shares import Shares
+from larm.seams import Searcher
+
+_CALL_BACK = 5.0
+"""Seconds for a peer that says it is there."""
+
+
+class Peering(NamedTuple):
+    """What a server needs to know of it."""
+
+    door: Door
+    card: say.Card
+    shares: Shares
+    network: Network | None
+    """All other peers; None: this is a registrar and nothing else."""
+    registrar: Registrar | None
+    peer: Peer | None
+
+
+def build(
+    peers: Peers,
+    files: Files,
+    serve: Serve,
+    *,
+    address: tuple[str, int],
+    searchers: Callable[[], Sequence[Searcher]],
+    directories: Callable[[], Sequence[Path]],
+    tell: Callable[[str], object],
+) -> Peering:
+    """``address``: where this server listens; ``searchers``: of what it serves. Raises UsageError, StorageError."""
+    for each in peers.registrars:
+        if not is_address(each.rpartition("@")[2]):
+            raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
+    clock = SystemClock()
+    place = state_folder(peers)
+    identity = Identity.opened(place / "peer.key")
+    host, port = address
+    http = HttpClient(interface=_own(host))
+    channel = Channel(identity, http, clock)
+    questions: list[Question] = []
+    registrar = None
+    if peers.registrar:
+        # who is asked back has not answered anybody before: the breaker of the other channel must not keep it out
+        back = Channel(identity, http, clock, breaker=False)
+        registrar = Registrar(
+            clock, asks(lambda contact: back.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK))
+        )
+        questions += registrar.questions()
+    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
+    peer = network = None
+    if peers.name:
+        own = Contact(identity.key, _url(host, port)) if peers.registrar else None
+        registrars = Registrars(peers.registrars, own, http)
+        answers = Answers(clock, float(peers.cache))
+        peer = Peer(
+            peers.name,
+            channel,
+            registrars,
+            answers,
+            port=port,
+            published=lambda: [PublishedSearcher(each, shares) for each in searchers()],
+            directories=directories,
+            inspectors=[Inspector(share, files) for share in shares.all],
+            seconds=float(serve.search_time),
+            period=float(peers.period),
+            clock=clock,
+            say_aloud=tell,
+        )
+        network = Network(
+            channel,
+            registrars.all,
+            answers,
+            seconds=float(peers.time_out),
+            groups=peers.groups,
+            private=bool(peers.allow),
+            tell=peer.tell,
+        )
+        questions += peer.questions()
+    door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny)
+    card = say.Card(identity.key, peers.name, peers.registrar)
+    return Peering(door, card, shares, network, registrar, peer)
+
+
+def state_folder(peers: Peers) -> Path:
+    """Where a peer keeps its key and the indexes of what it shares."""
+    if peers.directory:
+        return Path(peers.directory).expanduser()
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "larm" / "peer"
+
+
+def indexed(shares: Shares) -> list[Path]:
+    """Crawls of shared folders that have something to search."""
+    return [share.directory for share in shares.all if is_there(share.directory / "index" / "meta.json")]
+
+
+def _own(host: str) -> str:
+    """The address that others see us under, where we listen at one; or the system chooses."""
+    try:
+        return "" if ip_address(host).is_unspecified else host
+    except ValueError:
+        return ""
+
+
+def _url(host: str, port: int) -> str:
+    try:
+        local = ip_address(host)
+    except ValueError:
+        return f"http://{host}:{port}"
+    if local.is_unspecified:
+        host = "::1" if local.version == 6 else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,61 @@
+"""peering_of: what ``larm serve`` searches and shows as a peer or a registrar. Called once, on the main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from larm.config import Config, Peers
+from larm.errors import UsageError
+from larm.seams import Searcher
+from larm.web.directories import Directories
+
+if TYPE_CHECKING:
+    from larm.peers.yousearch.wiring import Peering
+
+
+def peering_of(
+    settings: Config,
+    peers: Peers,
+    address: tuple[str, int],
+    *,
+    directories: Sequence[Path],
+    root: Path | None,
+    others: Sequence[Searcher],
+    say: Callable[[str], object],
+) -> tuple[Directories, Peering]:
+    """``address``: where it listens; ``others``: machines searched by their addresses. Raises UsageError, StorageError."""
+    try:
+        from larm.peers.yousearch.published import PublishedSearcher
+        from larm.peers.yousearch.wiring import build, indexed
+    except ImportError as error:
+        raise UsageError(f"{error.name} is missing: pip install 'larm[peers]'") from error
+
+    served: Directories
+
+    def local() -> list[Searcher]:
+        return [each.searcher for each in served.all()]
+
+    peering = build(
+        peers,
+        settings.files,
+        settings.serve,
+        address=address,
+        searchers=local,
+        directories=lambda: [each.path for each in served.all()],
+        tell=say,
+    )
+    network = [peering.network] if peering.network is not None else []
+    served = Directories(
+        directories,
+        root,
+        settings.search,
+        [*others, *network],
+        more=partial(indexed, peering.shares),
+        published=lambda searcher: PublishedSearcher(searcher, peering.shares),
+    )
+    what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
+    say(f"{what}, key {peering.card.key}")
+    return served, peering

@@ -1,0 +1,162 @@
+"""Peers and registrars as `larm serve` builds them, each on a thread and an address of its own; and peers that misbehave."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+
+from larm.config import Config, Peers, Serve
+from larm.kit.clock import SystemClock
+from larm.kit.threads.workers import Workers
+from larm.kit.units import Seconds
+from larm.model.findings import Asked, Findings
+from larm.peers.channel import Channel, Contact
+from larm.peers.door import Call, Door, Question
+from larm.peers.http_client import HttpClient
+from larm.peers.identity import Identity
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
+from larm.peers.yousearch.wiring import Peering
+from larm.web.access import Access
+from larm.web.app import application
+from larm.web.peering import peering_of
+from larm.web.server import listen, make_server
+from larm.web.token import open_token
+
+_hosts = count(20)
+
+
+class Running(NamedTuple):
+    """One of them."""
+
+    url: str
+    client: httpx.Client
+    peering: Peering
+    said: list[str]
+    stop: Callable[[], None]
+
+    def search(self, query: str, **other: Any) -> dict[str, Any]:
+        answer = self.client.get("/api/v1/search", params={"q": query, "n": 100, **other})
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    def titles(self, query: str, **other: Any) -> set[str]:
+        return {hit["title"] for hit in self.search(query, **other)["hits"]}
+
+
+class Group:
+    """All that were started."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder = folder
+        self._stack = stack
+        self.http = HttpClient()
+        stack.callback(self.http.close)
+
+    def start(self, name: str, *directories: Path, host: str = "", port: int = 0, **settings: Any) -> Running:
+        """A peer, or where the name is empty a registrar alone."""
+        host = host or f"127.0.0.{next(_hosts)}"
+        place = self._folder / (name or "registrar")
+        place.mkdir(exist_ok=True)
+        peers = Peers(
+            **{"name": name, "directory": str(place / "state"), "period": Seconds(0.5), "cache": Seconds(0), **settings}
+        )
+        socket = listen(host, port)
+        said: list[str] = []
+        address = host, socket.getsockname()[1]
+        served, peering = peering_of(Config(), peers, address, directories=directories, root=None, others=(), say=said.append)
+        app = application(served, Access(open_token(place / "token")), Serve(), peering=peering)
+        server = make_server(app)
+        died: list[BaseException] = []
+        workers = Workers(lambda _, error: died.append(error))
+        workers.start(f"larm-serve-{name}", lambda: server.run(sockets=[socket]))
+        client = self._stack.enter_context(httpx.Client(base_url=f"http://{host}:{address[1]}", timeout=60, trust_env=False))
+
+        def stop() -> None:
+            server.should_exit = True
+            assert workers.join(60) == []
+            socket.close()
+            assert died == []
+
+        self._stack.callback(stop)
+        return Running(f"http://{host}:{address[1]}", client, peering, said, stop)
+
+    def bad(
+        self, registrar: Running, words: Sequence[str], answer: Callable[[Call, Asked], msgspec.Struct], name: str
+    ) -> Running:
+        """A peer that says it has the words, and answers a search in its own way."""
+        identity = Identity.new()
+        questions = [
+            Question(say.HELLO, say.Hello, say.Card, lambda _, __: say.Card(identity.key, name)),
+            Question(say.SEARCH, Asked, Findings, answer),
+        ]
+        host = f"127.0.0.{next(_hosts)}"
+        socket = listen(host, 0)
+        port = socket.getsockname()[1]
+        peering: Any = SimpleNamespace(
+            door=Door(identity, questions, SystemClock()),
+            card=say.Card(identity.key),
+            shares=SimpleNamespace(all=()),
+            peer=None,
+        )
+        app = application(
+            SimpleNamespace(root=None, all=list),
+            Access(open_token(self._folder / f"{name}-token")),
+            Serve(),
+            peering=peering,  # type: ignore[arg-type]
+        )
+        server = make_server(app)
+        workers = Workers(lambda _, error: None)
+        workers.start(f"larm-serve-{name}", lambda: server.run(sockets=[socket]))
+
+        def stop() -> None:
+            server.should_exit = True
+            workers.join(60)
+            socket.close()
+
+        self._stack.callback(stop)
+        summary = summary_of(words, ["en"], Parameters())
+        http = HttpClient(interface=host)
+        told = Channel(identity, http, SystemClock()).ask(
+            Contact(registrar.peering.card.key, registrar.url),
+            say.ANNOUNCE,
+            say.Announce(name, port, name_of(summary), summary=to_wire(summary)),
+            say.Announced,
+            seconds=60,
+        )
+        http.close()
+        assert isinstance(told, say.Announced), told
+        return Running(f"http://{host}:{port}", None, peering, [], stop)  # type: ignore[arg-type]
+
+
+@contextmanager
+def group(folder: Path) -> Iterator[Group]:
+    with ExitStack() as stack:
+        yield Group(folder, stack)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """It comes true within a minute, on however busy a machine."""
+    clock, never = SystemClock(), threading.Event()
+    end = clock.monotonic() + 60
+    while not holds():
+        assert clock.monotonic() < end, "it did not come true"
+        never.wait(0.02)
+
+
+def members(registrar: Running) -> set[str]:
+    assert registrar.peering.registrar is not None
+    return {each.name for each in registrar.peering.registrar.members}
+
+
+def known(registrar: Running, *names: str) -> None:
+    """Wait until these are there."""
+    until(lambda: members(registrar) >= set(names))

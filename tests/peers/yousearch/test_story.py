@@ -1,0 +1,254 @@
+"""A handful of peers on loopback addresses: what one shares the others find, whatever some of them do."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from larm.config import Search
+from larm.kit.clock import SystemClock
+from larm.kit.units import Seconds
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
+from larm.peers.door import Call
+from tests.peers.yousearch.groups import Running, group, known, members, until
+from tests.search.test_several import index
+
+CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """A registrar and three peers, of which each has one page."""
+    root = tmp_path_factory.mktemp("three")
+    with group(root) as made:
+        registrar = made.start("", registrar=True)
+        peers = {
+            name: made.start(name, index(root / f"of-{name}", {f"http://{name}.org/{name}": text}), registrars=(registrar.url,))
+            for name, text in CAUSEWAY.items()
+        }
+        known(registrar, *peers)
+        yield SimpleNamespace(registrar=registrar, **peers)
+
+
+def test_each_finds_what_all_have(three: SimpleNamespace) -> None:
+    for name in CAUSEWAY:
+        found = getattr(three, name).search("causeway")
+        assert {hit["title"] for hit in found["hits"]} == {"cart", "eel", "tide"}
+        assert (found["total"], found["exact"], found["unanswered"]) == (3, True, [])
+        assert max(hit["score"] for hit in found["hits"]) == 1.0
+
+
+def test_a_search_can_stay_here_or_go_to_the_others(three: SimpleNamespace) -> None:
+    assert three.cart.titles("causeway", **{"in": "of-cart"}) == {"cart"}
+    assert three.cart.titles("causeway", **{"in": "peers"}) == {"eel", "tide"}
+    page = three.cart.client.get("/search?q=causeway").text
+    assert "in eel" in page
+    assert three.cart.titles("causeway -eel", **{"in": "peers"}) == {"tide"}
+    assert three.cart.titles("crossing tides", **{"in": "peers"}) == {"tide"}, "other forms of its words"
+
+
+def test_only_those_who_may_have_an_answer_are_asked(three: SimpleNamespace) -> None:
+    asked: list[str] = []
+    network = three.cart.peering.network
+    original = network._channel.ask
+    network._channel.ask = lambda contact, path, *rest, **other: (
+        asked.append(contact.name),
+        original(contact, path, *rest, **other),
+    )[1]
+    try:
+        assert [part.hits[0].title for part in network.search(Asked(query="eel")) if part.hits] == ["eel"]
+    finally:
+        network._channel.ask = original
+    assert [name for name in asked if name] == ["eel"]
+
+
+def test_a_registrar_that_starts_anew_is_told_again(tmp_path: Path) -> None:
+    with group(tmp_path) as made:
+        first = made.start("", registrar=True)
+        address = first.url.partition("//")[2].split(":")
+        peer = made.start("eel", index(tmp_path / "eels", {"http://eel.org/eel": "eels"}), registrars=(first.url,))
+        other = made.start("cart", registrars=(first.url,))
+        known(first, "eel", "cart")
+        assert other.titles("eels") == {"eel"}
+        first.stop()
+        assert other.titles("eels") == {"eel"}, "those who were known are asked"
+        again = made.start("", registrar=True, host=address[0], port=int(address[1]))
+        known(again, "eel", "cart")
+        assert other.titles("eels") == {"eel"}
+        peer.stop()
+        until(lambda: members(again) == {"cart"})
+
+
+def test_of_two_registrars_one_may_die(tmp_path: Path) -> None:
+    with group(tmp_path) as made:
+        both = [made.start("", registrar=True) for _ in range(2)]
+        urls = tuple(each.url for each in both)
+        made.start("eel", index(tmp_path / "eels", {"http://eel.org/eel": "eels"}), registrars=urls)
+        other = made.start("cart", registrars=urls)
+        for each in both:
+            known(each, "eel", "cart")
+        both[0].stop()
+        for _ in range(4):
+            assert other.titles("eels") == {"eel"}
+
+
+def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    (docs / "sub").mkdir(parents=True)
+    (docs / "harbour.html").write_text("<title>Harbour</title><p>ships and eels<script>alert(1)</script>")
+    (docs / ".secret.html").write_text("eels that nobody sees")
+    (docs / "sub" / "x y.txt").write_text("eels in a folder")
+    (tmp_path / "outside.txt").write_text("eels elsewhere")
+    (docs / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (docs / "up").symlink_to(tmp_path)
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        owner = made.start("owner", share=(str(docs),), registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,))
+        until(lambda: len(asker.search("eels")["hits"]) == 2)
+        found = asker.search("eels")["hits"]
+        assert {hit["url"] for hit in found} == {
+            f"{owner.url}/files/docs/harbour.html",
+            f"{owner.url}/files/docs/sub/x%20y.txt",
+        }
+        for hit in found:
+            assert "eels" in asker.client.get(hit["url"]).text, "each address opens"
+        sealed = asker.client.get(f"{owner.url}/files/docs/harbour.html").headers
+        assert sealed["content-security-policy"].startswith("sandbox; default-src 'none'")
+        listing = asker.client.get(f"{owner.url}/files/docs/").text
+        assert 'action="/search"' in listing
+        assert "harbour.html" in listing
+        for hidden in ("secret", "link.txt", '"up/"'):
+            assert hidden not in listing
+        for path in (
+            ".secret.html",
+            "link.txt",
+            "up/outside.txt",
+            "../outside.txt",
+            "..%2foutside.txt",
+            "sub/../../outside.txt",
+            "%00",
+            "harbour.html/",
+        ):
+            assert owner.client.get(f"/files/docs/{path}").status_code == 404, path
+        assert owner.client.get("/files/other/").status_code == 404
+        part = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=0-3"})
+        assert (part.status_code, part.text, part.headers["content-range"]) == (206, "eels", "bytes 0-3/16")
+
+        (docs / "new.txt").write_text("eels that came later")
+        os.unlink(docs / "sub" / "x y.txt")
+        until(lambda: {hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]} == {"harbour.html", "new.txt"})
+
+
+def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
+    let_go = threading.Event()
+
+    def hang(_: Call, __: Asked) -> Findings:
+        let_go.wait(60)
+        return Findings(searcher="hangs")
+
+    def huge(_: Call, __: Asked) -> Findings:
+        return Findings(searcher="huge", hits=tuple(Hit(title="x" * 1_000, url=f"http://huge.org/{n}") for n in range(50_000)))
+
+    def lie(_: Call, __: Asked) -> Findings:
+        hits = [
+            Hit(title=f"Buy \x1b[31m<b>{n}", url=f"http://spam.org/{n}", score=1e300, parts=(("<script>", True),))
+            for n in range(500)
+        ]
+        return Findings(searcher="honest", hits=(Hit(title="x", url="javascript:alert(1)", score=1e301), *hits), total=10**15)
+
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        good = index(tmp_path / "good-pages", {"http://good.org/eel": "The eel crosses the causeway."})
+        made.start("good", good, registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(2))
+        for name, answer in (("hangs", hang), ("huge", huge), ("lies", lie)):
+            made.bad(registrar, ["eel", "causeway"], answer, name)
+        made.bad(registrar, ["eel", "causeway"], lie, "dead").stop()
+        known(registrar, "good", "asker")
+        clock = SystemClock()
+        began = clock.monotonic()
+        found = asker.search("eel causeway")
+        took = clock.monotonic() - began
+        assert took < 10, "two seconds, and what a busy machine adds"
+        assert "eel" in {hit["title"] for hit in found["hits"]}
+        said = " ".join(found["unanswered"])
+        assert "hangs did not answer: it did not answer within" in said or "hangs did not answer: it took longer" in said
+        assert "huge did not answer: its answer is longer than" in said
+        assert "dead did not answer" in said
+        lies = [hit for hit in found["hits"] if hit["source"] == "lies"]
+        assert len(lies) <= 100
+        assert all(
+            hit["score"] <= 1 and hit["url"].startswith("http://spam.org/") and "\x1b" not in hit["title"] for hit in lies
+        )
+        page = asker.client.get("/search?q=eel+causeway").text
+        assert "<b>" not in page.partition("<ol")[2]
+        until(lambda: "dead" not in members(registrar))
+        assert members(registrar) >= {"good", "lies"}, "who is there stays, whatever is said of it"
+        let_go.set()
+
+
+def test_an_answer_is_kept_for_who_asks_the_same(tmp_path: Path) -> None:
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        peer = made.start("eel", index(tmp_path / "eels", {"http://eel.org/eel": "eels"}), registrars=(registrar.url,))
+        one, other = (made.start(name, registrars=(registrar.url,), cache=Seconds(300)) for name in ("one", "other"))
+        known(registrar, "eel", "one", "other")
+        assert one.titles("eels") == {"eel"}
+        until(lambda: "another peer had asked the same before" in str(other.search("EELS ")["notes"]))
+        assert other.titles("eels") == {"eel"}
+        peer.stop()
+        assert other.titles("eels") == {"eel"}
+
+
+def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        peers = {
+            name: made.start(
+                name, index(tmp_path / f"of-{name}", {f"http://{name}.org/{name}": "eels"}), registrars=(registrar.url,)
+            )
+            for name in ("a", "b")
+        }
+        key = peers["a"].peering.card.key
+        asker = made.start("asker", registrars=(registrar.url,), groups={"Harbour": (key,)})
+        known(registrar, "a", "b", "asker")
+        assert asker.titles("eels group:harbour") == {"a"}
+        assert asker.titles("eels -group:harbour") == {"b"}
+        assert asker.titles("eels group:other") == set()
+        closed = made.start(
+            "closed",
+            index(tmp_path / "of-closed", {"http://closed.org/closed": "pond"}),
+            registrars=(registrar.url,),
+            allow=(registrar.peering.card.key,),
+        )
+        known(registrar, "closed")
+        found = asker.search("pond")
+        assert "closed did not answer: it refused: 403, this peer is not answered here" in str(found["unanswered"])
+        assert closed.titles("pond") == {"closed"}
+
+
+def test_what_peers_ask_is_bounded(three: SimpleNamespace) -> None:
+    peer: Running = three.eel
+    with pytest.raises(Exception, match="beyond all bounds"):
+        peer.peering.peer.search(Call("k", ""), Asked(query="x" * 5_000))  # type: ignore[union-attr]
+    found = peer.peering.peer.search(Call("k", ""), Asked(query="eel", number=10**9, seconds=10**9))  # type: ignore[union-attr]
+    assert len(found.hits) == 1
+    assert msgspec.json.decode(peer.client.get("/peer/v1/card").content)["name"] == "eel"
+
+
+def test_nothing_of_peers_is_there_unless_it_is_wanted(tmp_path: Path) -> None:
+    from tests.web.conftest import serving
+
+    with serving([index(tmp_path / "p", {"http://a.org/a": "eels"})], tmp_path / "token") as served:
+        assert served.client.post("/peer/v1/you/search").status_code == 404
+        assert served.get("/peer/v1/card").status_code == 404
+        assert served.get("/files/").status_code == 404
+    assert Search() == Search()
