@@ -49,6 +49,7 @@ class Host:
         "delayed",
         "dormancies",
         "dormant",
+        "frozen",
         "health",
         "key",
         "next_start",
@@ -93,6 +94,8 @@ class Host:
         self.dormancies = 0
         self.blocked = False
         """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
+        self.frozen = False
+        """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 
@@ -126,7 +129,7 @@ class Host:
     @property
     def undecided(self) -> bool:
         """It has nothing else to do than to find out whether what it holds back is a trap."""
-        if self.traps is None or not self.traps.counted or not self.counts:
+        if self.traps is None or not self.traps.counted or not self.counts or self.frozen:
             return False
         return not (self.waiting > 1 or self.robots_tasks or self.running or self.pending or self.arriving)
 
@@ -166,12 +169,12 @@ class Host:
 
     def ready_at(self) -> float:
         """When the next lease may be given out, as far as this host is concerned; NEVER if there is nothing to lease."""
-        if self.blocked:
+        if self.blocked or self.frozen:
             return NEVER
         if self.robots_tasks or len(self.queue):
             return self.next_start
         return max(self.next_start, self.delayed[0].not_before) if self.delayed else NEVER
 
     def __repr__(self) -> str:
-        state = "blocked" if self.blocked else "dormant" if self.dormant else f"health {self.health}"
+        state = "blocked" if self.blocked else "frozen" if self.frozen else "dormant" if self.dormant else f"health {self.health}"
         return f"<Host {self.key}: {len(self.queue)} queued, {len(self.parked)} parked, {len(self.running)} running, {state}>"

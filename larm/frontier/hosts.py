@@ -24,7 +24,8 @@ from larm.errors import StorageError
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.politeness import next_start
-from larm.frontier.saved_host import HostCut, SavedHost, cut_host, decode_host, fill_host
+from larm.frontier.queue_row import EMPTY
+from larm.frontier.saved_host import HostCut, HostRow, SavedHost, cut_host, decode_host, fill_host
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.saved import traps_of
 from larm.kit.disk.block_store import BlockStore
@@ -74,6 +75,8 @@ class HostBook:
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # in memory, least recently used first
         self._changed: dict[str, Host] = {}
         self._known = 0
+        self._forgotten: set[str] = set()  # their rows are in the store until the next checkpoint is
+        self._going: set[str] = set()  # the same, of the checkpoint that is being written
         self._trims = 0
         self._spilled: StorageError | None = None  # why messages that left the memory did not come to the disk
         self._messages = 0  # came into the memory since the queues were last looked at
@@ -104,7 +107,7 @@ class HostBook:
 
     def find_locked(self, key: str) -> Host | None:
         """The record, if there is one."""
-        if key not in self._hosts and self._store.get(ROW + key) is None:
+        if key not in self._hosts and (self._is_forgotten_locked(key) or self._store.get(ROW + key) is None):
             return None
         return self.get_locked(key)
 
@@ -142,6 +145,7 @@ class HostBook:
             if self._spilled is not None:
                 raise self._spilled
             changed, self._changed = self._changed, {}
+            self._going, self._forgotten = self._forgotten, set()
             wall = self._clock.monotonic() + self._shift
             return [cut_host(host, self._shift, wall) for host in changed.values()]
 
@@ -157,6 +161,7 @@ class HostBook:
     def trim(self) -> None:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
         with self.lock:
+            self._going = set()
             surplus = len(self._hosts) - self._settings.hosts_in_memory
             if surplus <= 0:
                 return
@@ -164,6 +169,45 @@ class HostBook:
             idle = (key for key, host in self._hosts.items() if key not in self._changed and not host.busy)
             for key in list(islice(idle, surplus)):
                 del self._hosts[key]
+
+    # -- hosts that come and go, see `larm.river.moves`
+
+    def copy(self, key: str) -> HostCut:
+        """Of a host that is frozen and has nothing in the air, as it is now."""
+        with self.lock:
+            return cut_host(self.get_locked(key), self._shift, self._clock.monotonic() + self._shift)
+
+    def waiting(self, name: str, state: QueueState[URLMessage]) -> Iterator[URLMessage]:
+        """What waits in a queue of a frozen host, of which this is the state. Raises StorageError."""
+        return iter(self._queue(name, state))
+
+    def adopt_locked(self, host: Host, row: HostRow) -> None:
+        """A host comes from another crawl, where it was frozen; for it no time has passed since, whatever the clocks say.
+
+        What it has here already stays. It may be asked after another delay.
+        """
+        now = self._clock.monotonic()
+        later = host.next_start
+        if host.traps is not None:
+            for queue in list(host.traps.queues()):
+                host.queue.write(host.queue.append(list(queue)))
+        fill_host(host, SavedHost(host.key, row, EMPTY, EMPTY), row.saved, now)
+        host.traps = self._traps(host.key, row.traps) if row.traps else None
+        first = next_start(now, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
+        host.next_start = max(host.next_start, later, first)
+        host.frozen = True
+        self.changed_locked(host)
+
+    def forget_locked(self, host: Host) -> None:
+        """It is not known any more; its queues are empty."""
+        self._store.retire(ROW + host.key)
+        self._forgotten.add(host.key)
+        self._hosts.pop(host.key, None)
+        self._changed.pop(host.key, None)
+        self._known -= 1
+
+    def _is_forgotten_locked(self, key: str) -> bool:
+        return key in self._forgotten or key in self._going
 
     # -- the bounds
 
@@ -235,7 +279,7 @@ class HostBook:
     # -- making records
 
     def _enter_locked(self, key: str, row: bytes | None) -> Host:
-        if row is None:
+        if row is None or self._is_forgotten_locked(key):
             host = Host(key, self._settings.health, self._host_queue(key), self._queue(f"robots-{key}"))
             host.pace = self._sites.of_host(key)
             if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
@@ -281,14 +325,14 @@ class HostBook:
     def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
         """Banded where the crawl has an order, or had one when it was saved."""
         if self._order is None and not (saved and saved.bands):
-            return self._queue(_band_name(key, 0), saved.queue.state() if saved else None)
+            return self._queue(band_name(key, 0), saved.queue.state() if saved else None)
         banded = BandedQueue(
-            lambda band, number: self._queue(_band_name(key, band), QueueState([], b"", [], number)), self._order
+            lambda band, number: self._queue(band_name(key, band), QueueState([], b"", [], number)), self._order
         )
         if saved:
             states = {0: saved.queue.state()} | {band: row.state() for band, row in saved.bands.items()}
             for band, state in states.items():
-                banded.restore(band, self._queue(_band_name(key, band), state))
+                banded.restore(band, self._queue(band_name(key, band), state))
         return banded
 
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
@@ -298,5 +342,6 @@ class HostBook:
         return CachingQueue.restore(state, name, size, self._store, encode_messages, decode_messages)
 
 
-def _band_name(key: str, band: int) -> str:
+def band_name(key: str, band: int) -> str:
+    """Of the queue of a host, in the store."""
     return f"band{band}-{key}" if band else f"host-{key}"

@@ -5,8 +5,8 @@ host is set before anybody can see the host again. A host stands in the ring (re
 in neither (nothing to do, at its limit of requests, given up, or blocked). Whether anything may be asked at all is a question
 that each lease asks first (`larm.river.steering`).
 
-Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl (`block`, `unblock`,
-`rouse`, `change`, in a step of the gate), under the lock of the `HostBook`.
+Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl or moves hosts (`block`,
+`unblock`, `alter`, `forget`, `change`, in a step of the gate), under the lock of the `HostBook`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, groupby
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.seams import Clock, CrawlOrder
 
+T = TypeVar("T")
 _Place = tuple[float, int, str, int]
 """(time, number, key of the host, its band): an entry of the heap; the time of one in the ring is -NEVER."""
 
@@ -57,7 +58,11 @@ class Guard(Protocol):
         ...
 
     def resume_locked(self, host: Host) -> None:
-        """A host of an earlier run; the book's lock is held."""
+        """A host of an earlier run, or of another crawl; the book's lock is held."""
+        ...
+
+    def forget_locked(self, host: Host) -> None:
+        """A host that goes to another crawl; the book's lock is held."""
         ...
 
 
@@ -74,6 +79,22 @@ class Figures(NamedTuple):
     uncounted: int
     """URLs that wait at hosts that were given up, or are blocked."""
     in_flight: int
+
+
+class _Sums(NamedTuple):
+    """What a host adds to the sums of all hosts."""
+
+    counted: int = 0
+    """Messages that keep the crawl going."""
+    uncounted: int = 0
+    queued: int = 0
+    given_up: bool = False
+    blocked: bool = False
+
+
+def _sums_of(host: Host) -> _Sums:
+    waiting, counts = host.waiting, host.counts
+    return _Sums(waiting * counts, waiting * (not counts), len(host.queue), host.dormant, host.backoffs > 0)
 
 
 class Waiting(NamedTuple):
@@ -297,43 +318,44 @@ class HostQueues:
 
     def block(self, key: str) -> None:
         """This host is not asked any more: what waits there stays, and keeps nothing going. What is in the air lands."""
-        with self._book.lock:
-            host = self._book.get_locked(key)
-            silent = host.waiting if host.counts else 0
-            host.blocked = True
-            self._uncounted += silent
-            self._book.changed_locked(host)
-        if silent:
-            self._tally.fall(silent)
+        self.alter(key, lambda host: setattr(host, "blocked", True))
 
     def unblock(self, key: str) -> None:
         """The inverse of `block`."""
-        with self._book.lock:
-            host = self._book.get_locked(key)
-            if not host.blocked:
-                return
-            host.blocked = False
-            if host.counts:
-                self._uncounted -= host.waiting
-                self._tally.rise(host.waiting)
-            self.schedule_locked(host)
-        self.announce()
+        self.alter(key, lambda host: setattr(host, "blocked", False))
 
-    def rouse(self, key: str, change: Callable[[Host], object]) -> None:
-        """``change``, under the lock, has more (or less) wait at this host."""
+    def alter(self, key: str, change: Callable[[Host], T]) -> T:
+        """``change``, under the lock, does something to a host from outside; what that does to all counts is settled here."""
         with self._book.lock:
             host = self._book.get_locked(key)
-            before = host.waiting
-            change(host)
-            more = host.waiting - before
-            if not host.counts:
-                self._uncounted += more
-            elif more > 0:
-                self._tally.rise(more)
+            before = _sums_of(host)
+            found = change(host)
+            more = self._settle_sums_locked(before, _sums_of(host))
             self.schedule_locked(host)
-        if more < 0 and host.counts:
+        if more < 0:
             self._tally.fall(-more)
         self.announce()
+        return found
+
+    def forget(self, key: str) -> None:
+        """A frozen host, of which nothing waits or is in the air any more, is not known any more."""
+        with self._book.lock:
+            host = self._book.find_locked(key)
+            if host is None:
+                return
+            more = self._settle_sums_locked(_sums_of(host), _Sums())
+            self._ring.remove(key)
+            self._places.pop(key, None)
+            if self._guard is not None:
+                self._guard.forget_locked(host)
+            self._book.forget_locked(host)
+        self._tally.fall(-more)
+
+    def busy(self, key: str) -> bool:
+        """Something of this host is in the air, or on its way to the handler."""
+        with self._book.lock:
+            host = self._book.find_locked(key)
+            return host is not None and host.busy
 
     def change(self, settings: Settings) -> None:
         """Other delays, another number of requests at a time. A host that has been told its next time keeps that one."""
@@ -403,6 +425,17 @@ class HostQueues:
             )
 
     # -- under the lock
+
+    def _settle_sums_locked(self, before: _Sums, after: _Sums) -> int:
+        """A host was changed; by how many messages the tally has to fall afterwards, as a negative number."""
+        self._uncounted += after.uncounted - before.uncounted
+        self._queued += after.queued - before.queued
+        self._given_up += after.given_up - before.given_up
+        self._blocked += after.blocked - before.blocked
+        more = after.counted - before.counted
+        if more > 0:
+            self._tally.rise(more)
+        return min(more, 0)
 
     def _pass_over_locked(self, host: Host) -> list[URLMessage]:
         """Take from the queue what its guard holds back, until it lets one through, or has had enough for once."""

@@ -6,6 +6,7 @@ A host stands in a band: 0, unless the crawl has an order (`larm.seams.CrawlOrde
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from itertools import islice
 
 
@@ -43,6 +44,13 @@ class Ring:
                     del self._places[key]
                     return key
         raise LookupError("no host is ready")
+
+    def remove(self, key: str) -> None:
+        """This host is not ready any more, if it was. Looks at all that are: for hosts that leave the crawl."""
+        self._places.pop(key, None)
+        for queue in self._bands.values():
+            with suppress(ValueError):
+                queue.remove(key)
 
     def first(self, limit: int) -> list[str]:
         """Hosts that will probably come next."""

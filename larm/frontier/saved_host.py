@@ -37,6 +37,7 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     traps: bytes = b""
     """`larm.frontier.traps.saved.row_of`."""
     blocked: bool = False
+    frozen: bool = False
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -90,6 +91,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         wall,
         row_of(host.traps) if host.traps is not None else b"",
         host.blocked,
+        host.frozen,
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
@@ -118,4 +120,5 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.delayed.sort()
     host.next_start = from_wall(row.next_start)
     host.health, host.backoffs = row.health, row.backoffs
-    host.dormant, host.dormancies, host.blocked = row.dormant, row.dormancies, row.blocked
+    host.dormant, host.dormancies = row.dormant, row.dormancies
+    host.blocked, host.frozen = row.blocked, row.frozen

@@ -118,6 +118,10 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     """Why there is no page, after all tries; one line for a person."""
     exchange: Exchange | None = None
     """The request and its answer, where some storage wants them."""
+    row: bytes = b""
+    """For the page book alone: what that of another crawl knew of the page, as its host has come from there."""
+    left: bool = False
+    """For the page book alone: the host of the page has gone to another crawl."""
 
     @property
     def cost(self) -> int:

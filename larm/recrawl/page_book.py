@@ -89,6 +89,16 @@ _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(PageRow)
 
 
+def part_of(host: str) -> int:
+    """The number by which the rows of a host are found; some hosts may share one."""
+    return digest(host.encode("utf-8", "replace")) & 0x7FFF_FFFF or 1
+
+
+def encode_row(row: PageRow) -> bytes:
+    """The inverse of `decode_row`."""
+    return _encode(row)
+
+
 def decode_row(data: bytes, path: Path) -> PageRow:
     """Raises StorageError on damage."""
     try:
@@ -109,13 +119,14 @@ class PageBook:
         # only the writer thread
         self._table: RecordTable | None = None
         self._generation = 0
-        self._puts: dict[int, PageRow] = {}
+        self._puts: dict[int, PageRow | None] = {}
+        """None: to be removed."""
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
         if position is None:
             self._path.unlink(missing_ok=True)
-        self._table = RecordTable(self._path)
+        self._table = RecordTable(self._path, parts=True)
         self._generation = int(position["generation"]) if position else 0
         if self._table.generation < self._generation:
             raise StorageError(
@@ -124,8 +135,8 @@ class PageBook:
             )
         rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
         if rows:
-            again = [(key, _encode(_undone(row))) for key, row in rows]
-            self._table.write(self._generation, again)
+            again = [(key, _undone(row)) for key, row in rows]
+            self._table.write_parts(self._generation, map(_put, again))
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note what was stored, and what each answer was; mark what is gone."""
@@ -135,6 +146,12 @@ class PageBook:
             if url is None:
                 continue
             key = url.fingerprint
+            if visit.left:
+                self._puts[key] = None
+                continue
+            if visit.row:
+                self._take_in(key, decode_row(visit.row, self._path))
+                continue
             if visit.document is not None:
                 self._puts[key] = _row(visit, url, now)
                 continue
@@ -150,7 +167,9 @@ class PageBook:
         """One generation."""
         if self._puts:
             self._generation += 1
-            self._open_table().write(self._generation, [(key, _encode(row)) for key, row in sorted(self._puts.items())])
+            rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None]
+            gone = [key for key, row in self._puts.items() if row is None]
+            self._open_table().write_parts(self._generation, map(_put, rows), gone)
             self._puts = {}
         return {"generation": self._generation}
 
@@ -158,6 +177,12 @@ class PageBook:
         """After the last commit."""
         if self._table is not None:
             self._table.close()
+
+    def _take_in(self, key: int, row: PageRow) -> None:
+        """Of another crawl; what is known here counts more if it is younger."""
+        own = self._find(key)
+        if own is None or own.last.asked <= row.last.asked:
+            self._puts[key] = row
 
     def _find(self, key: int) -> PageRow | None:
         if key in self._puts:
@@ -169,6 +194,10 @@ class PageBook:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of pages was not opened")
         return self._table
+
+
+def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
+    return row[0], _encode(row[1]), part_of(row[1].host)
 
 
 def _undone(row: PageRow) -> PageRow:

@@ -17,7 +17,7 @@ from larm.kit.disk.record_table import RecordTable
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, Url
-from larm.recrawl.page_book import PageRow, decode_row
+from larm.recrawl.page_book import PageRow, decode_row, part_of
 
 _BATCH = 1000
 
@@ -120,6 +120,14 @@ class PageRows:
         """What is known of a page, by its fingerprint; None: it was never asked for, or has not ended."""
         record = self._table.get(key)
         return decode_row(record.data, self._path) if record else None
+
+    def of_host(self, host: str) -> Iterator[list[tuple[int, PageRow]]]:
+        """Those of a host, by fingerprint, in their order; all that were committed."""
+        last = -1
+        while records := self._table.of_part(part_of(host), last, _BATCH):
+            last = records[-1].key
+            rows = [(each.key, decode_row(each.data, self._path)) for each in records]
+            yield [(key, row) for key, row in rows if row.host == host]
 
     def close(self) -> None:
         """A second call does nothing."""

@@ -52,6 +52,14 @@ class Reopen(Order, frozen=True):
     """Empty: at all hosts that hold something back by it."""
 
 
+class Deliver(Order, frozen=True):
+    """Something for a part of the crawl that is no order of a person's; it stands in the journal only."""
+
+    to: str
+    """One of `larm.river.steering.Steering.recipients`."""
+    data: bytes
+
+
 AnyOrder = Add | Pause | Resume | Set | Block | Unblock | Reopen
 
 

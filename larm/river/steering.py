@@ -28,13 +28,13 @@ from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 from larm.river.landing import start_visit
 from larm.river.limits import Limits
-from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
+from larm.river.orders import Add, AnyOrder, Block, Deliver, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.river.parts import FINISHED, Frontier, Shared
 from larm.seams import EndPolicy
 from larm.storage.pipeline import StorageLine
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(AnyOrder)
+_decoder = msgspec.msgpack.Decoder(AnyOrder | Deliver)
 
 
 class Hands(NamedTuple):
@@ -86,7 +86,7 @@ class Steering:
         # guarded by self._writing
         self._closed = False
         # guarded by self._lock
-        self._waiting: deque[tuple[AnyOrder, Position]] = deque()
+        self._waiting: deque[tuple[AnyOrder | Deliver, Position]] = deque()
         self._position = state.position
         self._cut = state.position
         # written in steps of the gate
@@ -96,6 +96,8 @@ class Steering:
         """What a person should know at the start; of `take`."""
         # replaced before any other thread runs
         self.policy: EndPolicy = AsConfigured(limits)
+        self.recipients: dict[str, Callable[[bytes], object]] = {}
+        """By name: who is given what `deliver` wrote down, in a step of the gate; quick, and it does not order anything."""
 
     def take(self, hands: Hands) -> None:
         """Before any other thread runs: the settings of the last run, and its orders that no checkpoint knows yet."""
@@ -127,13 +129,20 @@ class Steering:
         order, done = self._check(order)
         if isinstance(order, Add) and not order.urls:
             return done
+        self._write(order)
+        return done
+
+    def deliver(self, to: str, data: bytes) -> None:
+        """Have something written down for one of the `recipients`; else as `order`."""
+        self._write(Deliver(to, data))
+
+    def _write(self, order: AnyOrder | Deliver) -> None:
         with self._writing:
             if self._closed:
                 raise UsageError("the crawl is ending: it takes no orders any more")
             end = self._journal.append(_encoder.encode(order))
             with self._lock:
                 self._waiting.append((order, end))
-        return done
 
     def carry_out(self) -> None:
         """All that was ordered takes effect. Not inside a step of the gate."""
@@ -222,10 +231,12 @@ class Steering:
                 says = "the crawl goes on"
         return order, Done(says)
 
-    def _carry_out(self, order: AnyOrder) -> None:
+    def _carry_out(self, order: AnyOrder | Deliver) -> None:
         """In a step of the gate."""
         hands, frontier = self._hand, self._hand.frontier
         match order:
+            case Deliver(to, data):
+                self.recipients[to](data)
             case Add(urls):
                 good, refused = self._parse(urls)  # again: the rules may be others in this run
                 messages = [URLMessage(hands.parse(url)) for url in good]
@@ -244,7 +255,7 @@ class Steering:
                 frontier.queues.unblock(host)
             case Reopen(pattern, host):
                 for key in frontier.traps.holders(host):
-                    frontier.queues.rouse(key, lambda host: frontier.traps.reopen_locked(host, pattern))
+                    frontier.queues.alter(key, lambda host: frontier.traps.reopen_locked(host, pattern))
             case Pause():
                 self.paused = True
                 self._shared.ticker.hurry()

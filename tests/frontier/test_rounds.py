@@ -275,7 +275,7 @@ def test_what_is_held_back_can_be_asked_for_while_it_runs(store: BlockStore) -> 
     assert traps.held_by(left.host, "/nothing") == traps.held_by("nobody", patterns[0]) == 0
     assert traps.holders() == traps.holders(left.host) == [left.host]
     for pattern in patterns:
-        walk.rig.queues.rouse(left.host, lambda host, pattern=pattern: traps.reopen_locked(host, pattern))
+        walk.rig.queues.alter(left.host, lambda host, pattern=pattern: traps.reopen_locked(host, pattern))
     walk.run(20_000)
     walk.check()
     assert held <= set(walk.fetched)

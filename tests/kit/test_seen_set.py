@@ -296,3 +296,49 @@ def test_a_fingerprint_that_is_lost_or_another_is_noticed(seen: DiskSeenSet, dam
     seen._writer.write(damage)
     with pytest.raises(StorageError, match=r"seen.db: the database is damaged"):
         seen.check()
+
+
+Steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.lists(st.integers(0, 20), max_size=8)),
+        st.tuples(st.just("discard"), st.lists(st.integers(0, 20), max_size=5)),
+        st.just(("cut", [])),
+        st.just(("apply", [])),
+        st.just(("kill", [])),
+    ),
+    max_size=25,
+)
+
+
+@given(steps=Steps)
+@settings(deadline=None, max_examples=50)
+def test_what_is_forgotten_was_never_seen(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[int]]]) -> None:
+    """In any order with checkpoints, of which the second half may come later, and kills, after which the delta is applied."""
+    path = tmp_path_factory.mktemp("seen") / "seen.db"
+    seen, model, saved, pending = DiskSeenSet(path, 4), set[int](), set[int](), b""
+    for step, numbers in steps:
+        if step == "add":
+            known = set(model)
+            for number, new in zip(numbers, seen.add_new(numbers), strict=True):
+                assert new == (number not in known)
+                known.add(number)
+            model |= set(numbers)
+        elif step == "discard":
+            seen.discard(numbers)
+            model -= set(numbers)
+        elif step == "cut" and not pending:
+            pending, saved = seen.cut(), set(model)
+        elif step == "apply" and pending:
+            seen.apply(pending)
+            pending = b""
+        elif step == "kill":
+            seen.close()
+            seen, model = DiskSeenSet(path, 4), set(saved)
+            if pending:
+                seen.apply(pending)
+                pending = b""
+            seen.check()
+            assert len(seen) == len(model)
+        assert {number for number in range(21) if number in seen} == model
+        assert seen.recall(range(21)) <= model
+    seen.close()

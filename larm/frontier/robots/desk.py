@@ -36,7 +36,8 @@ class Arrival(msgspec.Struct, frozen=True):
 
     host: str
     scheme: str
-    rules: RobotsRules
+    rules: RobotsRules | None
+    """None: there are no new ones, but who waits shall be judged by those that there are."""
 
 
 class RobotsDesk:
@@ -96,6 +97,8 @@ class RobotsDesk:
         with self._book.lock:
             host = self._book.get_locked(arrival.host)
             host.arriving.pop(arrival.scheme, None)
+            if arrival.rules is None:
+                return self._release(host, len(host.parked))
             expires = self._clock.monotonic() + self._settings.ttl
             host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
             crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too

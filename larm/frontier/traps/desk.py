@@ -204,6 +204,11 @@ class TrapDesk:
         if changed or traps.limits.start != start:  # what is changed stays in memory, and all hosts come here
             self._book.changed_locked(host)
 
+    def forget_locked(self, host: Host) -> None:
+        """A host goes to another crawl."""
+        self._held_back -= self._held.pop(host.key, 0)
+        self._growing.discard(host.key)
+
     def pull(self, starts: Sequence[URLMessage]) -> list[URLMessage]:
         """Those of the start URLs that are held back: they go on at once. Before any other thread runs."""
         found: list[URLMessage] = []
@@ -231,7 +236,7 @@ class TrapDesk:
             return sum(record.held for record in records if record.text == pattern)
 
     def reopen_locked(self, host: Host, pattern: str) -> None:
-        """All that is held back by it is asked for, and it begins anew; in `HostQueues.rouse`."""
+        """All that is held back by it is asked for, and it begins anew; in `HostQueues.alter`."""
         if host.traps is not None:
             reopen(host.traps, pattern)
 

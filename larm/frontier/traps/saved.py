@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from larm.frontier.queue_row import QueueRow
+from larm.frontier.queue_row import EMPTY, QueueRow
 from larm.frontier.traps.choices import Choices
 from larm.frontier.traps.host_traps import WARM, HostTraps, MakeQueue
 from larm.frontier.traps.records import PathRecord, PatternRecord, Round, State
@@ -101,6 +101,24 @@ def row_of(traps: HostTraps) -> bytes:
             pulled=sorted(traps.pulled),
         )
     )
+
+
+def queues_of(row: bytes) -> dict[int, QueueRow]:
+    """What a row holds back, by pattern."""
+    records = decode_traps(row).records if row else {}
+    return {key: record.queue for key, record in records.items() if record.queue is not None}
+
+
+def without_queues(row: bytes) -> bytes:
+    """The row of a host that holds the same things back, with nothing in it so far."""
+    if not row:
+        return row
+    saved = decode_traps(row)
+    emptied = {
+        key: record if record.queue is None else msgspec.structs.replace(record, queue=EMPTY)
+        for key, record in saved.records.items()
+    }
+    return _encode(msgspec.structs.replace(saved, records=emptied))
 
 
 def traps_of(row: bytes, make_queue: MakeQueue, run: int = 0) -> HostTraps:

@@ -2,6 +2,9 @@
 
 Each record begins with the CRC-32 of its key and the rest; SQLite's ``user_version`` is the last generation.
 
+Where records are to be listed by what they have in common (`RecordTable.of_part`), each has the number of its part beside it,
+in an index of some 15 bytes a record. Those of earlier versions have none, and are looked at for any part.
+
 Used by one thread at a time; the owner says when a generation ends. A generation is one transaction: after a crash the table is
 as it was at the end of one.
 """
@@ -20,6 +23,10 @@ _TABLE = """
 """
 
 
+_HAS_PARTS = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'part'"
+_PARTS = ("ALTER TABLE records ADD COLUMN part INTEGER NOT NULL DEFAULT 0", "CREATE INDEX by_part ON records (part)")
+
+
 class Record(NamedTuple):
     """One row."""
 
@@ -31,17 +38,27 @@ class Record(NamedTuple):
 class RecordTable:
     """Records by key (63 bits)."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open the table, or make it; ``read_only``: look at what was committed last. Raises StorageError."""
+    def __init__(self, path: Path, *, read_only: bool = False, parts: bool = False) -> None:
+        """Open the table, or make it; ``read_only``: look at what was committed last; ``parts``: records have them.
+
+        Raises StorageError.
+        """
         # constant after construction
         self._database = Database(path, _TABLE, read_only=read_only)
+        if parts and not read_only and not self._database.row(_HAS_PARTS)[0]:
+            with self._database.transaction():
+                for statement in _PARTS:
+                    self._database.write(statement)
 
     def write(self, generation: int, puts: Iterable[tuple[int, bytes]]) -> None:
         """Write or replace, all of it or nothing; on the disk when it returns. Raises StorageError."""
         rows = ((key, generation, _checksum(key, data) + data) for key, data in puts)
-        with self._database.transaction():
-            self._database.write_many("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
-            self._database.generation = generation
+        self._write(generation, "INSERT OR REPLACE INTO records (key, generation, record) VALUES (?, ?, ?)", rows)
+
+    def write_parts(self, generation: int, puts: Iterable[tuple[int, bytes, int]], gone: Iterable[int] = ()) -> None:
+        """As `write`, with the part of each record, a number other than 0; records with the keys ``gone`` are removed."""
+        rows = ((key, generation, _checksum(key, data) + data, part) for key, data, part in puts)
+        self._write(generation, "INSERT OR REPLACE INTO records (key, generation, record, part) VALUES (?, ?, ?, ?)", rows, gone)
 
     def get(self, key: int) -> Record | None:
         """One record. Raises StorageError."""
@@ -51,6 +68,12 @@ class RecordTable:
     def after(self, key: int, limit: int) -> Sequence[Record]:
         """The next ``limit`` records by key; begin with -1. Raises StorageError."""
         return self._select("SELECT key, generation, record FROM records WHERE key > ? ORDER BY key LIMIT ?", (key, limit))
+
+    def of_part(self, part: int, key: int, limit: int) -> Sequence[Record]:
+        """As `after`, but only those of a part, and those of which it is not known. Raises StorageError."""
+        select = "SELECT key, generation, record FROM records WHERE part = ? AND key > ? ORDER BY key LIMIT ?"
+        found = [*self._select(select, (part, key, limit)), *self._select(select, (0, key, limit))]
+        return sorted(found)[:limit]
 
     def younger(self, generation: int) -> Sequence[Record]:
         """All that were written after the end of ``generation``. Raises StorageError."""
@@ -67,6 +90,12 @@ class RecordTable:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._database.close()
+
+    def _write(self, generation: int, statement: str, rows: Iterable[tuple[object, ...]], gone: Iterable[int] = ()) -> None:
+        with self._database.transaction():
+            self._database.write_many(statement, rows)
+            self._database.write_many("DELETE FROM records WHERE key = ?", ((key,) for key in gone))
+            self._database.generation = generation
 
     def _select(self, statement: str, values: tuple[int, ...]) -> list[Record]:
         records = [Record(*row) for row in self._database.rows(statement, values)]

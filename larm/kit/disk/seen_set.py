@@ -6,6 +6,9 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 - *fresh*: new since the last cut; *frozen*: cut off, being written;
 - the SQLite table, asked once for all that the layers above do not know.
 
+What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then *going*
+until it has left the table, which overrules that.
+
 A checkpoint calls `cut` (all threads stand still), stores the delta with everything else, then calls `apply`. After a kill in
 between, the delta of the last checkpoint is applied again. Only that one is kept, so it must be on the disk when `apply`
 returns, safe from a power cut, too. `epoch` says which checkpoint the table belongs to, so that one that was lost, or restored
@@ -36,6 +39,7 @@ _TABLES = """
 _LOOK_UP = "SELECT json_group_array(value) FROM json_each(?) WHERE EXISTS (SELECT 1 FROM seen WHERE fingerprint = value)"
 _SUMS = "SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM seen"
 _INSERT = "INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)"
+_DELETE = "DELETE FROM seen WHERE fingerprint IN (SELECT value FROM json_each(?))"
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[int]).decode
@@ -61,6 +65,8 @@ class DiskSeenSet:
         self._old: set[int] = set()
         self._fresh: set[int] = set()
         self._frozen: set[int] = set()
+        self._gone: set[int] = set()
+        self._going: set[int] = set()
         try:
             self._stored = int(self._writer.row("SELECT entries FROM size")[0])
             self._reader = Database(path, _TABLES, read_only=read_only)
@@ -96,6 +102,7 @@ class DiskSeenSet:
             if not unknown:
                 return [False] * len(fingerprints)
             self._fresh |= unknown
+            self._gone -= unknown
         if len(unknown) == len(fingerprints):
             return [True] * len(fingerprints)
         answers = []
@@ -106,19 +113,30 @@ class DiskSeenSet:
             answers.append(new)
         return answers
 
+    def discard(self, fingerprints: Sequence[int]) -> None:
+        """Forget them, as if they had never been seen. Any thread, within a step of the gate."""
+        gone = set(fingerprints)
+        with self._lock:
+            self._gone |= gone
+            self._young -= gone
+            self._old -= gone
+            self._fresh -= gone
+
     def assume(self, delta: bytes) -> None:
         """Take what `cut` returned as seen, without writing it: for a process that only looks while a crawl is running."""
         numbers = array("q")
         numbers.frombytes(delta)
         with self._lock:
-            self._fresh.update(numbers)
+            self._fresh.update(number for number in numbers if number >= 0)
+            self._gone.update(~number for number in numbers if number < 0)
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """Those that are in memory, and so were seen; of the others nothing is said. Any thread."""
         asked = set(fingerprints)
         found: set[int] = set()
         with self._lock:
-            for known in (self._fresh, self._young, self._frozen, self._old):
+            frozen = self._frozen - self._gone if self._gone else self._frozen
+            for known in (self._fresh, self._young, frozen, self._old):
                 found |= asked & known
                 if len(found) == len(asked):
                     break
@@ -129,15 +147,22 @@ class DiskSeenSet:
             return not self._miss_locked({fingerprint} - self._young)
 
     def __len__(self) -> int:
-        with self._lock:
+        with self._lock:  # about, for a moment, where some were forgotten
             return self._stored + len(self._frozen) + len(self._fresh)
 
     def cut(self) -> bytes:
-        """What is new since the last cut, for the checkpoint and for `apply`: 8 bytes each. Called in a cut of the gate."""
+        """What is new since the last cut, for the checkpoint and for `apply`: 8 bytes each. Called in a cut of the gate.
+
+        What was forgotten is in it as the complement of its bits, a negative number.
+        """
         with self._lock:
             fresh, self._fresh = self._fresh, set()
+            gone, self._gone = self._gone, set()
+            if gone:
+                self._going |= gone
+                self._frozen = self._frozen - gone
             self._frozen = self._frozen | fresh if self._frozen else fresh
-        return array("q", fresh).tobytes()
+        return array("q", [*fresh, *(~number for number in gone)]).tobytes()
 
     def apply(self, delta: bytes, epoch: int | None = None) -> None:
         """Write what `cut` returned, in one transaction. Called on the tick thread, after the checkpoint, or on resume.
@@ -151,13 +176,15 @@ class DiskSeenSet:
             numbers.frombytes(delta)
         except ValueError as error:
             raise StorageError(f"{self._path}: a delta of {len(delta)} bytes is damaged; start over") from error
-        ordered = sorted(numbers)  # neighbours share pages
+        ordered = sorted(number for number in numbers if number >= 0)  # neighbours share pages
+        gone = sorted(~number for number in numbers if number < 0)
         with self._write_lock:
-            added = self._insert(ordered, epoch) if ordered or epoch is not None else 0
+            added = self._write(ordered, gone, epoch) if numbers or epoch is not None else 0
         with self._lock:
             self._stored += added
             self._frozen = self._frozen.difference(ordered)
-            self._remember_locked(ordered)
+            self._going = self._going.difference(gone)
+            self._remember_locked([each for each in ordered if each not in self._gone] if self._gone else ordered)
 
     def close(self) -> None:
         """Close the database, on any thread. What was not applied is forgotten."""
@@ -172,9 +199,10 @@ class DiskSeenSet:
             if again:
                 unknown = unknown - again
                 self._remember_locked(again)
-        unknown = unknown - self._fresh - self._frozen
+        frozen = self._frozen - self._gone if self._gone else self._frozen
+        unknown = unknown - self._fresh - frozen
         if unknown and self._stored:
-            stored = self._look_up_locked(unknown)
+            stored = self._look_up_locked(unknown - self._gone - self._going if self._gone or self._going else unknown)
             unknown = unknown.difference(stored)
             self._remember_locked(stored)
         return unknown
@@ -188,19 +216,24 @@ class DiskSeenSet:
         if len(self._young) >= self._generation:
             self._old, self._young = self._young, set()
 
-    def _insert(self, ordered: list[int], epoch: int | None) -> int:
-        """One transaction; returns how many were not there yet."""
+    def _write(self, ordered: list[int], gone: list[int], epoch: int | None) -> int:
+        """One transaction; returns how many more there are than before."""
         writer = self._writer
         with writer.transaction():
+            entries, checksum = before = writer.row("SELECT entries, checksum FROM size")
+            if gone:
+                there = _decode(writer.row(_LOOK_UP, (_encode(gone).decode(),))[0])
+                entries -= writer.write(_DELETE, (_encode(there).decode(),))
+                checksum = _checksum(checksum, -sum(there))
             added = writer.write(_INSERT, (_encode(ordered).decode(),))
-            checksum = _checksum(writer.row("SELECT checksum FROM size")[0], *ordered)
+            entries, checksum = entries + added, _checksum(checksum, *ordered)
             if added < len(ordered):  # they had been applied
                 _, high, low = writer.row(_SUMS)
                 checksum = _checksum(high << 32, low)
-            writer.write("UPDATE size SET entries = entries + ?, checksum = ?", (added, checksum))
+            writer.write("UPDATE size SET entries = ?, checksum = ?", (entries, checksum))
             if epoch is not None:
                 writer.generation = epoch
-        return added
+        return int(entries - before[0])
 
     def __repr__(self) -> str:
         return f"<DiskSeenSet {self._path}: {self._stored} stored, {len(self._frozen)} frozen, {len(self._fresh)} fresh>"

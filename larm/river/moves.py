@@ -1,0 +1,390 @@
+"""Moves: hosts that go from one crawl to another, whole: queue, record, robots.txt, traps, page book, and what was asked for.
+
+The door for whoever moves them (a cluster, say), who carries the parts. A host goes like this, here the old crawl, there the new:
+
+1. here `freeze`: no lease any more; what is in the air lands; what is found of it waits (`larm.frontier.away`).
+2. When a checkpoint has seen that nothing is in the air it is `still`, which `on_still` is told. `parts` may be read now: the
+   same ones each time, also after a restart.
+3. there `receive` for each part, in their order. What it has acknowledged is in its journal. The host stays frozen there until
+   the last part is in, and waits a full delay, or what was left of its back-off.
+4. here `forget`, when the last part is acknowledged: the host goes, with its fingerprints and rows of the page book, and what
+   waited goes through the filters, of which one has to know by now whose host it is. Or `thaw`: it stays.
+
+So at every moment one crawl at most may ask it. Who is killed before `forget` has the host, frozen; the parts may be sent again,
+and those that are there already are not taken twice. All orders are in the journal, all that is known in the checkpoint.
+
+Pages stay in the index of the crawl that fetched them. What an order of the crawl knows (``frontier.order``) does not move.
+
+The methods may be called on any thread; what they order takes effect in a step of the gate, on a thread that calls
+`Steering.carry_out`. The rest of the work is done on the thread that saves, after checkpoints (`work`), a part at a time.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from larm.errors import UsageError
+from larm.frontier.away import AwayHosts
+from larm.frontier.host import Host
+from larm.frontier.parcel import Begin, End, Pages, Part, Waiting, decode_part, encode_part, parts_of, take_in_locked, take_out_locked
+from larm.frontier.queue_row import QueueRow
+from larm.frontier.robots.desk import Arrival
+from larm.frontier.saved_host import HostRow
+from larm.model.document import Visit
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage, decode_messages
+from larm.recrawl.page_book import PageRow, decode_row, encode_row
+from larm.recrawl.revisit import PageRows
+from larm.river.parts import Frontier, Shared
+from larm.river.steering import Steering
+from larm.storage.pipeline import StorageLine
+
+_BATCH = 1_000
+_AT_ONCE = 100
+"""Batches after a checkpoint; then there is another one: it must not be long without."""
+
+
+class Move(msgspec.Struct, array_like=True):
+    """One host."""
+
+    phase: str
+    """``frozen``; ``leaving``: it is emptied; ``left``: pages are forgotten; ``arriving``."""
+    parcel: str
+    next: int = 0
+    """Number of the part that has to come."""
+
+
+class MovesState(msgspec.Struct, frozen=True):
+    """What the header has of it."""
+
+    moves: dict[str, Move] = {}
+    had: dict[str, str] = {}
+    """By host: the parcel in which it has come."""
+    away: dict[str, QueueRow] = {}
+
+
+class Freeze(msgspec.Struct, frozen=True, tag=True):
+    """See `Moves.freeze`."""
+
+    host: str
+    parcel: str
+
+
+class Thaw(msgspec.Struct, frozen=True, tag=True):
+    """See `Moves.thaw`."""
+
+    host: str
+
+
+class Forget(msgspec.Struct, frozen=True, tag=True):
+    """See `Moves.forget`."""
+
+    host: str
+
+
+class Receive(msgspec.Struct, frozen=True, tag=True):
+    """See `Moves.receive`."""
+
+    part: bytes
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decoder = msgspec.msgpack.Decoder(Freeze | Thaw | Forget | Receive)
+
+
+class Moves:
+    """Implements `larm.seams.Stateful`."""
+
+    name = "moves"
+
+    def __init__(
+        self, shared: Shared, frontier: Frontier, away: AwayHosts, steering: Steering, pages: StorageLine, page_book: Path, state: MovesState
+    ) -> None:
+        """``pages``: the line of the page book, which is at ``page_book``; ``state``: of the last checkpoint."""
+        # constant after construction
+        self._shared = shared
+        self._frontier = frontier
+        self._away = away
+        self._steering = steering
+        self._pages = pages
+        self._page_book = page_book
+        self._receiving = threading.Lock()
+        self._lock = threading.Lock()
+        # guarded by self._receiving
+        self._expected = {host: (move.parcel, move.next) for host, move in state.moves.items() if move.phase == "arriving"}
+        # guarded by self._lock
+        self._moves = dict(state.moves)
+        self._had = dict(state.had)
+        self._still: set[str] = set()
+        # only the saving thread
+        self._quiet: set[str] = set()
+        self._left: set[str] = set()
+        self._last = False
+        # replaced before any other thread runs
+        self.on_still: Callable[[str], object] = lambda _: None
+        """Told on the saving thread of a host that may be sent."""
+        self.on_gone: Callable[[str], object] = lambda _: None
+        """Told on the saving thread of a host of which nothing is left here."""
+        steering.recipients[self.name] = self._carry_out
+
+    # -- any thread
+
+    def phase(self, host: str) -> str:
+        """``frozen``, ``still`` (frozen, and it may be sent), ``leaving``, ``left``, ``arriving``; empty: it does not move."""
+        with self._lock:
+            move = self._moves.get(host)
+            return "still" if host in self._still and move and move.phase == "frozen" else move.phase if move else ""
+
+    def moving(self) -> dict[str, str]:
+        """The phases of all hosts that move."""
+        with self._lock:
+            hosts = list(self._moves)
+        return {host: phase for host in hosts if (phase := self.phase(host))}
+
+    def had(self, host: str) -> str:
+        """The parcel in which a host has come, and not left since; empty: it has not come."""
+        with self._lock:
+            return self._had.get(host, "")
+
+    def freeze(self, host: str) -> None:
+        """Begin to move it away. Raises UsageError where it moves already, or can't."""
+        if host == FILES:
+            raise UsageError("files stay where they are")
+        self._refuse(host, ("",))
+        self._order(Freeze(host, secrets.token_hex(8)))
+
+    def thaw(self, host: str) -> None:
+        """It stays after all. Raises UsageError where it is not frozen."""
+        self._refuse(host, ("frozen", "still"))
+        self._order(Thaw(host))
+
+    def parts(self, host: str) -> Iterator[bytes]:
+        """All that there is of it; some 100 KB each. Raises UsageError where it is not still; StorageError."""
+        self._refuse(host, ("still",))
+        with self._lock:
+            parcel = self._moves[host].parcel
+        rows = PageRows(self._page_book)
+        try:
+            pages = ([(key, encode_row(row)) for key, row in batch] for batch in rows.of_host(host))
+            for part in parts_of(self._frontier.book, host, parcel, pages):
+                yield encode_part(part)
+        finally:
+            rows.close()
+
+    def receive(self, data: bytes) -> None:
+        """A part of a host that comes: when this returns, it is on the disk; also where it was before.
+
+        Raises UsageError where an earlier part is missing, or this is none; StorageError.
+        """
+        part = decode_part(data)
+        with self._receiving:
+            if self.had(part.host) == part.parcel:
+                return
+            if isinstance(part, Begin):
+                known = self._expected.get(part.host)
+                if known is not None and known[0] == part.parcel:
+                    return
+                self._refuse(part.host, ("", "arriving"))
+            else:
+                parcel, number = self._expected.get(part.host, ("", 0))
+                if parcel != part.parcel or part.number > number:
+                    raise UsageError(f"{part.host}: part {part.number} came before part {number}")
+                if part.number < number:
+                    return
+            self._order(Receive(data))
+            self._expected[part.host] = (part.parcel, part.number + 1)
+
+    def forget(self, host: str) -> None:
+        """It is another crawl's now: nothing is left of it here. Raises UsageError where it is not still, or only half here."""
+        self._refuse(host, ("still", "arriving"))
+        self._order(Forget(host))
+
+    def _refuse(self, host: str, phases: Sequence[str]) -> None:
+        phase = self.phase(host)
+        if phase not in phases:
+            raise UsageError(f"{host}: it {f'is {phase}' if phase else 'does not move'}")
+
+    def _order(self, order: Freeze | Thaw | Forget | Receive) -> None:
+        self._steering.deliver(self.name, _encode(order))
+
+    # -- in a step of the gate
+
+    def _carry_out(self, data: bytes) -> None:
+        """An order from the journal. One that makes no sense any more has been carried out before, or was overtaken."""
+        order = _decoder.decode(data)
+        if isinstance(order, Receive):
+            self._take_in(decode_part(order.part))
+            return
+        host = order.host
+        with self._lock:
+            move = self._moves.get(host)
+        if isinstance(order, Freeze) and move is None:
+            self._close(host, Move("frozen", order.parcel))
+        elif isinstance(order, Thaw) and move is not None and move.phase == "frozen":
+            self._open(host)
+        elif isinstance(order, Forget) and move is not None and move.phase in ("frozen", "arriving"):
+            with self._lock:
+                move.phase = "leaving"
+                self._still.discard(host)  # a checkpoint has to know of all its pages first
+        self._shared.ticker.hurry()
+
+    def _close(self, host: str, move: Move) -> None:
+        self._away.close_to(host)
+        self._frontier.queues.alter(host, lambda record: setattr(record, "frozen", True))
+        with self._lock:
+            self._moves[host] = move
+
+    def _take_in(self, part: Part) -> None:
+        host, frontier = part.host, self._frontier
+        with self._lock:
+            move = self._moves.get(host)
+        if isinstance(part, Begin):
+            if move is not None and move.phase != "arriving":
+                return
+            self._close(host, Move("arriving", part.parcel, 1))
+            row = msgspec.structs.replace(part.row, delayed=self._unknown(part.row))
+            frontier.queues.alter(host, lambda record: frontier.book.adopt_locked(record, row))
+            return
+        if move is None or (move.phase, move.parcel, move.next) != ("arriving", part.parcel, part.number):
+            return
+        if isinstance(part, Waiting):
+            messages = decode_messages(part.messages)
+            new = frontier.seen.add_new([message.url.fingerprint for message in messages])
+            mine = [each for each, is_new in zip(messages, new, strict=True) if is_new or each.known is not None]
+            frontier.queues.alter(host, lambda record: self._put_locked(record, part.place, mine))
+            frontier.book.relieve()
+        elif isinstance(part, Pages):
+            rows = [(key, decode_row(data, self._page_book)) for key, data in part.rows]
+            frontier.seen.add_new([key for key, _ in rows])
+            self._pages.put([msgspec.structs.replace(_visit(key, row), row=data) for (key, row), (_, data) in zip(rows, part.rows, strict=True)])
+        with self._lock:
+            move.next += 1
+        if isinstance(part, End):
+            with self._lock:
+                self._had[host] = part.parcel
+            self._open(host)
+
+    def _unknown(self, row: HostRow) -> list[tuple[float, URLMessage]]:
+        """Retries that nobody has here."""
+        new = self._frontier.seen.add_new([message.url.fingerprint for _, message in row.delayed])
+        return [each for each, is_new in zip(row.delayed, new, strict=True) if is_new or each[1].known is not None]
+
+    def _put_locked(self, record: Host, place: int, messages: list[URLMessage]) -> None:
+        take_in_locked(record, place, messages)
+        self._frontier.book.put_locked(len(messages))
+
+    def _open(self, host: str) -> None:
+        """It is like all others again, and what was found of it meanwhile goes through the filters."""
+        queues, traps = self._frontier.queues, self._frontier.traps
+
+        def thaw(record: Host) -> None:
+            record.frozen = False
+            traps.resume_locked(record)
+
+        queues.alter(host, thaw)
+        self._frontier.handler.robots_arrived(Arrival(host, "", None))
+        with self._lock:
+            del self._moves[host]
+            self._still.discard(host)
+        self._let_in(host)
+
+    def _let_in(self, host: str, *, gone: bool = False) -> None:
+        """``gone``: the host is not here any more; what was to be revisited is so by the other crawl."""
+        while messages := self._away.take(host, _BATCH):
+            self._frontier.handler.put([each for each in messages if each.known is None] if gone else messages)
+            self._shared.tally.fall(len(messages))
+
+    # -- the checkpoint
+
+    def cut(self, *, last: bool) -> object:
+        """See `larm.seams.Stateful`."""
+        self._last = last
+        with self._lock:
+            moves = {host: msgspec.structs.replace(move) for host, move in self._moves.items()}
+            had = dict(self._had)
+        self._quiet = {host for host, move in moves.items() if not self._frontier.queues.busy(host)}
+        self._left = {host for host, move in moves.items() if move.phase == "left"}
+        state = MovesState(moves, had, self._away.rows())
+        return _encode(state) if moves or had or state.away else b""
+
+    def saved(self) -> None:
+        """See `larm.seams.Stateful`."""
+        with self._lock:
+            new = {host for host in self._quiet - self._still if host in self._moves and self._moves[host].phase != "left"}
+            self._still |= new
+            told = [host for host in new if self._moves[host].phase == "frozen"]
+        for host in told:
+            self.on_still(host)
+
+    def work(self) -> None:
+        """After a checkpoint, on the thread that saves: what is left of hosts that leave goes, some at a time."""
+        if self._last:
+            return
+        with self._lock:
+            leaving = [host for host in self._still if host in self._moves and self._moves[host].phase == "leaving"]
+        batches = 0
+        for host in leaving:
+            while batches < _AT_ONCE and self._empty(host):
+                batches += 1
+            if batches < _AT_ONCE:
+                self._forget(host)
+        for host in self._left:
+            self._purge(host)
+        if leaving or self._left:
+            self._shared.ticker.hurry()
+
+    def _empty(self, host: str) -> bool:
+        """Some of what waits there goes, and is not known as seen any more."""
+        with self._shared.gate.step():
+            messages = self._frontier.queues.alter(host, lambda record: take_out_locked(record, _BATCH))
+            self._frontier.seen.discard([message.url.fingerprint for message in messages])
+        return bool(messages)
+
+    def _forget(self, host: str) -> None:
+        rows = PageRows(self._page_book)
+        try:
+            for batch in rows.of_host(host):
+                with self._shared.gate.step():
+                    self._frontier.seen.discard([key for key, _ in batch])
+        finally:
+            rows.close()
+        with self._shared.gate.step():
+            self._frontier.queues.forget(host)
+            with self._lock:
+                self._moves[host].phase = "left"
+                self._still.discard(host)
+
+    def _purge(self, host: str) -> None:
+        """That is in a checkpoint now, so the rows which said what to forget may go."""
+        rows = PageRows(self._page_book)
+        try:
+            for batch in rows.of_host(host):
+                with self._shared.gate.step():
+                    self._pages.put([msgspec.structs.replace(_visit(key, row), left=True) for key, row in batch])
+        finally:
+            rows.close()
+        with self._shared.gate.step():
+            with self._lock:
+                del self._moves[host]
+                self._had.pop(host, None)
+            with self._receiving:
+                self._expected.pop(host, None)
+            self._let_in(host, gone=True)
+        self.on_gone(host)
+
+
+def moves_state_of(parts: Mapping[str, Any]) -> MovesState:
+    """Of `Header.parts`."""
+    saved = parts.get(Moves.name)
+    return msgspec.msgpack.decode(saved, type=MovesState) if saved else MovesState()
+
+
+def _visit(key: int, row: PageRow) -> Visit:
+    url = row.message(key).url
+    return Visit(page=url.access, url=url)
