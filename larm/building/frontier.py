@@ -18,6 +18,8 @@ from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import StartScope
 from larm.filters.traps import TrapsFilter
+from larm.filters.visited import VisitedFilter
+from larm.frontier.away import AwayHosts
 from larm.frontier.forgotten import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
@@ -31,6 +33,7 @@ from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.sites import SiteTable
+from larm.river.moves import moves_state_of
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch
 from larm.seams import Clock, CrawlOrder, Filter
@@ -79,8 +82,10 @@ def frontier_of(  # noqa: PLR0917
         may_lease=lambda: may_lease() and handler.keeps_up(),
     )
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
+    coming = moves_state_of(header.parts if header else {}).away
+    away = AwayHosts(state.store, settings.frontier.message_block, shared.tally, coming)
     chain = FilterChain(
-        filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten)),
+        _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten)), away),
         _open_filter_log(logs, shared.clock),
         shared.counters.add,
         watch.dropped,
@@ -111,7 +116,7 @@ def frontier_of(  # noqa: PLR0917
         tell=watch.robots,
         awaited=watch.waits_for,
     )
-    frontier = Frontier(incoming, state.seen, chain, handler, book, queues, robots, traps)
+    frontier = Frontier(incoming, state.seen, away, chain, handler, book, queues, robots, traps)
     _go_on(ground, mission, frontier)
     return frontier
 
@@ -126,12 +131,20 @@ def order_of(ground: Ground, mission: Mission) -> CrawlOrder | None:
 
 def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
     """With what waited at the last checkpoint; start URLs that traps held back come again."""
-    waiting = len(frontier.incoming) + frontier.queues.load(ground.state.file.host_rows(), revive=mission.again)
+    waiting = (
+        len(frontier.incoming) + len(frontier.away) + frontier.queues.load(ground.state.file.host_rows(), revive=mission.again)
+    )
     pulled = frontier.chain.run(frontier.traps.pull(mission.starts), RobotsFilter.name)
     if waiting or pulled:
         ground.shared.tally.rise(waiting + len(pulled))
     if pulled:
         frontier.queues.add(pulled)
+
+
+def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:
+    """In front of who remembers what has come."""
+    place = next((number for number, part in enumerate(chain) if isinstance(part, VisitedFilter)), len(chain))
+    return [*chain[:place], away, *chain[place:]]
 
 
 def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:

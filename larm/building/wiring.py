@@ -50,18 +50,20 @@ from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
+from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
 from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import Crawl
 from larm.river.disk_floor import DiskFloor
 from larm.river.landing import Lander
+from larm.river.moves import Moves, moves_state_of
 from larm.river.parts import Agenda, Frontier
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
-from larm.seams import Clock, CrawlOrder
+from larm.seams import Clock, CrawlOrder, Stateful
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
 
@@ -170,7 +172,9 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     )
 
     reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
-    checkpointer = _checkpointer(ground, mission, frontier, lines, apart, addresses, scope, steering, marker)
+    moves = _moves(ground, frontier, steering, lines)
+    checkpointer = _checkpointer(ground, mission, frontier, lines, apart, addresses, scope, [steering, moves], marker)
+    checkpointer.on_saved.append(moves.work)
     _follow_changes(steering, frontier, lander, budget, ground)
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
@@ -191,11 +195,18 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         budget=budget,
         suspects=ground.suspects,
         steering=steering,
+        moves=moves,
         records=ground.records,
         observers=observers,
         notes=notes,
         close=lambda: close_all(ground.undo),
     )
+
+
+def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequence[StorageLine]) -> Moves:
+    pages = next(line for line in lines if line.name == PageBook.name)
+    state = moves_state_of(ground.header.parts if ground.header else {})
+    return Moves(ground.shared, frontier, steering, pages, ground.directory / QUEUES / PAGES, state)
 
 
 def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: StoragesApart, notes: list[str]) -> Recrawl | None:
@@ -250,7 +261,7 @@ def _checkpointer(  # noqa: PLR0917
     apart: StoragesApart,
     addresses: AddressRule,
     scope: Scope | None,
-    steering: Steering,
+    parts: Sequence[Stateful],
     marker: Marker,
 ) -> Checkpointer:
     starts = scope if isinstance(scope, StartScope) else None
@@ -275,7 +286,7 @@ def _checkpointer(  # noqa: PLR0917
         header=header,
         met=addresses.met,
         scope=starts,
-        parts=[steering, *([starts] if starts else ())],
+        parts=[*parts, *([starts] if starts else ())],
         begun=None if marker.saved else lambda: set_marker(ground.directory, VERSION, saved=True),
     )
 

@@ -1,7 +1,7 @@
 """AwayHosts: what is found of hosts that are on their way from one crawl to another waits before the filters remember it.
 
-A host that moves takes nothing in, here or there: so what is sent of it is all that there is, and what comes meanwhile is judged
-where the host is in the end. A filter in front of ``visited``, in every chain, which costs nothing while no host moves.
+A host that moves takes nothing in, here or there: so what is sent of it is all that there is, and what comes meanwhile is
+judged where the host is in the end. A filter in front of ``visited``, in every chain, which costs nothing while no host moves.
 
 `sift` runs on the handler thread, the others on that of whoever moves a host, in steps of the gate; `rows` in its cut.
 """
@@ -23,7 +23,8 @@ class AwayHosts:
     """Implements `larm.seams.Filter`. What waits here keeps the crawl going."""
 
     name = "away"
-    log_name = "AwayFilter"
+    log_name = "filter_errors"
+    """It drops nothing, and has no log of its own."""
 
     def __init__(self, store: BlockStore, block_size: int, tally: Tally, rows: Mapping[str, QueueRow]) -> None:
         """``rows``: of the last checkpoint. Raises StorageError."""

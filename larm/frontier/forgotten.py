@@ -51,3 +51,7 @@ class ForgottenGuard:
             host.delayed = kept
             heapq.heapify(host.delayed)
         self._traps.resume_locked(host)
+
+    def left_locked(self, host: Host) -> None:
+        """See `Guard`."""
+        self._traps.left_locked(host)

@@ -176,5 +176,7 @@ class Host:
         return max(self.next_start, self.delayed[0].not_before) if self.delayed else NEVER
 
     def __repr__(self) -> str:
-        state = "blocked" if self.blocked else "frozen" if self.frozen else "dormant" if self.dormant else f"health {self.health}"
+        state = (
+            "blocked" if self.blocked else "frozen" if self.frozen else "dormant" if self.dormant else f"health {self.health}"
+        )
         return f"<Host {self.key}: {len(self.queue)} queued, {len(self.parked)} parked, {len(self.running)} running, {state}>"

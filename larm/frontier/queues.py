@@ -6,7 +6,7 @@ in neither (nothing to do, at its limit of requests, given up, or blocked). Whet
 that each lease asks first (`larm.river.steering`).
 
 Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl or moves hosts (`block`,
-`unblock`, `alter`, `forget`, `change`, in a step of the gate), under the lock of the `HostBook`.
+`unblock`, `freeze`, `thaw`, `alter`, `forget`, `change`, in a step of the gate), under the lock of the `HostBook`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Guard(Protocol):
         """A host of an earlier run, or of another crawl; the book's lock is held."""
         ...
 
-    def forget_locked(self, host: Host) -> None:
+    def left_locked(self, host: Host) -> None:
         """A host that goes to another crawl; the book's lock is held."""
         ...
 
@@ -337,6 +337,20 @@ class HostQueues:
         self.announce()
         return found
 
+    def freeze(self, key: str) -> None:
+        """This host is not asked till `thaw`; what waits there keeps the crawl going. What is in the air lands."""
+        self.alter(key, lambda host: setattr(host, "frozen", True))
+
+    def thaw(self, key: str) -> None:
+        """The inverse of `freeze`, also for a host that has come from another crawl."""
+
+        def change(host: Host) -> None:
+            host.frozen = False
+            if self._guard is not None:
+                self._guard.resume_locked(host)
+
+        self.alter(key, change)
+
     def forget(self, key: str) -> None:
         """A frozen host, of which nothing waits or is in the air any more, is not known any more."""
         with self._book.lock:
@@ -347,7 +361,7 @@ class HostQueues:
             self._ring.remove(key)
             self._places.pop(key, None)
             if self._guard is not None:
-                self._guard.forget_locked(host)
+                self._guard.left_locked(host)
             self._book.forget_locked(host)
         self._tally.fall(-more)
 

@@ -32,6 +32,7 @@ from larm.river.budget import PageBudget
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import start_visit
+from larm.river.moves import Moves
 from larm.river.parts import FINISHED, Agenda, Frontier, Observers, Shared
 from larm.river.patience import HANGS, Patience
 from larm.river.steering import Steering
@@ -81,6 +82,7 @@ class Crawl:
         budget: PageBudget,
         suspects: Suspects,
         steering: Steering,
+        moves: Moves,
         records: Sequence[FetcherRecord],
         observers: Observers,
         notes: list[str],
@@ -100,6 +102,8 @@ class Crawl:
         self._suspects = suspects
         self.steering = steering
         """What may be asked of it while it runs; any thread."""
+        self.moves = moves
+        """Hosts that go to another crawl, or come from one; any thread."""
         self._records = records
         self.snapshot, self._reporter, self._watchdog, self._door = observers
         self.notes = notes

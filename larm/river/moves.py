@@ -1,22 +1,22 @@
-"""Moves: hosts that go from one crawl to another, whole: queue, record, robots.txt, traps, page book, and what was asked for.
+"""Moves: hosts that go from one crawl to another, whole: queue, record, robots.txt, traps, page book, what was asked for.
 
-The door for whoever moves them (a cluster, say), who carries the parts. A host goes like this, here the old crawl, there the new:
+The door for whoever moves them (a cluster, say), and who carries the parts. A host goes like this from here to there:
 
 1. here `freeze`: no lease any more; what is in the air lands; what is found of it waits (`larm.frontier.away`).
 2. When a checkpoint has seen that nothing is in the air it is `still`, which `on_still` is told. `parts` may be read now: the
-   same ones each time, also after a restart.
+   same ones each time, also after a restart, but for the times in the first.
 3. there `receive` for each part, in their order. What it has acknowledged is in its journal. The host stays frozen there until
-   the last part is in, and waits a full delay, or what was left of its back-off.
+   the last part is in, and then waits a full delay, or what was left of its back-off.
 4. here `forget`, when the last part is acknowledged: the host goes, with its fingerprints and rows of the page book, and what
    waited goes through the filters, of which one has to know by now whose host it is. Or `thaw`: it stays.
 
-So at every moment one crawl at most may ask it. Who is killed before `forget` has the host, frozen; the parts may be sent again,
-and those that are there already are not taken twice. All orders are in the journal, all that is known in the checkpoint.
+So at every moment one crawl at most may ask it. Who is killed before `forget` has the host, frozen; the parts may be sent
+again, and those that are there already are not taken twice. All orders are in the journal, all that is known in the checkpoint.
 
 Pages stay in the index of the crawl that fetched them. What an order of the crawl knows (``frontier.order``) does not move.
 
-The methods may be called on any thread; what they order takes effect in a step of the gate, on a thread that calls
-`Steering.carry_out`. The rest of the work is done on the thread that saves, after checkpoints (`work`), a part at a time.
+The methods may be called on any thread, not within a step of the gate. The rest of the work is done on the thread that saves,
+after checkpoints (`work`), a part at a time.
 """
 
 from __future__ import annotations
@@ -30,9 +30,19 @@ from typing import Any
 import msgspec
 
 from larm.errors import UsageError
-from larm.frontier.away import AwayHosts
 from larm.frontier.host import Host
-from larm.frontier.parcel import Begin, End, Pages, Part, Waiting, decode_part, encode_part, parts_of, take_in_locked, take_out_locked
+from larm.frontier.host_parts import (
+    Begin,
+    End,
+    Pages,
+    Part,
+    Waiting,
+    decode_part,
+    encode_part,
+    parts_of,
+    take_in_locked,
+    take_out_locked,
+)
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.robots.desk import Arrival
 from larm.frontier.saved_host import HostRow
@@ -55,7 +65,7 @@ class Move(msgspec.Struct, array_like=True):
 
     phase: str
     """``frozen``; ``leaving``: it is emptied; ``left``: pages are forgotten; ``arriving``."""
-    parcel: str
+    id: str
     next: int = 0
     """Number of the part that has to come."""
 
@@ -65,7 +75,7 @@ class MovesState(msgspec.Struct, frozen=True):
 
     moves: dict[str, Move] = {}
     had: dict[str, str] = {}
-    """By host: the parcel in which it has come."""
+    """By host: the move by which it has come."""
     away: dict[str, QueueRow] = {}
 
 
@@ -73,7 +83,7 @@ class Freeze(msgspec.Struct, frozen=True, tag=True):
     """See `Moves.freeze`."""
 
     host: str
-    parcel: str
+    id: str
 
 
 class Thaw(msgspec.Struct, frozen=True, tag=True):
@@ -103,21 +113,21 @@ class Moves:
 
     name = "moves"
 
-    def __init__(
-        self, shared: Shared, frontier: Frontier, away: AwayHosts, steering: Steering, pages: StorageLine, page_book: Path, state: MovesState
+    def __init__(  # noqa: PLR0917
+        self, shared: Shared, frontier: Frontier, steering: Steering, pages: StorageLine, page_book: Path, state: MovesState
     ) -> None:
         """``pages``: the line of the page book, which is at ``page_book``; ``state``: of the last checkpoint."""
         # constant after construction
         self._shared = shared
         self._frontier = frontier
-        self._away = away
+        self._away = frontier.away
         self._steering = steering
         self._pages = pages
         self._page_book = page_book
         self._receiving = threading.Lock()
         self._lock = threading.Lock()
         # guarded by self._receiving
-        self._expected = {host: (move.parcel, move.next) for host, move in state.moves.items() if move.phase == "arriving"}
+        self._expected = {host: (move.id, move.next) for host, move in state.moves.items() if move.phase == "arriving"}
         # guarded by self._lock
         self._moves = dict(state.moves)
         self._had = dict(state.had)
@@ -148,7 +158,7 @@ class Moves:
         return {host: phase for host in hosts if (phase := self.phase(host))}
 
     def had(self, host: str) -> str:
-        """The parcel in which a host has come, and not left since; empty: it has not come."""
+        """The move by which a host has come, and not left since; empty: it has not come."""
         with self._lock:
             return self._had.get(host, "")
 
@@ -168,11 +178,11 @@ class Moves:
         """All that there is of it; some 100 KB each. Raises UsageError where it is not still; StorageError."""
         self._refuse(host, ("still",))
         with self._lock:
-            parcel = self._moves[host].parcel
+            move = self._moves[host].id
         rows = PageRows(self._page_book)
         try:
             pages = ([(key, encode_row(row)) for key, row in batch] for batch in rows.of_host(host))
-            for part in parts_of(self._frontier.book, host, parcel, pages):
+            for part in parts_of(self._frontier.book, host, move, pages):
                 yield encode_part(part)
         finally:
             rows.close()
@@ -184,21 +194,21 @@ class Moves:
         """
         part = decode_part(data)
         with self._receiving:
-            if self.had(part.host) == part.parcel:
+            if self.had(part.host) == part.move:
                 return
             if isinstance(part, Begin):
                 known = self._expected.get(part.host)
-                if known is not None and known[0] == part.parcel:
+                if known is not None and known[0] == part.move:
                     return
                 self._refuse(part.host, ("", "arriving"))
             else:
-                parcel, number = self._expected.get(part.host, ("", 0))
-                if parcel != part.parcel or part.number > number:
+                move, number = self._expected.get(part.host, ("", 0))
+                if move != part.move or part.number > number:
                     raise UsageError(f"{part.host}: part {part.number} came before part {number}")
                 if part.number < number:
                     return
             self._order(Receive(data))
-            self._expected[part.host] = (part.parcel, part.number + 1)
+            self._expected[part.host] = (part.move, part.number + 1)
 
     def forget(self, host: str) -> None:
         """It is another crawl's now: nothing is left of it here. Raises UsageError where it is not still, or only half here."""
@@ -212,6 +222,7 @@ class Moves:
 
     def _order(self, order: Freeze | Thaw | Forget | Receive) -> None:
         self._steering.deliver(self.name, _encode(order))
+        self._steering.carry_out()
 
     # -- in a step of the gate
 
@@ -225,7 +236,7 @@ class Moves:
         with self._lock:
             move = self._moves.get(host)
         if isinstance(order, Freeze) and move is None:
-            self._close(host, Move("frozen", order.parcel))
+            self._close(host, Move("frozen", order.id))
         elif isinstance(order, Thaw) and move is not None and move.phase == "frozen":
             self._open(host)
         elif isinstance(order, Forget) and move is not None and move.phase in ("frozen", "arriving"):
@@ -236,7 +247,7 @@ class Moves:
 
     def _close(self, host: str, move: Move) -> None:
         self._away.close_to(host)
-        self._frontier.queues.alter(host, lambda record: setattr(record, "frozen", True))
+        self._frontier.queues.freeze(host)
         with self._lock:
             self._moves[host] = move
 
@@ -247,11 +258,11 @@ class Moves:
         if isinstance(part, Begin):
             if move is not None and move.phase != "arriving":
                 return
-            self._close(host, Move("arriving", part.parcel, 1))
+            self._close(host, Move("arriving", part.move, 1))
             row = msgspec.structs.replace(part.row, delayed=self._unknown(part.row))
             frontier.queues.alter(host, lambda record: frontier.book.adopt_locked(record, row))
             return
-        if move is None or (move.phase, move.parcel, move.next) != ("arriving", part.parcel, part.number):
+        if move is None or (move.phase, move.id, move.next) != ("arriving", part.move, part.number):
             return
         if isinstance(part, Waiting):
             messages = decode_messages(part.messages)
@@ -260,14 +271,14 @@ class Moves:
             frontier.queues.alter(host, lambda record: self._put_locked(record, part.place, mine))
             frontier.book.relieve()
         elif isinstance(part, Pages):
-            rows = [(key, decode_row(data, self._page_book)) for key, data in part.rows]
-            frontier.seen.add_new([key for key, _ in rows])
-            self._pages.put([msgspec.structs.replace(_visit(key, row), row=data) for (key, row), (_, data) in zip(rows, part.rows, strict=True)])
+            visits = [_visit(key, decode_row(row, self._page_book), row=row) for key, row in part.rows]
+            frontier.seen.add_new([key for key, _ in part.rows])
+            self._pages.put(visits)
         with self._lock:
             move.next += 1
         if isinstance(part, End):
             with self._lock:
-                self._had[host] = part.parcel
+                self._had[host] = part.move
             self._open(host)
 
     def _unknown(self, row: HostRow) -> list[tuple[float, URLMessage]]:
@@ -281,13 +292,7 @@ class Moves:
 
     def _open(self, host: str) -> None:
         """It is like all others again, and what was found of it meanwhile goes through the filters."""
-        queues, traps = self._frontier.queues, self._frontier.traps
-
-        def thaw(record: Host) -> None:
-            record.frozen = False
-            traps.resume_locked(record)
-
-        queues.alter(host, thaw)
+        self._frontier.queues.thaw(host)
         self._frontier.handler.robots_arrived(Arrival(host, "", None))
         with self._lock:
             del self._moves[host]
@@ -366,7 +371,7 @@ class Moves:
         try:
             for batch in rows.of_host(host):
                 with self._shared.gate.step():
-                    self._pages.put([msgspec.structs.replace(_visit(key, row), left=True) for key, row in batch])
+                    self._pages.put([_visit(key, row, left=True) for key, row in batch])
         finally:
             rows.close()
         with self._shared.gate.step():
@@ -385,6 +390,6 @@ def moves_state_of(parts: Mapping[str, Any]) -> MovesState:
     return msgspec.msgpack.decode(saved, type=MovesState) if saved else MovesState()
 
 
-def _visit(key: int, row: PageRow) -> Visit:
-    url = row.message(key).url
-    return Visit(page=url.access, url=url)
+def _visit(key: int, known: PageRow, *, row: bytes = b"", left: bool = False) -> Visit:
+    url = known.message(key).url
+    return Visit(page=url.access, url=url, row=row, left=left)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from larm.errors import LarmError
 from larm.filters.chain import FilterChain
+from larm.frontier.away import AwayHosts
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
@@ -54,6 +55,8 @@ class Frontier(NamedTuple):
     incoming: CachingQueue[URLMessage]
     seen: DiskSeenSet
     """The visited set."""
+    away: AwayHosts
+    """Of the chain: where messages of hosts wait that move."""
     chain: FilterChain
     handler: MessageHandler
     book: HostBook

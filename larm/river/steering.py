@@ -236,6 +236,10 @@ class Steering:
         hands, frontier = self._hand, self._hand.frontier
         match order:
             case Deliver(to, data):
+                if to not in self.recipients:
+                    raise StorageError(
+                        f"{self._journal.path}: it has something for {to!r}, which this run has not: run it as before"
+                    )
                 self.recipients[to](data)
             case Add(urls):
                 good, refused = self._parse(urls)  # again: the rules may be others in this run

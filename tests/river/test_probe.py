@@ -39,7 +39,7 @@ class River:
             "larm-store-list": 0.25,
             "larm-x": 9.0,
         }
-        self.handler = SimpleNamespace(incoming=[1, 2, 3], busy=True)
+        self.handler = SimpleNamespace(incoming=[1, 2, 3], busy=True, keeps_up=lambda: True)
         self.rig.counters.load({"item_scraped_count": 40, "downloader/request_count": 50, "length/filtered": 4})
         self.probe = Probe(
             paused=lambda: False,

@@ -204,7 +204,7 @@ class TrapDesk:
         if changed or traps.limits.start != start:  # what is changed stays in memory, and all hosts come here
             self._book.changed_locked(host)
 
-    def forget_locked(self, host: Host) -> None:
+    def left_locked(self, host: Host) -> None:
         """A host goes to another crawl."""
         self._held_back -= self._held.pop(host.key, 0)
         self._growing.discard(host.key)

@@ -58,7 +58,9 @@ class RecordTable:
     def write_parts(self, generation: int, puts: Iterable[tuple[int, bytes, int]], gone: Iterable[int] = ()) -> None:
         """As `write`, with the part of each record, a number other than 0; records with the keys ``gone`` are removed."""
         rows = ((key, generation, _checksum(key, data) + data, part) for key, data, part in puts)
-        self._write(generation, "INSERT OR REPLACE INTO records (key, generation, record, part) VALUES (?, ?, ?, ?)", rows, gone)
+        self._write(
+            generation, "INSERT OR REPLACE INTO records (key, generation, record, part) VALUES (?, ?, ?, ?)", rows, gone
+        )
 
     def get(self, key: int) -> Record | None:
         """One record. Raises StorageError."""

@@ -6,8 +6,8 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 - *fresh*: new since the last cut; *frozen*: cut off, being written;
 - the SQLite table, asked once for all that the layers above do not know.
 
-What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then *going*
-until it has left the table, which overrules that.
+What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then
+*going* until it has left the table, which overrules that.
 
 A checkpoint calls `cut` (all threads stand still), stores the delta with everything else, then calls `apply`. After a kill in
 between, the delta of the last checkpoint is applied again. Only that one is kept, so it must be on the disk when `apply`

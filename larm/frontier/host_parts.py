@@ -1,4 +1,4 @@
-"""Parcel: a host on its way from one crawl to another, in numbered parts of some 100 KB. Versioned, and plain bytes. Pure.
+"""A host on its way from one crawl to another, in numbered parts of some 100 KB. Versioned, and plain bytes.
 
 `Begin` has the record: back-off, health, what is known of its addresses, robots.txt, and how long it has to be left alone.
 `Waiting` has messages by the queue that they wait in, `Pages` the rows of the page book: their keys are the fingerprints of all
@@ -22,7 +22,7 @@ from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage, encode_messages
 
 FORMAT = 1
-"""Rises when an older larm can't read a parcel."""
+"""Rises when an older larm can't read it."""
 MESSAGES, ROWS = 500, 500
 """In a part: some 100 KB."""
 QUEUE, PARKED = 0, 1
@@ -32,10 +32,11 @@ T = TypeVar("T")
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Of a parcel. A host is sent in one parcel, however often it has to be sent again."""
+    """One of them."""
 
     host: str
-    parcel: str
+    move: str
+    """Which move it is of: the same however often the host has to be sent again till it has arrived."""
     number: int
 
 
@@ -67,13 +68,13 @@ class End(Part, frozen=True):
 
 AnyPart = Begin | Waiting | Pages | End
 encode_part = msgspec.msgpack.Encoder().encode
-_decoder = msgspec.msgpack.Decoder(AnyPart)
+_decoder: msgspec.msgpack.Decoder[AnyPart] = msgspec.msgpack.Decoder(AnyPart)
 
 
 def decode_part(data: bytes) -> AnyPart:
     """Raises UsageError for what is no part, or of a later larm."""
     try:
-        part = _decoder.decode(data)
+        part: AnyPart = _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UsageError(f"this is no part of a host: {error}") from error
     if isinstance(part, Begin) and part.format != FORMAT:
@@ -81,26 +82,27 @@ def decode_part(data: bytes) -> AnyPart:
     return part
 
 
-def parts_of(book: HostBook, host: str, parcel: str, pages: Iterable[list[tuple[int, bytes]]]) -> Iterator[AnyPart]:
-    """Of a host that is frozen and has nothing in the air. As long as it stays so these are the same parts each time.
+def parts_of(book: HostBook, host: str, move: str, pages: Iterable[list[tuple[int, bytes]]]) -> Iterator[AnyPart]:
+    """Of a host that is frozen and has nothing in the air. As long as it stays so these are the same parts each time, but for
+    the times in the first.
 
     ``pages``: rows of the page book. Raises StorageError.
     """
     cut = book.copy(host)
     known = {scheme: msgspec.structs.replace(origin, loading=False) for scheme, origin in cut.row.robots.items()}
     row = msgspec.structs.replace(cut.row, robots=known, robots_tasks=[], traps=without_queues(cut.row.traps))
-    yield Begin(host, parcel, 0, row)
+    yield Begin(host, move, 0, row)
     number = 1
     for place, name, state in _queues(cut):
         waiting = book.waiting(name, state)
         while messages := list(islice(waiting, MESSAGES)):
-            yield Waiting(host, parcel, number, place, encode_messages(messages))
+            yield Waiting(host, move, number, place, encode_messages(messages))
             number += 1
     for rows in pages:
         for first in range(0, len(rows), ROWS):
-            yield Pages(host, parcel, number, rows[first : first + ROWS])
+            yield Pages(host, move, number, rows[first : first + ROWS])
             number += 1
-    yield End(host, parcel, number)
+    yield End(host, move, number)
 
 
 def take_in_locked(host: Host, place: int, messages: list[URLMessage]) -> None:
