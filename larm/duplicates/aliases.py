@@ -151,7 +151,10 @@ class Aliases:
         made = {id(visit): visit.fingerprint for visit in pages if visit.fingerprint is not None}
         missing = [visit for visit in pages if id(visit) not in made]
         if missing:
-            from larm.duplicates.fingerprints import fingerprints, new_memory  # with numpy: the crawl goes on meanwhile
+            from larm.duplicates.fingerprints import (  # with numpy, where nothing is compiled: the crawl goes on meanwhile
+                fingerprints,
+                new_memory,
+            )
 
             if self._memory is None:
                 self._memory = new_memory()

@@ -1,4 +1,4 @@
-"""Features of texts, counted with numpy.
+"""Features of texts, counted with numpy: for who has no compiler, and to hold ``compiled.pyx`` against.
 
 What they are says `larm.duplicates.fingerprints`. A batch of texts is one row of bytes for numpy, because each of its calls
 gives Python's lock away: next to busy fetchers it comes back milliseconds later, so there must be few calls for many pages. For
@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from larm.duplicates.folding import FOLD
 from larm.duplicates.likeness import DRAWERS, Measured
 
 _WINDOW = 16
 _SHORT = 64  # features; a quarter of a text with fewer would say too little
 _BATCH = 200_000  # bytes of texts that go through numpy at a time: some 5 MB there
 _SPACE, _END = 32, 0
-_LETTERS = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("0"), ord("9") + 1))
-_FOLD = bytes(
-    each if each in _LETTERS or each >= 0x80 else each + 32 if 0x41 <= each <= 0x5A else _SPACE for each in range(256)
-)
-"""ASCII in lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
 _REST = np.uint64((1 << 57) - 1)  # of a hash, without the number of its drawer
 _EMPTY = np.uint64(1 << 63)
 _LOWEST = np.uint64(0x0101010101010101)
@@ -69,7 +65,7 @@ def measured(texts: Sequence[str], memory: Memory) -> list[Measured]:
     part: list[bytes] = []
     size = 0
     for text in texts:
-        part.append(text.encode("utf-8", "surrogatepass").translate(_FOLD))
+        part.append(text.encode("utf-8", "surrogatepass").translate(FOLD))
         size += len(part[-1])
         if size >= _BATCH:
             made += _read(part, memory)

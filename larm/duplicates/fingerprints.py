@@ -11,16 +11,17 @@ features come
 - the *simhash*: for each of 64 bits, what most features' hashes say (Charikar 2002);
 - the *bands*: pieces of the sketch. Texts of which 90 % is the same have one in common 99 times in 100. Short texts have none.
 
-`larm.duplicates.features` does the counting.
+``larm/duplicates/compiled.pyx`` does the counting or, where it could not be compiled, `larm.duplicates.features`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
 
 import xxhash
 
-from larm.duplicates.features import Memory, measured
 from larm.model.fingerprint import Fingerprint
 
 LEAST = 150
@@ -30,21 +31,27 @@ BANDS, ROWS = 6, 6
 """Bands of a sketch, and drawers in each."""
 _SLOTS = 1 << 22
 _NOTHING = bytes(ROWS)
+_counting: Any
+try:
+    _counting = import_module("larm.duplicates.compiled")
+except ImportError:  # not compiled, or for another machine
+    _counting = import_module("larm.duplicates.features")
+COMPILED: Final = _counting.__name__.endswith("compiled")
 
 
-def new_memory(slots: int = _SLOTS) -> Memory:
+def new_memory(slots: int = _SLOTS) -> Any:
     """Features of the texts of late, in bounded memory: what tells new text from that which is only put together anew.
 
     A quarter of the features (all of a short text), in a table in which new ones overwrite old ones: 8 MB for the last
     10,000 pages or so. It is not kept across restarts, after which all text is new for a while. For one thread. ``slots``: a
     power of two.
     """
-    return Memory(slots)
+    return _counting.Memory(slots)
 
 
-def fingerprints(texts: Sequence[str], memory: Memory) -> list[Fingerprint]:
+def fingerprints(texts: Sequence[str], memory: Any) -> list[Fingerprint]:
     """One for each text, of all of it, in order; the memory has read them afterwards. About 20 us for 10 KB of text."""
-    found = measured(texts, memory)
+    found = _counting.measured(texts, memory)
     return [Fingerprint(count, simhash, sketch, _bands(sketch, count), news) for count, simhash, sketch, news in found]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from larm.duplicates import features as plain
 from larm.duplicates import fingerprints
 from larm.duplicates.features import Memory, measured
 
@@ -51,6 +54,37 @@ def test_the_second_time_nothing_is_new(text: str) -> None:
     (first,), (second,) = measured([text], memory), measured([text], memory)
     assert first[:3] == second[:3]
     assert second[3][1] == 0
+
+
+needs_it = pytest.mark.skipif(not fingerprints.COMPILED, reason="installed without a C compiler")
+
+
+_IN_PLACE = Path(__file__).parents[2] / "larm" / "duplicates"
+
+
+@needs_it
+@pytest.mark.skipif(Path(plain.__file__).parent != _IN_PLACE, reason="installed, so it was made of these sources")
+def test_it_is_what_its_sources_say() -> None:
+    """Where it is built in place, that has to be done again after a change: ``pip install -e .``."""
+    (built,) = _IN_PLACE.glob("compiled.*.so")
+    assert built.stat().st_mtime >= (_IN_PLACE / "compiled.pyx").stat().st_mtime, "pip install -e ."
+
+
+@needs_it
+@given(st.lists(st.lists(texts, max_size=6), max_size=4))
+def test_compiled_and_with_numpy_they_are_the_same(batches: list[list[str]]) -> None:
+    """In memories of their own, which fill up: what of a text is new depends on all that was read before."""
+    ours, numpys = fingerprints.new_memory(1 << 8), Memory(1 << 8)
+    for batch in batches:
+        assert fingerprints._counting.measured(batch, ours) == plain.measured(batch, numpys)
+
+
+@needs_it
+def test_a_text_that_is_longer_than_those_before() -> None:
+    ours, numpys = fingerprints.new_memory(), Memory(1 << 22)
+    for times in (1, 100, 1_000, 40_000, 3):
+        text = " ".join(f"word{number % 977} x{number:x} \u6771\u4eac {'-' * (number % 5)}" for number in range(times))
+        assert fingerprints._counting.measured([text, text], ours) == plain.measured([text, text], numpys)
 
 
 def test_a_page_of_words() -> None:
