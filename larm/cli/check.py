@@ -49,9 +49,14 @@ def differences(section: msgspec.Struct, path: str = "") -> Iterator[tuple[str, 
 
 @click.command(cls=LarmCommand)
 @verbose_option
-def version(*, verbose: bool) -> None:
+@click.option("--licences", is_flag=True, help="The licence of each library that is installed for it.")
+def version(*, verbose: bool, licences: bool) -> None:
     """The version of larm; with -v of what it is built on (put that into bug reports)."""
     click.echo(f"larm {__version__}")
+    if licences:
+        for name in _needed():
+            for said in _licence(name):
+                click.echo(f"{name} {said}")
     if not verbose:
         return
     import platform
@@ -66,11 +71,10 @@ def version(*, verbose: bool) -> None:
 
 def _parts() -> Iterator[tuple[str, str]]:
     """What larm depends on, with the version that is there; which libcurl that is, and what is in it."""
-    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
-    names = {re.split(r"[^A-Za-z0-9._-]", text)[0] for text in requires("larm") or () if "extra ==" not in text}
-    for name in sorted(names | {"pycld2"}, key=str.lower):
+    for name in _needed():
         try:
             found = installed(name)
         except PackageNotFoundError:
@@ -81,3 +85,30 @@ def _parts() -> Iterator[tuple[str, str]]:
 
             found += f" ({libcurl()})"
         yield name, found
+
+
+_TESTS = re.compile(r"""extra == ['"]test['"]""")
+
+
+def _needed() -> list[str]:
+    """The libraries that larm uses, those of its extras included."""
+    from importlib.metadata import requires
+
+    lines = [line for line in requires("larm") or () if not _TESTS.search(line)]
+    return sorted({re.split(r"[^A-Za-z0-9._-]", line)[0] for line in lines}, key=str.lower)
+
+
+def _licence(name: str) -> Iterator[str]:
+    """Version and licence of one that is installed, as it says itself."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        about = metadata(name)
+    except PackageNotFoundError:
+        return
+    said = [
+        about["License-Expression"],
+        *(each.rpartition(" :: ")[2] for each in about.get_all("Classifier", []) if "License" in each),
+    ]
+    text = next((each for each in said if each), (about["License"] or "not said").splitlines()[0])
+    yield f"{about['Version']}: {text}"

@@ -57,6 +57,7 @@ _MODULES = {
     "demo": "demo",
     "export": "export",
     "forget": "forget",
+    "help": "manual",
     "init": "init",
     "links": "links",
     "reindex": "reindex",

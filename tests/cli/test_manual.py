@@ -1,0 +1,40 @@
+"""``larm help``: the manual that is in the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from larm import cli
+
+
+@pytest.mark.parametrize(
+    ("topic", "begins"),
+    [
+        ("crawl", "larm crawl\n----------\n"),
+        ("larm crawl", "larm crawl\n----------\n"),
+        ("ARCHIVES", "Archives\n========\n"),
+        ("changes", "=======\nChanges\n"),
+        ("architecture", "====="),
+        ("host", "One host, several names\n"),
+    ],
+)
+def test_a_topic_is_shown(topic: str, begins: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["help", *topic.split()]) == 0
+    assert capsys.readouterr().out.startswith(begins)
+
+
+def test_all_topics_are_listed_and_others_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["help"]) == 0
+    listed = capsys.readouterr().out
+    for title in ("Try it", "larm crawl", "Manners", "changes"):
+        assert f"  {title}\n" in listed
+    assert cli.run(["help", "nonsense"]) == 2
+    assert "no part of the manual is about 'nonsense'" in capsys.readouterr().err
+
+
+def test_licences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["version", "--licences"]) == 0
+    said = capsys.readouterr().out
+    for name in ("tantivy", "pycurl", "numpy"):
+        assert f"\n{name} " in said
+    assert "not said" not in said
