@@ -38,6 +38,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "no number of links": {"link_rank": 0},
     "no nearness": {"proximity": 0},
     "no coverage": {"coverage": 0},
+    "no feedback": {"feedback": 0},
     "no other forms": {"other_forms": 0},
     "function words as others": {"function_words": 1},
     "rarity as in BM25": {"rarity": 0},
@@ -45,7 +46,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "title as main text": {"fields.title": 1},
     "fields add up": {"tie": 1},
     "BM25 of the main text alone": {
-        **dict.fromkeys(("anchors", "link_rank", "proximity", "coverage", "other_forms", "rarity"), 0),
+        **dict.fromkeys(("anchors", "link_rank", "proximity", "coverage", "feedback", "other_forms", "rarity"), 0),
         **dict.fromkeys(("fields.title", "fields.url", "fields.description", "fields.other"), 0),
         "function_words": 1,
     },

@@ -8,7 +8,7 @@ typed can count more than the others.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import tantivy
@@ -55,6 +55,10 @@ class Forms:
                 self._known.clear()
             found = self._known[word] = self._find(word)
         return found
+
+    def stems(self, words: Sequence[str]) -> list[str]:
+        """Of words without white space, in the language that most pages are in."""
+        return self._stemmers[0].stems(words) if self._stemmers else list(words)
 
     def is_function_word(self, word: str) -> bool:
         """One of those that say nothing of what a text is about: articles, prepositions and the like."""

@@ -17,6 +17,7 @@ from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
 from larm.index.anchors import ANCHORS
+from larm.index.candidate import Candidate
 from larm.index.completion import titles_with, words_beginning
 from larm.index.facets import count_facets
 from larm.index.failure import IndexFailure
@@ -24,7 +25,7 @@ from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
 from larm.index.query_context import QueryContext
 from larm.index.readable import openable
-from larm.index.retrieval import NOTHING, Candidate, Retrieval, Retrieved
+from larm.index.retrieval import NOTHING, Retrieval, Retrieved
 from larm.index.statistics import Statistics
 from larm.index.terms import Clause
 from larm.index.tree import Node

@@ -14,7 +14,9 @@ import tantivy
 
 from larm.config import Search
 from larm.index import fields
+from larm.index.candidate import Candidate
 from larm.index.compile import Compiler
+from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
 from larm.index.schema import total
@@ -27,20 +29,6 @@ _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _HOME = 10.0
 """What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
-
-
-class Candidate(NamedTuple):
-    """A page that may be an answer."""
-
-    address: tantivy.DocAddress
-    score: float
-    """The sum for its words, their neighbourhood and what others call it."""
-    page: int
-    """Fingerprint of its normalised URL."""
-    digest: int
-    """Of what a reader sees; 0: nothing."""
-    length: int
-    """Characters of its main text."""
 
 
 class Retrieved(NamedTuple):
@@ -79,6 +67,7 @@ class Retrieval:
         self._searcher = searcher
         self._settings = settings
         self._compiler = Compiler(schema, words)
+        self._feedback = Feedback(schema, searcher, words)
 
     def retrieve(self, tree: Node | None, anchors: Anchors | None, limit: int, offset: int = 0) -> Retrieved:
         """``limit`` candidates after the first ``offset``."""
@@ -103,6 +92,12 @@ class Retrieval:
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
         complete = total(result) if every is None else complete
         candidates = self._candidates(result.hits)
+        shared = self._shared(units, query, () if offset else candidates)
+        if shared is not None:
+            parts["what the best pages share"] = shared
+            both = tantivy.Query.boolean_query([(_MUST, query), (_SHOULD, shared)])
+            hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
+            candidates = self._candidates(hits)
         if every is None:
             pages = {each.page for each in candidates}
         return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown, query)
@@ -119,6 +114,13 @@ class Retrieval:
             found.matching, limit=max(1, limit), offset=offset, count=False, order_by_field=fields.MODIFIED
         )
         return found._replace(candidates=self._candidates([(0.0, address) for _, address in result.hits]))
+
+    def _shared(self, units: Sequence[Sought], query: tantivy.Query, best: Sequence[Candidate]) -> tantivy.Query | None:
+        """Feedback; not where there are several indexes, as each would add words of its own, and their scores are compared."""
+        if not self._settings.feedback or not self._feedback.is_for(units) or self.words.context.everywhere is not None:
+            return None
+        best = best or self._candidates(self._searcher.search(query, limit=_NAMED, count=False).hits)
+        return self._feedback.query(units, best, self._settings.feedback)
 
     def _complete(self, every: tantivy.Query) -> tuple[int, Set[int]]:
         """How many pages have all words, and the best of them."""

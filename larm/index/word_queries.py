@@ -104,6 +104,10 @@ class WordQueries:
         units = with_names(units_of(text, self._analyzer.spans(text), self._symbols(text)[0]))
         return [self._sought(unit, self._weights) for unit in units]
 
+    def analyzed(self, text: str) -> list[str]:
+        """The words of a text as the index has them."""
+        return self._analyzer.words(text)
+
     def unknown_symbols(self, words: Iterable[Word]) -> list[str]:
         """Those of them that are on no page, as typed."""
         text = " ".join(word.text for word in words)

@@ -18,8 +18,9 @@ from typing import NamedTuple
 from larm.config import Search
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
+from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader, Match
-from larm.index.retrieval import NOTHING, Candidate, Retrieved
+from larm.index.retrieval import NOTHING, Retrieved
 from larm.index.tree import Node, loosened, split
 from larm.model.facets import Sort
 from larm.search.own_score import OwnScore

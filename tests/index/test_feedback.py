@@ -1,0 +1,84 @@
+"""Feedback: pages that share the words of the best ones come before pages that do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.config import Search
+from larm.index.page import Page
+from larm.index.query_context import QueryContext
+from larm.index.reader import IndexReader
+from larm.index.writer import IndexWriter
+from larm.model.findings import WordStatistics
+from larm.search.query import parse_question
+from larm.search.ranked import Ranker
+from tests.storage.pages import url
+
+QUESTION = "how do canals keep their water level in each county"
+BEST = [f"Canals keep a water level by lock and sluice, in county {name}." for name in "abcdefghijkl"]
+NEXT = {
+    "sluice": "The sluices and locks of the old canal are broken now.",
+    "boats": "The boats and horses of the old canal are broken now.",
+}
+FAR = [f"Nothing of that kind is said on page {number} of the chronicle." for number in range(30)]
+
+
+def index(directory: Path, pages: dict[str, str]) -> Path:
+    writer = IndexWriter(directory / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, text in pages.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
+    writer.commit()
+    writer.close()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def canals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pages = {f"best{n}": text for n, text in enumerate(BEST)} | NEXT | {f"far{n}": text for n, text in enumerate(FAR)}
+    return index(tmp_path_factory.mktemp("canals"), pages)
+
+
+def order(directory: Path, query: str, **settings: float) -> list[str]:
+    values = Search(**settings)  # type: ignore[arg-type]
+    ranker = Ranker(directory, IndexReader(directory / "index", values), values)
+    return [address.rpartition("/")[2] for address in ranker.urls(parse_question(query).tree, 50)]
+
+
+def test_what_the_best_pages_share_is_looked_for(canals: Path) -> None:
+    """In any of its forms; a page that shares nothing with them stays where it was."""
+    shared = order(canals, QUESTION)
+    assert shared.index("sluice") < shared.index("boats")
+    assert set(shared) == set(order(canals, QUESTION, feedback=0)), "it finds nothing else"
+    values = Search()
+    ranker = Ranker(canals, IndexReader(canals / "index", values), values)
+    found = ranker.rank(parse_question(QUESTION).tree, 1, explain=True)
+    assert "what the best pages share" in found.results[0].match.explanation
+
+
+def scores(directory: Path, query: str, context: QueryContext | None = None, **settings: float) -> list[float]:
+    reader = IndexReader(directory / "index", Search(**settings))  # type: ignore[arg-type]
+    reader.begin(context or QueryContext())
+    return [round(each.score, 5) for each in reader.retrieve(parse_question(query).tree, 50).candidates]
+
+
+def test_later_candidates_follow_those_before(canals: Path) -> None:
+    """Also where they are asked for apart."""
+    reader = IndexReader(canals / "index", Search())
+    tree = parse_question(QUESTION).tree
+    addresses = [each.page for each in reader.retrieve(tree, 50).candidates]
+    assert [each.page for each in reader.retrieve(tree, 50, 5).candidates] == addresses[5:]
+
+
+def test_where_one_page_is_the_answer_there_is_none(canals: Path, tmp_path: Path) -> None:
+    """Nor for few words, for long pages, and for several indexes, whose scores would not be comparable."""
+    assert scores(canals, QUESTION) != scores(canals, QUESTION, feedback=0)
+    assert scores(canals, "canal water") == scores(canals, "canal water", feedback=0)
+    one = index(tmp_path / "one", {"best": BEST[0], **{f"far{n}": f"{text} A canal." for n, text in enumerate(FAR)}})
+    assert scores(one, QUESTION) == scores(one, QUESTION, feedback=0)
+    long = index(tmp_path / "long", {f"best{n}": text + " Filler and more." * 5_000 for n, text in enumerate(BEST)})
+    assert scores(long, QUESTION) == scores(long, QUESTION, feedback=0)
+    several = QueryContext(everywhere=WordStatistics(100, {"canals": 12}))
+    assert scores(canals, QUESTION, several) == scores(canals, QUESTION, several, feedback=0)
