@@ -12,7 +12,8 @@ import pytest
 
 from larm.building import reading
 from larm.building.wiring import build_crawl
-from larm.reading import ahead
+from larm.frontier.queues import ENOUGH
+from larm.reading import ahead, pool
 from larm.reading.pool import Ended, ReadingPool
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
@@ -102,6 +103,46 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     assert sorted(row.url for row in rows(tmp_path / "crawl")) == sorted(
         web.url("a.localhost", path) for path in ["/", "/bad", *PAGES]
     )
+
+
+class WaitsForEach(ReadingPool):
+    """While a process is on its way, nobody reads."""
+
+    made: WaitsForEach
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._came = threading.Condition(self._lock)
+        WaitsForEach.made = self
+
+    def _open(self) -> None:
+        super()._open()
+        with self._lock:
+            self._came.notify_all()
+
+    def sort(self, ended: Sequence[Ended], full: Callable[[], object] = lambda: None) -> list[Ended]:
+        with self._lock:
+            assert self._came.wait_for(lambda: self._ready == self._wanted or self._stopped, 60)
+        return super().sort(ended, full)
+
+
+def test_processes_come_one_by_one_as_long_as_the_fetchers_read_much_themselves(
+    tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And there are enough URLs left: a process that comes for the last pages is none that pays."""
+    for name in ("WINDOW", "MUCH", "WAITING"):  # there is never any room, and any page that is read here is too much
+        monkeypatch.setattr(pool, name, 0)
+    monkeypatch.setattr(reading, "ReadingPool", WaitsForEach)
+    site, pages = web.host("a.localhost"), [f"/{number}" for number in range(ENOUGH + 100)]
+    site.page("/", links=pages)
+    for path in pages:
+        site.page(path)
+    run = run_crawl(
+        tmp_path, web.url("a.localhost"), {"processing.processes": 3, "frontier.per_host": 16, "fetch.transfers": 16}
+    )
+    assert run.reason == "finished"
+    assert "3 of 3 processes" in repr(WaitsForEach.made)
+    assert len(rows(tmp_path)) == len(pages) + 1
 
 
 FORKED_ALONE = """
