@@ -37,8 +37,8 @@ class Merging:
         self._waited.pop(part.searcher, None)
         self._parts.append(part)
 
-    def results(self, took: float) -> Results:
-        """Of what has come by now, ``took`` seconds after the question."""
+    def results(self, took: float, *, waiting: bool = False) -> Results:
+        """Of what has come by now, ``took`` seconds after the question. ``waiting``: others may still answer."""
         asked = self._asked
         hits = [self._weighed(part, hit) for part in self._comparable() for hit in part.hits]
         hits.sort(key=_by_score if asked.sort == "relevance" else _by_date, reverse=True)
@@ -51,7 +51,8 @@ class Merging:
         if not self._alone and asked.number * asked.page > MOST_HITS:
             notes.append(f"of several indexes, the first {MOST_HITS:,} results can be looked at")
         unanswered = [f"{part.searcher} did not answer: {part.failure}" for part in self._parts if part.failure]
-        unanswered += [f"{name} did not answer" + self._in_time() for name in self._waited]
+        if not waiting:
+            unanswered += [f"{name} did not answer" + self._in_time() for name in self._waited]
         exact = not self._waited and all(part.exact for part in self._parts)
         if len(finding) <= 1:
             total, complete = sum(part.total for part in finding), sum(part.complete for part in finding)

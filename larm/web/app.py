@@ -24,6 +24,7 @@ from larm.web.accounting import Accounting, WriteLine
 from larm.web.crawls import crawl_of
 from larm.web.directories import Directories
 from larm.web.events import Events
+from larm.web.gatherings import Gatherings
 from larm.web.guard import Guard
 from larm.web.metrics import Metrics
 from larm.web.notices import Notices
@@ -40,6 +41,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SEARCH, "GET", "/", search_page.home),
     (Kind.SEARCH, "GET", "/search", search_page.search),
+    (Kind.SEARCH, "GET", "/search/more", search_page.more),
     (Kind.SEARCH, "GET", "/suggest", search_page.suggest),
     (Kind.SEARCH, "GET", "/copy", copy_page.copy),
     (Kind.SEARCH, "GET", "/copy/original", copy_page.original),
@@ -114,6 +116,7 @@ def application(
     app.state.metrics = metrics
     app.state.desk = SearchDesk(settings, metrics)
     app.state.events = Events()
+    app.state.gatherings = Gatherings()
     app.state.notices = Notices()
     app.state.starting = Starting(directories.root)
 

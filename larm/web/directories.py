@@ -75,6 +75,10 @@ class Directories:
         found = [*(self._published(each.searcher) for each in self.all()), *self.remotes]
         return [each for each in found if each.name in wanted] if wanted else found
 
+    def are_far(self, searchers: Iterable[Searcher]) -> bool:
+        """Whether other machines are among them."""
+        return any(each in self.remotes for each in searchers)
+
     def _below(self) -> list[Path]:
         if self.root is None:
             return []

@@ -41,7 +41,7 @@ class Events:
                 if self._closing.is_set():
                     return
                 seen = watch.version
-                yield _event(watch.text) if changed else b": still here\n\n"
+                yield event(watch.text) if changed else b": still here\n\n"
         finally:
             self.streams -= 1
             if watch.leave() and self._watches.get(name) is watch:
@@ -107,7 +107,7 @@ class _Watch:
             self._news.notify_all()
 
 
-def _event(text: str) -> bytes:
+def event(text: str, kind: str = "figures") -> bytes:
     """One, whose data is the text."""
     lines = "".join(f"data: {line}\n" for line in text.splitlines() if line.strip())
-    return f"event: figures\n{lines}\n".encode("utf-8", "replace")
+    return f"event: {kind}\n{lines}\n".encode("utf-8", "replace")

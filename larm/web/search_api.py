@@ -100,7 +100,8 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         explain=asked.explain,
     )
     try:
-        results = await desk.search(question, _searchers(request, asked.within))
+        searchers = _searchers(request, asked.within)
+        results = await desk.search(question, searchers, far=request.app.state.directories.are_far(searchers))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None
     return answer_of(results, asked.page, asked.n * (asked.page - 1) + 1)

@@ -22,6 +22,8 @@ from larm.search.suggesting import Suggestion, merged
 from larm.web.directories import Served
 from larm.web.metrics import Metrics
 
+_FAR = 32
+"""Searches that wait for other machines: who is slow there must not keep others from what is here."""
 _LOOKS = 4
 """Pages, copies and the like that are read at a time."""
 _PATIENCE = 0.5
@@ -42,27 +44,32 @@ class SearchDesk:
         self._metrics = metrics
         # only the event loop
         self._searches = anyio.CapacityLimiter(settings.searches)
+        self._far = anyio.CapacityLimiter(_FAR)
         self._looks = anyio.CapacityLimiter(_LOOKS)
         self._waiting = 0
 
-    async def search(self, asked: Asked, searchers: Sequence[Searcher]) -> Results:
-        """One page of results. Raises BusyError."""
-        results = await self.run(SeveralSearchers(searchers).results, asked)
+    async def search(self, asked: Asked, searchers: Sequence[Searcher], *, far: bool = False) -> Results:
+        """One page of results. ``far``: other machines are among them, which are waited for. Raises BusyError."""
+        results = await self.run(SeveralSearchers(searchers).results, asked, far=far)
         self._metrics.searched(results)
         return results
 
-    async def run(self, function: Callable[[Asked], T], asked: Asked) -> T:
+    async def run(self, function: Callable[[Asked], T], asked: Asked, *, far: bool = False) -> T:
         """Something else that is a search: it has the same deadline. Raises BusyError."""
         if self._waiting >= self._settings.searches + self._settings.waiting:
             self._metrics.refused.inc()
             raise BusyError
         self._waiting += 1
         try:
-            longest = float(self._settings.search_time)
-            seconds = longest if asked.seconds is None else min(longest, asked.seconds)
-            return await to_thread.run_sync(function, msgspec.structs.replace(asked, seconds=seconds), limiter=self._searches)
+            limiter = self._far if far else self._searches
+            return await to_thread.run_sync(function, self.limited(asked), limiter=limiter)
         finally:
             self._waiting -= 1
+
+    def limited(self, asked: Asked) -> Asked:
+        """With a deadline."""
+        longest = float(self._settings.search_time)
+        return msgspec.structs.replace(asked, seconds=longest if asked.seconds is None else min(longest, asked.seconds))
 
     async def suggest(self, typed: str, served: Sequence[Served]) -> tuple[Suggestion, ...]:
         """What somebody may be about to type; nothing where that takes too long."""

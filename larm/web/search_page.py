@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from larm.model.facets import DAYS, Age, Narrowed, Sort
 from larm.model.findings import Asked
 from larm.model.hit import Hit
+from larm.seams import Searcher
 from larm.search.query import LONGEST
 from larm.search.results import Results
 from larm.web.facet_rows import FACETS, facet_rows
-from larm.web.page import message, page
+from larm.web.gatherings import Gatherings
+from larm.web.page import message, page, text_of
 from larm.web.search_desk import BusyError, SearchDesk
 
 _SHOWN = 10
@@ -40,6 +42,8 @@ class Search(msgspec.Struct, frozen=True):
     type: str = ""
     language: str = ""
     age: Age = ""
+    wait: bool = False
+    """For all machines that are asked."""
 
     @property
     def narrowed(self) -> Narrowed:
@@ -56,7 +60,7 @@ class Search(msgspec.Struct, frozen=True):
         """Of the same search with other parameters."""
         new = msgspec.structs.replace(self, **other)
         pairs = [("q", new.query)] + [("in", name) for name in new.names] + new.kept
-        pairs += [("page", str(new.page))] * (new.page > 1) + [("explain", "1")] * new.explain
+        pairs += [("page", str(new.page))] * (new.page > 1) + [("explain", "1")] * new.explain + [("wait", "1")] * new.wait
         return "/search?" + urlencode(pairs, errors="replace")
 
 
@@ -75,6 +79,7 @@ def _read(request: Request) -> Search:
         site=given.get("site", "")[:_LONGEST],
         type=given.get("type", "")[:_LONGEST],
         language=given.get("language", "")[:_LONGEST],
+        wait=given.get("wait") == "1",
         age=next((age for age in DAYS if age == given.get("age")), ""),
     )
 
@@ -95,15 +100,12 @@ async def search(request: Request) -> Response:
     searchers = directories.searchers(asked.names)
     if not searchers:
         return message(request, 404, "Nothing is searched", "There is no crawl of that name here; larm serve DIR serves one.")
-    desk: SearchDesk = request.app.state.desk
     try:
-        results = await desk.search(_question(asked), searchers)
+        more, results = await _answered(request, asked, searchers)
     except BusyError:
         response = message(request, 503, "Too many searches at a time", "Please try again in some seconds.")
         response.headers["retry-after"] = "2"
         return response
-    alone = searchers[0].name if len(searchers) == 1 else ""
-    here = {each.name for each in directories.all()}
     first = _SHOWN * (asked.page - 1) + 1
     return page(
         request,
@@ -114,9 +116,43 @@ async def search(request: Request) -> Response:
         results=results,
         first=first,
         facets=facet_rows(asked, results),
-        rows=[_row(rank, hit, asked, alone if alone in here else "", here) for rank, hit in enumerate(results.hits, first)],
+        rows=_rows(request, asked, results, first),
         pages=_pages(asked, results),
+        more=f"/search/more?{asked.address().partition('?')[2]}&more={more}&shown={len(results.hits)}" if more else "",
     )
+
+
+async def _answered(request: Request, asked: Search, searchers: Sequence[Searcher]) -> tuple[str, Results]:
+    """The results, and where other machines are slow, the name of what gathers theirs. Raises BusyError."""
+    state, question = request.app.state, _question(asked)
+    far = state.directories.are_far(searchers)
+    if far and asked.page == 1 and asked.sort == "relevance" and not asked.wait:
+        more, results = await state.gatherings.begin(state.desk.limited(question), searchers)
+        if more or results.total or not results.suggestion:
+            return more, results
+    return "", await state.desk.search(question, searchers, far=far)
+
+
+async def more(request: Request) -> Response:
+    """What other machines answer after the page was shown, as server-sent events."""
+    asked = _read(request)
+    name, shown = request.query_params.get("more", ""), request.query_params.get("shown", "")
+
+    def render(results: Results, before: int) -> tuple[str, str]:
+        rows = _rows(request, asked, results, 1)[before:]
+        return text_of("rows.html", rows=rows), text_of("about.html", search=asked, results=results, first=1)
+
+    gatherings: Gatherings = request.app.state.gatherings
+    stream = gatherings.more(name, int(shown) if shown.isascii() and shown.isdecimal() and len(shown) < 5 else 0, render)
+    return StreamingResponse(stream, media_type="text/event-stream")
+
+
+def _rows(request: Request, asked: Search, results: Results, first: int) -> list[_Row]:
+    directories = request.app.state.directories
+    searchers = directories.searchers(asked.names)
+    here = {each.name for each in directories.all()}
+    alone = searchers[0].name if len(searchers) == 1 and searchers[0].name in here else ""
+    return [_row(rank, hit, asked, alone, here) for rank, hit in enumerate(results.hits, first)]
 
 
 async def suggest(request: Request) -> Response:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
+from larm.model.facets import Narrowed
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
@@ -101,7 +102,7 @@ class Network:
             yield Findings(searcher=self.name, notes=notes)
             return
         wanted = min(max(1, asked.number) * max(1, asked.page), MOST_SHOWN)
-        question = Asked(query=query.text, number=wanted, seconds=seconds)
+        question = Asked(query=query.text, number=wanted, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort)
         if asked.page > 1:
             page = msgspec.structs.replace(question, number=asked.number, page=asked.page)
             whole = SeveralSearchers(peers).findings(page)
@@ -115,7 +116,7 @@ class Network:
             yield part
         for name in sorted(waited):
             yield Findings(searcher=name, exact=False, failure=f"it took longer than {seconds:.3g} s")
-        if not waited and not any(part.failure for part in parts):
+        if not waited and not any(part.failure for part in parts) and _is_plain(asked):
             self._keep(query, parts)
         yield Findings(searcher=self.name, notes=notes)
 
@@ -146,7 +147,7 @@ class Network:
 
     def _kept(self, found: say.Found, query: Canonical, asked: Asked, seconds: float) -> Findings | None:
         """The answer that another peer, or we, have had to this query lately; None: it has to be asked."""
-        if asked.page > 1 or found.cached is None:
+        if found.cached is None or not _is_plain(asked):
             return None
         if found.cached.key == self._channel.identity.key:
             return self._answers.get(query.key)
@@ -192,6 +193,11 @@ class _Peer:
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
         else:
             yield findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url)
+
+
+def _is_plain(asked: Asked) -> bool:
+    """Its answer is that of the canonical query."""
+    return asked.page == 1 and asked.narrowed == Narrowed() and asked.sort == "relevance"
 
 
 def _names(contacts: Sequence[Contact]) -> dict[str, str]:

@@ -152,7 +152,10 @@ class Peer:
         if len(asked.query) > LONGEST or not 0 < asked.page <= MOST_SHOWN:
             raise RefusedError("its query or page is beyond all bounds", 400)
         seconds = self._seconds if asked.seconds is None else max(0.0, min(self._seconds, asked.seconds))
-        question = Asked(query=asked.query, number=max(1, min(asked.number, MOST_SHOWN)), page=asked.page, seconds=seconds)
+        number = max(1, min(asked.number, MOST_SHOWN))
+        question = Asked(
+            query=asked.query, number=number, page=asked.page, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort
+        )
         searchers = self._published()
         return SeveralSearchers(searchers).findings(question) if searchers else Findings(searcher=self._name)
 

@@ -33,6 +33,22 @@ if (typed && suggestions) {
   });
 }
 
+const gathering = document.querySelector("[data-more]");
+if (gathering) {
+  const source = new EventSource(gathering.dataset.more);
+  const rows = document.querySelector("ol.results");
+  // made by our own templates, in which everything is escaped; what was shown stays where it is
+  source.addEventListener("rows", (event) => rows.insertAdjacentHTML("beforeend", event.data));
+  source.addEventListener("about", (event) => (gathering.innerHTML = event.data));
+  const end = () => {
+    source.close();
+    document.getElementById("waiting")?.remove();
+  };
+  source.addEventListener("end", end);
+  source.addEventListener("error", end);
+  window.addEventListener("pagehide", () => source.close());
+}
+
 const live = document.querySelector("[data-events]");
 if (live) {
   const source = new EventSource(live.dataset.events);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -252,3 +254,33 @@ def test_nothing_of_peers_is_there_unless_it_is_wanted(tmp_path: Path) -> None:
         assert served.get("/peer/v1/card").status_code == 404
         assert served.get("/files/").status_code == 404
     assert Search() == Search()
+
+
+def test_results_of_slow_peers_are_added_below(tmp_path: Path) -> None:
+    let_go = threading.Event()
+
+    def slow(_: Call, __: Asked) -> Findings:
+        let_go.wait(60)
+        return Findings(searcher="slow", hits=(Hit(title="Slow <eel>", url="http://slow.org/eel"),), total=1)
+
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        made.start("quick", index(tmp_path / "of-quick", {"http://quick.org/eel": "An eel."}), registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(60))
+        made.bad(registrar, ["eel"], slow, "slow")
+        known(registrar, "quick", "slow", "asker")
+        page = asker.client.get("/search?q=eel").text
+        assert "http://quick.org/eel" in page
+        assert "http://slow.org/eel" not in page
+        assert "at least 1" in page
+        assert "Other machines are still being asked" in page
+        (address,) = re.findall(r'data-more="([^"]+)"', page)
+        let_go.set()
+        events = asker.client.get(html.unescape(address)).text
+        rows = events.partition("event: rows")[2].partition("event: about")[0]
+        assert "Slow &lt;eel&gt;" in rows
+        assert "quick.org" not in rows, "what was shown stays where it is"
+        assert "1 to 2 of 2 pages" in events
+        assert events.endswith("event: end\ndata: end\n\n")
+        assert "event: rows" not in asker.client.get(html.unescape(address)).text, "it is told once"
+        assert asker.client.get("/search?q=eel&wait=1").text.count("<li>") == 2
