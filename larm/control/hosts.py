@@ -92,6 +92,7 @@ def _state(host: Host, settings: Frontier, now: float) -> str:
     ready = host.ready_at()
     rows = (
         (host.blocked, "blocked"),
+        (host.frozen, "moving"),
         (host.dormant, "given up"),
         (host.requests >= host.most_requests(settings), "fetching"),
         (host.backoffs and ready > now, "left alone"),

@@ -56,7 +56,8 @@ class HostLine(msgspec.Struct, frozen=True):
 
     host: str
     state: str
-    """blocked, given up, left alone (it asked for that), robots.txt, fetching, waiting (for its delay), ready or done."""
+    """blocked, moving (to another crawl, or from one), given up, left alone (it asked for that), robots.txt, fetching, waiting
+    (for its delay), ready or done."""
     queued: int
     """URLs that wait here."""
     in_flight: int

@@ -238,7 +238,7 @@ class Steering:
             case Deliver(to, data):
                 if to not in self.recipients:
                     raise StorageError(
-                        f"{self._journal.path}: it has something for {to!r}, which this run has not: run it as before"
+                        f"{self._journal.path}: it has something for {to!r}, which is not in this run: run it as before"
                     )
                 self.recipients[to](data)
             case Add(urls):

@@ -80,6 +80,8 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     if host.blocked:
         rows.append(("blocked", "as somebody wants it so; 'larm ctl unblock' has it asked again"))
+    if host.frozen:
+        rows.append(("moving", "it goes to another crawl, or comes from one, and is not asked meanwhile"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
     if host.backoffs:

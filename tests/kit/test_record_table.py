@@ -55,3 +55,19 @@ def test_half_a_generation_is_none(table: RecordTable) -> None:
     with pytest.raises(KeyError):
         table.write(1, rows())
     assert (len(table), table.generation) == (0, 0)
+
+
+def test_records_of_a_part(tmp_path: Path) -> None:
+    """In the order of their keys, some at a time; those that an earlier version wrote may be of any part."""
+    path = tmp_path / "records.db"
+    with closing(RecordTable(path)) as older:
+        older.write(1, [(4, b"old")])
+    with closing(RecordTable(path, parts=True)) as table:
+        table.write_parts(2, [(number, b"new", 7 + number % 2) for number in (9, 1, 5, 3, 2)])
+        assert [each.key for each in table.of_part(8, -1, 3)] == [1, 3, 4]
+        assert [each.key for each in table.of_part(8, 4, 3)] == [5, 9]
+        table.write_parts(3, [(4, b"new", 7)], [1, 5, 77])
+        assert [each.key for each in table.of_part(8, -1, 9)] == [3, 9]
+    with closing(RecordTable(path, parts=True)) as table, closing(RecordTable(path, read_only=True)) as reader:
+        assert (len(table), table.generation) == (4, 3)
+        assert [each.data for each in reader.of_part(7, -1, 9)] == [b"new", b"new"]

@@ -5,8 +5,9 @@ from pathlib import Path
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
-from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import Recrawl
+from larm.recrawl.page_book import PageBook, encode_row
+from larm.recrawl.revisit import PageRows, Recrawl, page_rows
+from larm.testing.clock import FakeClock
 from tests.storage.pages import page, url
 
 ADDRESS = "http://a.org/1"
@@ -26,6 +27,35 @@ def test_what_no_checkpoint_knows_is_undone(tmp_path: Path) -> None:
     book.open(position)
     assert recrawl(tmp_path).gone() == []
     assert [message.known for batch in recrawl(tmp_path).due() for message in batch] == [UNKNOWN]
+    book.close()
+
+
+def test_rows_of_a_host_go_from_one_book_to_another(tmp_path: Path) -> None:
+    """What is known there already counts more if it is younger; in the old one nothing is left."""
+    clock = FakeClock(1_000_000.0)
+    old, new = PageBook(tmp_path / "pages.db", clock), PageBook(tmp_path / "new.db", clock)
+    for book in (old, new):
+        book.open(None)
+    old.store([page(ADDRESS, text="word"), page("http://b.org/", text="else")])
+    old.store([Visit("http://a.org/2", url=url("http://a.org/2"), status=500, failure="HTTP status 500")])
+    clock.advance(10.0)
+    new.store([page(ADDRESS, text="later")])
+    old.commit()
+    (rows,) = PageRows(tmp_path / "pages.db").of_host("a.org")
+    assert sorted(row.access for _, row in rows) == [ADDRESS, "http://a.org/2"]
+    new.store([Visit(row.access, url=row.message(key).url, row=encode_row(row)) for key, row in rows])
+    new.commit()
+    known = dict(rows)
+    found = dict(page_rows(tmp_path / "new.db"))
+    assert found.keys() == known.keys()
+    assert {row.access: row == known[key] for key, row in found.items()} == {ADDRESS: False, "http://a.org/2": True}
+    old.store([Visit(row.access, url=row.message(key).url, left=True) for key, row in rows])
+    position = old.commit()
+    for book in (old, new):
+        book.close()
+    book = PageBook(tmp_path / "pages.db", clock)
+    book.open(position)
+    assert [row.host for _, row in page_rows(tmp_path / "pages.db")] == ["b.org"]
     book.close()
 
 

@@ -257,6 +257,31 @@ def test_the_journal_is_carried_out_by_the_next_run(tmp_path: Path) -> None:
         assert asked(web)["a.localhost/lonely"] == 1, "the revisit's, not the journal's"
 
 
+def test_what_was_delivered_reaches_who_it_is_for_also_after_a_kill(tmp_path: Path) -> None:
+    """In its order, once; a run that has nobody for it does not lose it without a word."""
+    with SyntheticWeb() as web:
+        start = site(web, pages=2)
+        steered, got = Steered(tmp_path, start), list[bytes]()
+        steered.crawl.steering.recipients["box"] = got.append
+        log = watch(web)
+
+        def deliver() -> None:
+            steered.crawl.steering.deliver("box", b"one")
+            steered.crawl.steering.carry_out()
+            steered.crawl.steering.deliver("box", b"two")
+            steered.crawl.stop()
+
+        log.at(2, deliver)
+        assert steered.run().reason == "shutdown"
+        assert got == [b"one"]
+        ending = Steered(tmp_path, start).run()
+        assert "something for 'box', which is not in this run" in str(ending.error)
+        again = Steered(tmp_path, start)
+        again.crawl.steering.recipients["box"] = got.append
+        assert again.run().reason == "finished"
+        assert got == [b"one", b"two"]
+
+
 def test_a_pause_and_settings_end_with_a_run_that_ends_in_good_order(tmp_path: Path) -> None:
     with SyntheticWeb() as web:
         start = site(web)

@@ -3,7 +3,7 @@
 Each record begins with the CRC-32 of its key and the rest; SQLite's ``user_version`` is the last generation.
 
 Where records are to be listed by what they have in common (`RecordTable.of_part`), each has the number of its part beside it,
-in an index of some 15 bytes a record. Those of earlier versions have none, and are looked at for any part.
+in an index of some 18 bytes a record. Those of earlier versions have none, and are looked at for any part.
 
 Used by one thread at a time; the owner says when a generation ends. A generation is one transaction: after a crash the table is
 as it was at the end of one.
