@@ -15,6 +15,7 @@ import msgspec
 from fastwarc.warc import resource, response, revisit
 
 from larm.archive.answers import Answer
+from larm.archive.arc import convert, is_arc
 from larm.archive.scanning import Record, is_by_record, not_an_archive, scan, unpack
 from larm.kit.disk.record_table import RecordTable
 from larm.model.digest import digest
@@ -102,7 +103,11 @@ class Catalogue:
             self._lose("damaged", f"{path}: byte {offset:,}: damaged: {why}")
 
         readable = path
-        if not is_by_record(path):
+        if is_arc(path):
+            readable = self._folder / f"converted-{digest(str(path).encode()):016x}.warc"
+            if why := convert(path, readable):
+                damaged(path.stat().st_size, why)
+        elif not is_by_record(path):
             readable = self._folder / f"unpacked-{digest(str(path).encode()):016x}.warc"
             if why := unpack(path, readable):
                 damaged(path.stat().st_size, why)

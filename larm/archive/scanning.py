@@ -196,4 +196,4 @@ def _is_member(file: BinaryIO, at: int) -> bool:
 
 def not_an_archive(path: Path) -> StorageError:
     """For a file in which there is no record at all."""
-    return StorageError(f"{path}: no WARC record in it; ARC files are not read: 'warcio recompress' makes WARC of them")
+    return StorageError(f"{path}: no WARC record in it; of an ARC file 'warcio recompress' makes one")

@@ -28,7 +28,7 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
 _PORT = re.compile(r"[\w.-]+:\d+(?:[/?#]|$)")
 _FILE = re.compile(r"@")
-_ARCHIVE = re.compile(r"[^\0]*\.warc(?:\.gz|\.zst)?", re.IGNORECASE)  # there is no top-level domain of such a name
+_ARCHIVE = re.compile(r"[^\0]*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)  # there is no top-level domain of such a name
 _SPACE = re.compile(r"[ \t]+")
 _WORD = re.compile(r"host|below|domain|(?:include|exclude)=.+")
 _MOST_MISTAKES = 20

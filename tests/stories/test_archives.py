@@ -14,13 +14,14 @@ from larm import cli, open_index
 from larm.archive.compression import gzip_member
 from larm.archive.records import Records
 from larm.archive.scanning import scan
+from larm.enquiries.afterwards import explain_url
 from larm.errors import StorageError, UsageError
 from larm.storage.reader import StoreLog
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.archive.exchanges import exchange
 from tests.shared_data import ROOT
-from tests.stories.crawls import ALL_HOSTS, indexed, lines, run_crawl, stored
+from tests.stories.crawls import ALL_HOSTS, config_of, indexed, lines, rows, run_crawl, stored
 
 CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
 SAMPLES = ROOT / "warc-samples" / "given"
@@ -154,7 +155,7 @@ def test_what_is_no_archive_is_refused(web: SyntheticWeb, tmp_path: Path) -> Non
         run_crawl(tmp_path / "a", (tmp_path / "none.warc.gz").as_uri())
     run = run_crawl(tmp_path / "b", file.as_uri())
     assert isinstance(run.ending.error, StorageError)
-    assert "no WARC record in it; ARC files are not read" in str(run.ending.error)
+    assert "no WARC record in it; of an ARC file" in str(run.ending.error)
 
 
 @pytest.mark.parametrize("name", sorted(path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*.warc*")))
@@ -168,6 +169,30 @@ def test_samples_of_other_tools(tmp_path: Path, name: str) -> None:
     assert bool(run.counters.get("archive/damaged")) is (file.name.partition(".warc")[0] in broken)
     if "original" in name or name.startswith("warcio/example.") or "resource" in name:
         assert len(pages(tmp_path / "crawl")) == 1
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")
+@pytest.mark.parametrize("name", ["example.arc", "example.arc.gz", "example-space-in-url.arc"])
+def test_arc_files(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    run = run_crawl(tmp_path / "crawl", (SAMPLES / "warcio" / name).as_uri())
+    assert run.reason == "finished", run.ending
+    ((status, mime, title, body),) = pages(tmp_path / "crawl").values()
+    assert (status, mime, title) == (200, "text/html", "Example Domain")
+    assert b"illustrative examples" in body
+    assert capfd.readouterr().err == ""
+    [row] = rows(tmp_path / "crawl")
+    assert explain_url(config_of("http://example.com/"), tmp_path / "crawl", row.url).verdict.startswith("Fetched")
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")
+def test_an_arc_file_that_was_cut(tmp_path: Path) -> None:
+    whole = (SAMPLES / "warcio" / "example.arc").read_bytes()
+    record = whole[whole.index(b"http://example.com/") :].rstrip(b"\n") + b"\n\n"
+    second = record.replace(b"http://example.com/", b"http://example.org/", 1)
+    (tmp_path / "two.arc").write_bytes(whole.rstrip(b"\n") + b"\n\n" + second[:700])
+    run = run_crawl(tmp_path / "crawl", (tmp_path / "two.arc").as_uri())
+    assert run.reason == "finished", run.ending
+    assert "http://example.com/" in pages(tmp_path / "crawl")
 
 
 @pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")
