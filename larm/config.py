@@ -370,6 +370,22 @@ class Peers(_Section, frozen=True):
     cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
 
 
+class Network(_Section, frozen=True):
+    """``larm serve --network``."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}\Z")] = ""  # empty: none
+    seeds: tuple[str, ...] = ()  # peers whose seed lists are loaded: http://192.0.2.7:7070
+    mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
+    cluster: tuple[str, ...] = ()  # hashes of its members; each has the same list
+    tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too
+    redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: all three are lost once in 200,000 days
+    quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; about 40 million references
+    ping: Seconds = Seconds(30)
+    young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
+    private: bool = False  # pages of private addresses are shared as well; nobody else could open them
+    stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
+
+
 class Config(_Section, frozen=True):
     """All of config.yaml."""
 
@@ -391,6 +407,7 @@ class Config(_Section, frozen=True):
     monitor: Monitor = Monitor()
     serve: Serve = Serve()
     peers: Peers = Peers()
+    network: Network = Network()
 
 
 def own_modules(settings: Config) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 
 if TYPE_CHECKING:
-    from larm.config import Peers
+    from larm.config import Config, Peers
+    from larm.peers.yacy.service import Service
     from larm.web.access import Access
 
 PORT = 7070
@@ -31,6 +32,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--registrar", is_flag=True, help="Keep who there is, and which words each has.")
 @click.option("--registrar-at", "registrars", multiple=True, metavar="URL", help="Where a registrar is; KEY@URL to be sure.")
 @click.option("--share", "shared", type=_FOLDER, multiple=True, metavar="FOLDER", help="Let peers search and open its files.")
+@click.option("--network", metavar="NAME", help="Take part in this network of peers: share these crawls, search all peers'.")
+@click.option("--network-dir", type=_FOLDER, metavar="FOLDER", help="Its files; default: network/NAME in the first crawl.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
@@ -51,6 +54,8 @@ def serve(
     registrar: bool,
     registrars: tuple[str, ...],
     shared: tuple[Path, ...],
+    network: str | None,
+    network_dir: Path | None,
     host: str,
     port: int,
     opened: bool,
@@ -70,17 +75,26 @@ def serve(
     from larm.web.server import is_loopback, listen, make_server
 
     collect_rarely()
+    if network is not None:
+        overrides = (*overrides, f"network.name={network}")
     settings = effective(existing(directories[0]) if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
     directories = tuple(existing(directory) for directory in directories)
     if not directories and not (peers.name or peers.registrar):  # what others may see is named
-        directories = _here(root, needed=not remotes)
+        directories = _here(root, needed=not (remotes or settings.network.name))
     if not is_loopback(host) and not (public_search or require_token):
         raise UsageError(f"--host {host}: others could look at your crawls; add --require-token, or --public-search")
     access = _access(token_file, public_search=public_search, require_token=require_token)
     socket = listen(host, port)
     others = remote_searchers(remotes, remote_token)
-    peering = None
+    service = peering = None
+    served: Directories
+    if settings.network.name:
+        if peers.name or peers.registrar:
+            raise UsageError("--network and --peer: each needs a larm serve of its own, on another port")
+        folder = network_dir or (directories[0] if directories else root or Path())
+        service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
+        others.append(service.searcher)
     if peers.name or peers.registrar:
         from larm.web.peering import peering_of
 
@@ -89,7 +103,16 @@ def serve(
         )
     else:
         served = Directories(directories, root, settings.search, others)
-    app = application(served, access, settings.serve, names=(host, *names), log=_writer(access_log), say=say, peering=peering)
+    app = application(
+        served,
+        access,
+        settings.serve,
+        names=(host, *names),
+        log=_writer(access_log),
+        say=say,
+        peering=peering,
+        network=service,
+    )
     place = f"[{host}]" if ":" in host else host
     address = f"http://{place}:{socket.getsockname()[1]}/"
     say(f"{address}  (Ctrl-C ends it{'' if public_search else f'; the token is in {access.token.path}'})")
@@ -98,6 +121,15 @@ def serve(
 
         webbrowser.open(address)
     make_server(app).run(sockets=[socket])
+
+
+def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:
+    try:
+        from larm.peers.yacy.service import Service, folder_of
+    except ImportError as error:
+        raise UsageError(f"--network needs {error.name}: pip install 'larm[peers]'") from error
+    place = folder_of(folder, settings.network.name)
+    return Service(place, settings.network, settings.search, directories, address=address, say=say)
 
 
 def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]) -> Peers:

@@ -215,6 +215,12 @@ class IndexReader:
             found = {word for name in names for word, _ in self._searcher.terms_with_prefix(name, "")}
         return found | (self._anchors.words() if self._anchors is not None else set())
 
+    def every(self) -> list[Candidate]:
+        """All pages, as of the last `reload`, in no order."""
+        with self._failure:
+            found = self._searcher.search(tantivy.Query.all_query(), limit=max(1, self.documents)).hits
+        return [Candidate(address, 0.0, 0, 0, 0) for _, address in found]
+
     def values(self, name: str) -> list[tuple[str, int]]:
         """Of a meta word such as ``lang`` the values, with their numbers of pages, commonest first."""
         with self._failure:

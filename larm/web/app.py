@@ -34,6 +34,7 @@ from larm.web.search_desk import SearchDesk
 from larm.web.starting import Starting
 
 if TYPE_CHECKING:
+    from larm.peers.yacy.service import Service
     from larm.peers.yousearch.wiring import Peering
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -87,10 +88,12 @@ def application(
     log: WriteLine | None = None,
     say: Callable[[str], object] = lambda _: None,
     peering: Peering | None = None,
+    network: Service | None = None,
 ) -> Application:
     """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people.
 
-    ``peering``: this machine is a peer or a registrar; without it there are no routes for others."""
+    ``peering``: this machine is a peer or a registrar; without it there are no routes for others.
+    ``network``: this machine takes part in one; it has no other peers then."""
     metrics = Metrics()
     routes: list[BaseRoute] = [
         Route(path, _permitted(kind, handler), methods=[method])
@@ -108,6 +111,10 @@ def application(
         from larm.web.peer_route import file_routes, peer_routes
 
         routes += [*peer_routes(peering.door, peering.card), *file_routes(peering.shares)]
+    if network is not None:
+        from larm.web.peer_route import network_routes
+
+        routes += network_routes(network)
     peer = peering.peer if peering is not None else None
     app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
     app.router.redirect_slashes = False
@@ -128,6 +135,8 @@ def application(
             tasks.append(asyncio.create_task(_keep_schedule(app.state)))
         if peer is not None:
             peer.open()
+        if network is not None:
+            network.start()
 
     def close() -> None:
         for task in tasks:
@@ -137,6 +146,8 @@ def application(
         app.state.starting.close()
         if peer is not None:
             peer.close()
+        if network is not None:
+            network.stop()
 
     return Application(Accounting(Guard(app, names), routes, metrics, log), begin, close)
 

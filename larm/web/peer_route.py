@@ -15,15 +15,17 @@ import anyio
 import msgspec
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from larm.fetching.file_types import type_of
 from larm.peers.channel import ROOT
+from larm.peers.yacy.questions import SEEDS
 from larm.web.page import message, page
 
 if TYPE_CHECKING:
     from larm.peers.door import Door
+    from larm.peers.yacy.service import Service
     from larm.peers.yousearch.protocol import Card
     from larm.peers.yousearch.shares import Shares
 
@@ -52,6 +54,18 @@ def peer_routes(door: Door, card: Card) -> list[Route]:
     return [
         Route(ROOT + "/card", show, methods=["GET"]),
         Route(ROOT + "/{path:path}", _answered_by(door), methods=["POST"]),
+    ]
+
+
+def network_routes(network: Service) -> list[Route]:
+    """Questions of a network's peers, and the list of its seeds for whoever wants to join."""
+
+    async def seeds(_: Request) -> Response:
+        return PlainTextResponse(await to_thread.run_sync(network.node.seed_list))
+
+    return [
+        Route(ROOT + SEEDS, seeds, methods=["GET"]),
+        Route(ROOT + "/{path:path}", _answered_by(network.door), methods=["POST"]),
     ]
 
 

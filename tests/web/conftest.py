@@ -52,15 +52,15 @@ def serving(
     access: Mapping[str, bool] | None = None,
     port: int = 0,
     peering: Any = None,
+    network: Any = None,
     remotes: Sequence[Any] = (),
     host: str = "127.0.0.1",
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    app = application(
-        Directories(directories, root, Search(), remotes), gate, settings or Serve(), log=log.append, peering=peering
-    )
+    served = Directories(directories, root, Search(), remotes)
+    app = application(served, gate, settings or Serve(), log=log.append, peering=peering, network=network)
     socket = listen(host, port)
     server = make_server(app)
     died: list[BaseException] = []

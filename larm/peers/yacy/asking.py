@@ -9,7 +9,7 @@ word is only shown where its document has it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -105,14 +105,15 @@ class NetworkSearcher:
             return Findings(searcher=self.name, exact=False, failure="this peer is in stealth mode")
         joining = Joining([unit.hashes for unit in units])
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
-        targets = self._targets(words, bearable(node.redundancy, waiting=waiting))
-        silent = self._ask_words(joining, words, targets, _share(deadline, 0.35))
+        targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting=waiting))
+        outside: dict[str, str] = {}
+        silent = self._ask_words(joining, words, targets, _share(deadline, 0.35), outside=outside)
         unclear = joining.unclear(MOST_ROWS) if len(units) > 1 else []
         if unclear:
-            self._ask_words(joining, words, targets, _share(deadline, 0.3), tuple(unclear))
+            self._ask_words(joining, words, targets, _share(deadline, 0.3), urls=tuple(unclear), outside=outside)
         total = max(self._pages(), 1)
         candidates = joining.best(CANDIDATES, total)
-        pages = self._documents(candidates, deadline)
+        pages = self._documents(candidates, outside, deadline)
         counted = {unit.word: joining.pages_with(number) for number, unit in enumerate(units)}
         statistics = WordStatistics(max(total, *counted.values()), counted)
         most = min(max(1, asked.number) * max(1, asked.page), _MOST_LOCAL, MOST_HITS)
@@ -134,23 +135,31 @@ class NetworkSearcher:
         with self._node.lock:
             return sum(seed.links for seed in self._node.membership.active) + self._node.pages
 
-    def _targets(self, words: Sequence[str], redundancy: int) -> dict[str, set[int]]:
+    def _targets(self, words: Sequence[str], topics: Collection[str], redundancy: int) -> dict[str, set[int]]:
         node = self._node
         with node.lock:
             now = node.now()
-            if not node.mode.shares and node.profile.cluster:
-                return {name: set(range(PARTITIONS)) for name in node.profile.cluster if node.membership.is_active(name)}
+            if not node.mode.shares:  # a Robinson asks his cluster and himself
+                members = [name for name in node.profile.cluster if node.membership.is_active(name)]
+                return {name: set(range(PARTITIONS)) for name in (node.hash, *members)}
             active = node.membership.active
             targets = owners_to_ask(node.ring_locked(), words, redundancy, lambda _: True, node.random)
-            others = others_to_ask(active, targets, node.profile.tags, now=now, redundancy=redundancy, random=node.random)
+            others = others_to_ask(active, targets, topics, now=now, redundancy=redundancy, random=node.random)
         everything = set(range(PARTITIONS))
         return targets | {seed.hash: everything for seed in others} | {node.hash: everything}
 
     def _ask_words(
-        self, joining: Joining, words: tuple[str, ...], targets: dict[str, set[int]], seconds: float, urls: tuple[str, ...] = ()
+        self,
+        joining: Joining,
+        words: tuple[str, ...],
+        targets: Mapping[str, Collection[int]],
+        seconds: float,
+        *,
+        outside: dict[str, str],
+        urls: tuple[str, ...] = (),
     ) -> int:
-        """Ask all; how many did not answer."""
-        lock, silent = threading.Lock(), []
+        """Ask all; how many did not answer. ``outside`` learns which pages somebody has who is not on the ring."""
+        lock, silent, ring = threading.Lock(), list[str](), set(self._node.ring().hashes)
 
         def ask(peer: str, partitions: Collection[int]) -> None:
             question = Search(self._node.network, words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=urls)
@@ -161,12 +170,14 @@ class NetworkSearcher:
                     silent.append(peer)
                 else:
                     joining.add(words, answer)
+                    if peer not in ring:
+                        outside.update({row.url: peer for word in answer.words for row in word.rows})
 
         self._node.together([partial(ask, *each) for each in targets.items()])
         return len(silent)
 
-    def _documents(self, urls: Sequence[str], deadline: Deadline) -> list[Page]:
-        """As many as can be had, each from one of its owners, in the order of the candidates."""
+    def _documents(self, urls: Sequence[str], outside: Mapping[str, str], deadline: Deadline) -> list[Page]:
+        """As many as can be had, each from one of its owners or from who told of it, in the order of the candidates."""
         found: dict[str, Page] = {}
         lock = threading.Lock()
 
@@ -186,8 +197,8 @@ class NetworkSearcher:
 
         tried: dict[str, set[str]] = {url: set() for url in urls}
         fetch(self._node.hash, urls)
-        for _ in range(self._node.redundancy):
-            plan = self._next_owners([url for url in urls if url not in found], tried)
+        for _ in range(self._node.redundancy + 1):
+            plan = self._next_owners([url for url in urls if url not in found], tried, outside)
             if not plan or not _share(deadline, 0.4) > 0.01:
                 break
             parts = [
@@ -198,13 +209,15 @@ class NetworkSearcher:
             self._node.together([partial(fetch, *each) for each in parts])
         return [found[url] for url in urls if url in found]
 
-    def _next_owners(self, urls: Sequence[str], tried: dict[str, set[str]]) -> dict[str, list[str]]:
+    def _next_owners(
+        self, urls: Sequence[str], tried: Mapping[str, set[str]], outside: Mapping[str, str]
+    ) -> dict[str, list[str]]:
         """For each address an owner that was not asked yet: the same for many, where there is a choice."""
         node, plan = self._node, dict[str, list[str]]()
         ring = node.ring()
         for url in urls:
-            owners = [each for each in ring.owners(position_of(url), node.redundancy) if each not in tried[url]]
-            others = [each for each in owners if each != node.hash]
+            owners = ring.owners(position_of(url), node.redundancy) + ([outside[url]] if url in outside else [])
+            others = [each for each in owners if each not in tried[url] and each != node.hash]
             if others:
                 chosen = max(others, key=lambda each: each in plan)
                 tried[url].add(chosen)

@@ -71,7 +71,7 @@ class Desk:
     def ping(self, call: Call, asked: Ping) -> Pong:
         """Who asks is tried first: at the address that the question came from, and nowhere else."""
         node = self._node
-        self._in_network(asked.network)
+        self._in_network(call, asked.network)
         try:
             seed = read_seed(asked.seed)
         except BadSeedError as error:
@@ -84,14 +84,14 @@ class Desk:
             seeds = node.membership.youngest(_TOLD, without={seed.hash})
         return Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
 
-    def count(self, call: Call, asked: Count) -> Counted:  # noqa: ARG002
+    def count(self, call: Call, asked: Count) -> Counted:
         """We are there."""
-        self._in_network(asked.network)
+        self._in_network(call, asked.network)
         return Counted(self._node.hash, self._node.words)
 
-    def offer(self, call: Call, asked: Offer) -> Offered:  # noqa: ARG002
+    def offer(self, call: Call, asked: Offer) -> Offered:
         """Headers first."""
-        self._in_network(asked.network)
+        self._in_network(call, asked.network)
         if len(asked.headers) > MOST_HEADERS:
             raise RefusedError(f"an offer has {MOST_HEADERS} headers at most", 400)
         wanted, refused = [], {}
@@ -111,9 +111,9 @@ class Desk:
         node.count("items refused", len(refused))
         return Offered(tuple(wanted), refused)
 
-    def hand(self, call: Call, asked: Hand) -> Handed:  # noqa: ARG002
+    def hand(self, call: Call, asked: Hand) -> Handed:
         """Then bodies."""
-        self._in_network(asked.network)
+        self._in_network(call, asked.network)
         if len(asked.items) > MOST_HEADERS:
             raise RefusedError(f"at most {MOST_HEADERS} items at a time", 400)
         refused, node = {}, self._node
@@ -126,9 +126,9 @@ class Desk:
         node.count("items refused", len(refused))
         return Handed(refused)
 
-    def search(self, call: Call, asked: Search) -> Found:  # noqa: ARG002
+    def search(self, call: Call, asked: Search) -> Found:
         """References of words, the best first."""
-        self._in_network(asked.network, searching=True)
+        self._in_network(call, asked.network)
         self._node.count("searches answered")
         return self.find(asked)
 
@@ -146,9 +146,9 @@ class Desk:
             found.append(_word_found(references, asked, lambda author: authors.setdefault(author, len(authors))))
         return Found(tuple(found), tuple(authors))
 
-    def pages(self, call: Call, asked: PagesOf) -> PagesFound:  # noqa: ARG002
+    def pages(self, call: Call, asked: PagesOf) -> PagesFound:
         """Documents."""
-        self._in_network(asked.network, searching=True)
+        self._in_network(call, asked.network)
         if len(asked.urls) > MOST_PAGES or not all(map(is_hash, asked.urls)):
             raise RefusedError("that is no question for documents", 400)
         return self.pages_of(asked)
@@ -165,12 +165,12 @@ class Desk:
             found.append(Item(header, body))
         return PagesFound(tuple(found))
 
-    def _in_network(self, name: str, *, searching: bool = False) -> None:
+    def _in_network(self, call: Call, name: str) -> None:
         node = self._node
         if name != node.network:
             raise RefusedError("this is another network", 404)
-        if node.stealthy or (searching and not node.mode.answers):
-            raise RefusedError("this peer does not answer now")
+        if node.stealthy or not node.has_to_do_with(call.key):
+            raise RefusedError("this peer does not answer you now")
 
     def _not_ours(self, header: Header) -> str:
         node = self._node

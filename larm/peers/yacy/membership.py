@@ -7,7 +7,8 @@ still hands around says nothing, as its stamp is older. Nobody says good-bye. Us
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 from random import Random
 
 import msgspec
@@ -119,15 +120,18 @@ class Membership:
         self._reports = {by: each for by, each in self._reports.items() if now - each[0] < _REPORTS}
         return PeerType.SENIOR if any(reachable for _, reachable in self._reports.values()) else PeerType.JUNIOR
 
-    def to_ping(self, now: float) -> list[Seed]:
-        """Whom to ping now: a senior those who were not seen for longest, anybody else the youngest (YACY-20, 21)."""
+    def to_ping(self, now: float, fit: Callable[[Seed], bool] = lambda _: True) -> list[Seed]:
+        """Whom to ping now, of those that are fit: a senior those who were not seen for longest, anybody else the youngest
+        (YACY-20, 21)."""
         senior = self.own_type(now) is PeerType.SENIOR
-        ordered = sorted(self._active.values(), key=lambda known: known.seen, reverse=not senior)
-        found = [known.seed for known in ordered[: _SENIOR_PINGS if senior else _JUNIOR_PINGS]]
+        active = [known for known in self._active.values() if fit(known.seed)]
+        active.sort(key=lambda known: known.seen, reverse=not senior)
+        found = [known.seed for known in active[: _SENIOR_PINGS if senior else _JUNIOR_PINGS]]
         if len(found) < _SENIOR_PINGS:  # nearly alone: who did not answer may be back, who is new may answer
-            found += [known.seed for known in self._potential.values() if known.seed.address][:_JUNIOR_PINGS]
-            if self._passive:
-                found.append(self._random.choice(list(self._passive.values())).seed)
+            potential = (known.seed for known in self._potential.values() if known.seed.address and fit(known.seed))
+            found += islice(potential, _JUNIOR_PINGS)
+            passive = [known.seed for known in self._passive.values() if fit(known.seed)]
+            found += [self._random.choice(passive)] if passive else []
         return found
 
     def youngest(self, number: int, without: Collection[str] = ()) -> list[Seed]:

@@ -23,8 +23,3 @@ class Mode(StrEnum):
     def shares(self) -> bool:
         """It takes and sends references."""
         return self is Mode.DHT
-
-    @property
-    def answers(self) -> bool:
-        """Searches of others, as far as its door lets them in."""
-        return self is not Mode.PRIVATE

@@ -21,6 +21,7 @@ from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.membership import PING_PERIOD, Membership
 from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
@@ -161,6 +162,12 @@ class Node:
         """Of others."""
         return self.mode.shares and not self.stealthy
 
+    def has_to_do_with(self, key: str) -> bool:
+        """In our mode; of a cluster that is private nobody else is asked or answered (YACY-41, 42)."""
+        if self.mode is Mode.PRIVATE_CLUSTER:
+            return any(belongs(member, key) for member in self.profile.cluster)
+        return self.mode is not Mode.PRIVATE
+
     def ring(self) -> Ring:
         """Of all who take references."""
         with self.lock:
@@ -180,7 +187,7 @@ class Node:
         """Ask a peer that is known; who does not answer is passive from then on (YACY-23)."""
         with self.lock:
             seed = self.membership.get(name)
-        if seed is None or not seed.address or self.stealthy:
+        if seed is None or not seed.address or self.stealthy or not self.has_to_do_with(seed.key):
             return NoAnswer("it is not known where it is")
         answer = self.asker.ask(self.contact(seed), path, question, answers, seconds=seconds)
         if isinstance(answer, NoAnswer) and not answer.refused:
@@ -238,7 +245,7 @@ class Node:
         with self.lock:
             self.membership.age(self.now())
             before = self.membership.own_type(self.now())
-            seeds = self.membership.to_ping(self.now())
+            seeds = self.membership.to_ping(self.now(), lambda seed: self.has_to_do_with(seed.key))
         self.together([partial(self.ping, seed) for seed in seeds])
         with self.lock:
             if self.membership.own_type(self.now()) is not before:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import log2
 
 import msgspec
@@ -77,10 +77,10 @@ def place_of(page: Page) -> int:
     return position_of(page.hash)
 
 
-def references_of(page: Page, words: Words, stems: Words, stop: Collection[str]) -> Iterator[tuple[str, Reference]]:
+def references_of(page: Page, words: Words, stems: Words, is_common: Callable[[str], bool]) -> Iterator[tuple[str, Reference]]:
     """(hash of a word, the reference) for all words of a page and, so that other forms of a word find it, for their stems.
 
-    ``stems``: of one word, those to be added. Stop words are left out (YACY-34).
+    ``stems``: of one word, those to be added. Stop words, which are common, are left out (YACY-34).
     """
     body = list(words(page.text[:TEXT]))
     where: Counter[str] = Counter()
@@ -92,7 +92,7 @@ def references_of(page: Page, words: Words, stems: Words, stop: Collection[str])
     counted: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for word in {*hits, *where}:
-        if word in stop:
+        if is_common(word):
             continue
         for each in {word, *stems(word)}:
             counted[each] += hits[word]

@@ -7,7 +7,7 @@ withdrawn. Pages go through in groups by their addresses' hashes, so that memory
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import NamedTuple
@@ -52,7 +52,7 @@ class Publishing:
         *,
         words: Words,
         stems: Callable[[Page], Words],
-        stop: Collection[str] = (),
+        is_common: Callable[[str], bool],
     ) -> None:
         # constant after construction
         self._shelf = shelf
@@ -60,7 +60,7 @@ class Publishing:
         self._signer = signer
         self._words = words
         self._stems = stems
-        self._stop = frozenset(stop)
+        self._is_common = is_common
 
     def publish(self, sources: Sequence[Source], peers: int, now: float) -> Published:
         """All that is to be out is exactly this. ``peers``: how large the network is."""
@@ -98,7 +98,7 @@ class Publishing:
         references: list[tuple[str, Reference]] = []
         for page in pages:
             yield Kind.PAGE, (place_of(page), place_of(page)), write_page(page)
-            references += references_of(page, self._words, self._stems(page), self._stop)
+            references += references_of(page, self._words, self._stems(page), self._is_common)
         for places, words in cut(references, depth):
             yield Kind.WORDS, places, write_chunk(words)
 

@@ -8,6 +8,8 @@ import msgspec
 from larm.peers.yacy.item import Header, Item
 
 PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "pages"))
+SEEDS = "/yacy/seeds"
+"""Not asked but read, by anybody."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
 MOST_WORDS = 32

@@ -59,7 +59,7 @@ class Peer:
     def publish(self, *pages: Page) -> None:
         publishing = Publishing(
             self.node.shelf, self.node.lock, self.key, words=split,
-            stems=lambda page: lambda word: (), stop={"the"},
+            stems=lambda page: lambda word: (), is_common=lambda word: word == "the",
         )  # fmt: skip
         self.published = publishing.publish(
             [Source(page.hash, lambda page=page: page) for page in pages], len(self.net.peers), self.net.clock.wall()

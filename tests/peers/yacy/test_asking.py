@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from larm.config import Search as Settings
 from larm.index.analysis import Analyzer
+from larm.index.tree import wanted
 from larm.kit.clock import SystemClock
 from larm.model.findings import Asked, Findings
+from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
+from larm.peers.yacy.chunk import Reference, cut, write_chunk
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
+from larm.peers.yacy.questions import SEARCH, Found, Search
 from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
 from tests.peers.yacy.net import Net, Peer
@@ -36,8 +41,6 @@ def page(number: int) -> Page:
 
 
 def understand(query: str) -> Understood:
-    from larm.index.tree import wanted
-
     words = [word for item in wanted(parse_question(query).tree) for word in Analyzer().words(item.text)]
     return Understood(tuple(unit_of(word, ()) for word in dict.fromkeys(words) if word != "the"))
 
@@ -130,9 +133,6 @@ def test_a_liar_changes_no_document(net: Net) -> None:
 
 
 def test_a_page_without_the_word_is_not_shown(net: Net) -> None:
-    from larm.peers.yacy.chunk import Reference, cut, write_chunk
-    from larm.peers.yacy.hashes import word_hash
-
     liar, target = FakeKey(667), page(3)
     for places, words in cut([(word_hash("otter"), Reference(target.hash, 255, 7, 1))], 8):
         body = write_chunk(words)
@@ -143,7 +143,31 @@ def test_a_page_without_the_word_is_not_shown(net: Net) -> None:
 
 
 def test_a_private_cluster_answers_nobody_else_and_searches_itself(net: Net) -> None:
-    members = net.add(2, mode=Mode.PRIVATE_CLUSTER)
+    one, two = (net.add(mode=Mode.PRIVATE_CLUSTER)[0] for _ in range(2))
+    for member in (one, two):
+        profile = msgspec.structs.replace(member.node.profile, cluster=(one.node.hash, two.node.hash))
+        member.node.profile = profile
+    two.publish(page(100))
+    for _ in range(3):
+        one.node.learn([two.node.seed()])
+        two.node.learn([one.node.seed()])
+        net.run(60)
+    assert urls(search(one, "place100")) == {page(100).url}
+    assert not urls(search(one, "place17")), "it asks nobody else"
+    assert not urls(search(net.peers[0], "place100"))
+    answer = net.peers[0].node.asker.ask(
+        net.peers[0].node.contact(two.node.seed()), SEARCH, Search("test", (), ()), Found, seconds=1
+    )
+    assert isinstance(answer, NoAnswer)
+    assert answer.refused
+    assert all(member.node.hash not in net.peers[0].node.ring().hashes for member in (one, two))
+
+
+def test_a_public_peer_is_asked_for_its_topics(net: Net) -> None:
+    (robinson,) = net.add(mode=Mode.PUBLIC, tags=("Pelican",))
+    robinson.publish(Page(url="http://p.example/", text="the pelican and the otter"))
+    net.clock.advance(4 * 86_400)  # young peers are asked anyway
     net.run(300)
-    assert net.peers[0].node.ring().hashes, "the others go on"
-    assert all(member.node.hash not in net.peers[0].node.ring().hashes for member in members)
+    assert urls(search(net.peers[2], "pelican")) == {"http://p.example/"}
+    assert "http://p.example/" not in urls(search(net.peers[2], "otter"))
+    assert not urls(search(robinson, "heron")), "alone is alone"

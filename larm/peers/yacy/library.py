@@ -1,0 +1,157 @@
+"""Library: the pages of this machine's crawls, as what is to be shared. On the thread ``larm-network-share``.
+
+Shared is what anybody could open: pages of the web, not files and not private addresses, no more of their text than they allow
+to be shown, and only of crawls that do not run (YACY-28).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.control.client import Control, NotRunning
+from larm.errors import LarmError
+from larm.index.analysis import Analyzer
+from larm.index.candidate import Candidate
+from larm.index.reader import IndexReader
+from larm.index.stems import LANGUAGES, Stemmer
+from larm.index.tree import wanted
+from larm.peers.yacy.asking import Understood, Unit, unit_of
+from larm.peers.yacy.page import TEXT, Page, Words
+from larm.peers.yacy.publishing import Source
+from larm.peers.yacy.regions import LOCAL
+from larm.peers.yacy.url_hash import flags_of, url_hash
+from larm.search.query import parse_question
+
+
+class Vocabulary:
+    """Words as the index knows them, and their stems, so that a word is found in all its forms. Any thread."""
+
+    def __init__(self, stop: Sequence[str]) -> None:
+        # constant after construction
+        self._analyzer = Analyzer()
+        self._stemmers = {language: Stemmer(language) for language in sorted(LANGUAGES)}
+        self.stop = frozenset(word for text in stop for word in self._analyzer.words(text))
+
+    def words(self, text: str) -> list[str]:
+        """Of a text."""
+        return self._analyzer.words(text)
+
+    def stems(self, page: Page) -> Words:
+        """What is added to a word of this page."""
+        stemmer = self._stemmers.get(page.language)
+        return _no_stems if stemmer is None else lambda word: (stemmer.stem(word),)
+
+    def is_common(self, word: str) -> bool:
+        """Neither shared nor asked for."""
+        return word in self.stop or self._stemmers["en"].is_function_word(word)
+
+    def understand(self, query: str) -> Understood:
+        """The words that a query asks for; with a query's language unknown, each stands for its stems in all languages."""
+        question = parse_question(query)
+        words = [word for item in wanted(question.tree) for word in self.words(item.text)]
+        units = [self._unit(word) for word in dict.fromkeys(words) if not self.is_common(word)]
+        notes = list(question.notes)
+        if not units:
+            notes.append("a network is asked for words that are not too common; there are none")
+        return Understood(tuple(units), tuple(notes))
+
+    def _unit(self, word: str) -> Unit:
+        stems = {stemmer.stem(word) for stemmer in self._stemmers.values()}
+        return unit_of(word, sorted(stems - {word}, key=lambda stem: (-len(stem), stem))[:_MOST_STEMS])
+
+
+_LONGEST = 2_048
+_MOST_STEMS = 6
+"""Of a word in all languages: most agree."""
+
+
+class Shelved(NamedTuple):
+    """What there is to share."""
+
+    sources: Sequence[Source]
+    left_out: int
+    """Pages that nobody else could open."""
+
+
+class Library:
+    """``directories`` says which there are; ``private``: pages of private addresses are shared as well."""
+
+    def __init__(self, directories: Callable[[], Sequence[Path]], *, private: bool) -> None:
+        # constant after construction
+        self._directories = directories
+        self._private = private
+        # only the sharing thread
+        self._seen: dict[Path, tuple[int, int]] = {}
+
+    def changed(self) -> bool:
+        """Something may be shared that was not yet, or must not be any more. Never while a crawl runs."""
+        found = {path: _moment(path) for path in self._directories()}
+        return found != self._seen and not any(map(_runs, found))
+
+    def shelved(self) -> Shelved:
+        """All pages. Raises StorageError."""
+        found, left_out = dict[str, Source](), 0
+        seen = {}
+        for path in self._directories():
+            seen[path] = _moment(path)
+            if not any(seen[path]):
+                continue
+            reader = IndexReader(path / "index")
+            for candidate in reader.every():
+                name = self._name(reader.url(candidate))
+                if name is None:
+                    left_out += 1
+                else:
+                    found.setdefault(name, Source(name, partial(page_of, reader, candidate)))
+        self._seen = seen
+        return Shelved(list(found.values()), left_out)
+
+    def _name(self, url: str) -> str | None:
+        if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
+            return None
+        try:
+            name = url_hash(url)
+        except ValueError:
+            return None
+        return name if self._private or flags_of(name) >> 2 & 7 != LOCAL else None
+
+
+def page_of(reader: IndexReader, candidate: Candidate) -> Page:
+    """What is shared of a page."""
+    match = reader.read(candidate, 0.0)
+    return Page(
+        url=match.url,
+        title=match.title,
+        description=match.description,
+        text=match.body[: TEXT if match.quote is None else min(TEXT, match.quote)],
+        language=match.language,
+        mime=match.mime,
+        modified=match.modified,
+        fetched=match.fetched,
+        size=match.size,
+    )
+
+
+def _no_stems(_: str) -> Iterator[str]:
+    return iter(())
+
+
+def _moment(path: Path) -> tuple[int, int]:
+    try:
+        found = (path / "index" / "meta.json").stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_ino
+
+
+def _runs(path: Path) -> bool:
+    try:
+        Control(path, timeout=5.0).close()
+    except NotRunning:
+        return False
+    except LarmError:
+        return True
+    return True

@@ -1,0 +1,227 @@
+"""Service: a node on real wires, for ``larm serve --network``. Made on the main thread; its two threads end with the process.
+
+``larm-network`` does what a peer does by itself, ``larm-network-share`` makes items of new pages and brings all items to their
+owners. Where one of them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from random import SystemRandom
+
+import msgspec
+
+from larm.config import Network, Search
+from larm.errors import StorageError
+from larm.kit.clock import SystemClock
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.threads.ticker import Ticker
+from larm.kit.threads.workers import Workers
+from larm.peers.channel import ROOT, Channel
+from larm.peers.door import Door
+from larm.peers.http_client import HttpClient, NoAnswer, is_address
+from larm.peers.identity import Identity, is_signed
+from larm.peers.yacy.asking import NetworkSearcher
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.library import Library, Vocabulary
+from larm.peers.yacy.local import local_search
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.node import Do, Node, Profile
+from larm.peers.yacy.own_hash import belongs, own_hash
+from larm.peers.yacy.publishing import Publishing
+from larm.peers.yacy.questions import SEEDS
+from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
+from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.spreading import Spreading
+
+_LARGEST_LIST = 5_000_000
+_LIST_SECONDS = 20.0
+_AT_A_TIME = 16
+"""Peers that are asked."""
+_TICK = 1.0
+
+
+class _Born(msgspec.Struct, frozen=True):
+    """What was chosen once, as JSON in ``peer.json``."""
+
+    hash: str
+    born: int
+
+
+class Service:
+    """A peer of one network; ``folder`` is where its key, hash and shelf are."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Network,
+        search: Search,
+        directories: Callable[[], Sequence[Path]],
+        *,
+        address: tuple[str, int],
+        say: Callable[[str], object],
+    ) -> None:
+        """``address``: where the server listens. Raises StorageError."""
+        # constant after construction
+        clock, random = SystemClock(), SystemRandom()
+        host, port = address
+        anywhere = host in {"", "0.0.0.0", "::"}  # noqa: S104 - compared, not listened at
+        identity = Identity.opened(folder / "key")
+        self._http = HttpClient("" if anywhere else host)
+        self._settings = settings
+        self._say = say
+        born = _born(folder / "peer.json", identity, self._lists, random, int(clock.wall()))
+        vocabulary = Vocabulary(settings.stop_words)
+        profile = Profile(
+            hash=born.hash, born=born.born, network=settings.name, ip="" if anywhere else host, port=port,
+            mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
+            ping=float(settings.ping), young=float(settings.young),
+        )  # fmt: skip
+        shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
+        self.node = Node(
+            profile, identity, is_signed, shelf, asker=Channel(identity, self._http, clock), clock=clock, random=random,
+            together=together, lists=self._lists,
+        )  # fmt: skip
+        desk = Desk(self.node)
+        self.door = Door(identity, desk.questions, clock)
+        self.searcher = NetworkSearcher(
+            self.node, desk, is_signed, understand=vocabulary.understand, local=local_search(search), clock=clock
+        )
+        self._library = Library(directories, private=settings.private)
+        self._publishing = Publishing(
+            shelf, self.node.lock, identity, words=vocabulary.words, stems=vocabulary.stems, is_common=vocabulary.is_common
+        )
+        self._spreading = Spreading(self.node)
+        self._ticks = (Ticker(_TICK), Ticker(_TICK))
+        self._workers = Workers(self._died)
+
+    def start(self) -> None:
+        """The threads."""
+        self._say(f"network {self.node.network}: this peer is {self.node.hash}")
+        self._workers.start("larm-network", self._run)
+        self._workers.start("larm-network-share", self._share)
+
+    def stop(self) -> None:
+        """They end when what they are at is done; whatever is written is safe at any moment."""
+        for each in self._ticks:
+            each.stop()
+
+    def _run(self) -> None:
+        while self._ticks[0].wait():
+            self.node.tick()
+
+    def _share(self) -> None:
+        while self._ticks[1].wait():
+            self.share()
+
+    def share(self) -> None:
+        """What there is to share, as far as it is not where it belongs."""
+        if not self.node.stealthy and self._library.changed():
+            self._publish()
+        self._spreading.tick()
+
+    def _publish(self) -> None:
+        shelved = self._library.shelved()
+        done = self._publishing.publish(shelved.sources, len(self.node.ring()), self.node.now())
+        left = f"; {shelved.left_out:,} are left out, as nobody else could open them" if shelved.left_out else ""
+        self._say(
+            f"network {self.node.network}: {done.pages:,} pages are shared: {done.new:,} new items, {done.renewed:,} renewed, "
+            f"{done.withdrawn:,} withdrawn{left}"
+        )
+        self._spreading.hurry()
+
+    def _died(self, thread: str, error: BaseException) -> None:
+        self.node.stealthy = True
+        self._say(f"{thread} has failed: {error}; this peer keeps quiet until larm serve is started again")
+
+    def _lists(self) -> list[Seed]:
+        """Of all that the user has named (YACY-20, 51)."""
+        found = []
+        for url in self._settings.seeds:
+            if not is_address(url.rstrip("/")):
+                self._say(f"network.seeds: {url}: expected an address such as http://192.0.2.7:7070")
+                continue
+            answer = self._http.ask("GET", url.rstrip("/") + ROOT + SEEDS, {}, b"", seconds=_LIST_SECONDS, most=_LARGEST_LIST)
+            if not isinstance(answer, NoAnswer) and answer.status == 200:
+                found += _seeds(answer.body)
+        return found
+
+
+def together(tasks: Sequence[Do]) -> None:
+    """All of them, a few at a time, each on a thread; what one raises is raised when all are done."""
+    waiting: SimpleQueue[Do] = SimpleQueue()
+    failed: list[BaseException] = []
+    for each in tasks:
+        waiting.put(each)
+
+    def work() -> None:
+        while True:
+            try:
+                task = waiting.get_nowait()
+            except Empty:
+                return
+            task()
+
+    if len(tasks) <= 1:
+        work()
+        return
+    workers = Workers(lambda _, error: failed.append(error))
+    for number in range(min(_AT_A_TIME, len(tasks))):
+        workers.start(f"larm-network-{number + 1}", work)
+    while workers.join(60.0):
+        pass
+    if failed:
+        raise failed[0]
+
+
+def _seeds(body: bytes) -> list[Seed]:
+    found = []
+    for line in body.decode("utf-8", "replace").splitlines():
+        try:
+            found.append(read_seed(line))
+        except BadSeedError:
+            continue
+    return found
+
+
+def _born(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]], random: SystemRandom, now: int) -> _Born:
+    """The hash that was chosen at the first start; at this one, if it is the first. Raises StorageError."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=_Born)
+        if belongs(found.hash, identity.key):
+            return found
+        raise StorageError(f"{path}: the hash of another key; remove it, and a new one is chosen")
+    except FileNotFoundError:
+        pass
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"{path}: {error}; remove it, and a new hash is chosen") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    known = {seed.hash for seed in lists() if _is_good(seed)}
+    born = _Born(own_hash(known, identity.key, random), now)
+    write_atomically(path, msgspec.json.encode(born))
+    return born
+
+
+def _is_good(seed: Seed) -> bool:
+    try:
+        check(seed, is_signed)
+    except BadSeedError:
+        return False
+    return True
+
+
+def folder_of(base: Path, name: str) -> Path:
+    """Where a network's files are, below a served directory. Raises StorageError."""
+    folder = base / "network" / name
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise StorageError(f"{folder}: can't be written to; choose another folder with --network-dir")
+    except OSError as error:
+        raise disk_failure(folder, error) from error
+    return folder

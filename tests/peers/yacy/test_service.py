@@ -1,0 +1,124 @@
+"""Peers on real wires: servers on loopback addresses of their own, real keys, real indexes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from larm.config import Network, Search
+from larm.errors import StorageError
+from larm.kit.units import Seconds
+from larm.peers.channel import ROOT
+from larm.peers.yacy.seed import PeerType
+from larm.peers.yacy.service import Service, folder_of
+from tests.web.conftest import Served, crawled, serving
+
+PLACES = ("harbour", "mountain", "desert")
+
+
+def nothing() -> None:
+    """In place of threads."""
+
+
+class Peer:
+    """A server with its part of the network; what it would do by itself is done when it is told to."""
+
+    def __init__(self, stack: ExitStack, folder: Path, number: int, seeds: tuple[str, ...], **fields: object) -> None:
+        place = PLACES[number]
+        self.directory = folder / place
+        self.directory.mkdir()
+        pages = {f"/{n}": (f"Walk {n}", f"Walking through the {place} on day{n} with a donkey.") for n in range(4)}
+        crawled(self.directory, {"/": (f"The {place}", f"All walks of the {place}."), **pages})
+        self.host = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}.{number + 1}"
+        self.said: list[str] = []
+        settings = Network(name="walks", seeds=seeds, young=Seconds(0), private=True, **fields)  # type: ignore[arg-type]
+        self.service = Service(
+            folder_of(self.directory, "walks"), settings, Search(), lambda: [self.directory], address=(self.host, 7070),
+            say=self.said.append,
+        )  # fmt: skip
+        self.served: Served = stack.enter_context(
+            serving(
+                [self.directory], folder / f"token{number}", host=self.host, port=7070, remotes=[self.service.searcher],
+                network=SimpleNamespace(node=self.service.node, door=self.service.door, start=nothing, stop=nothing),
+            )
+        )  # fmt: skip
+
+    def search(self, words: str) -> dict[str, object]:
+        return self.served.get("/api/v1/search", params={"q": words, "n": 50}).json()  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
+    folder = tmp_path_factory.mktemp("peers")
+    with ExitStack() as stack:
+        found = [Peer(stack, folder, 0, ())]
+        found += [Peer(stack, folder, number, (found[0].served.address,)) for number in (1, 2)]
+        for _ in range(4):
+            for peer in found:
+                peer.service.node.learn(peer.service.node._lists())
+                peer.service.node.ping_all()
+        for _ in range(3):
+            for peer in found:
+                peer.service.share()
+        yield found
+
+
+def test_they_are_seniors(peers: list[Peer]) -> None:
+    assert [peer.service.node.type for peer in peers] == [PeerType.SENIOR] * 3
+    assert all(len(peer.service.node.ring()) == 3 for peer in peers)
+
+
+def test_each_finds_the_pages_of_all(peers: list[Peer]) -> None:
+    for peer in peers:
+        found = peer.search("walks donkeys")
+        assert found["total"] == 15
+        assert found["unanswered"] == []
+        assert len({hit["url"].split("/")[2] for hit in found["hits"]}) == 3  # type: ignore[attr-defined]
+    assert "5 pages are shared" in peers[0].said[0]
+
+
+def test_what_is_shared_is_all_in_its_place(peers: list[Peer]) -> None:
+    again = [peer.service.node.counts["items handed over"] for peer in peers]
+    for peer in peers:
+        peer.service.share()
+    assert [peer.service.node.counts["items handed over"] for peer in peers] == again
+    assert sum(peer.service.node.counts["items refused"] for peer in peers) == 0
+
+
+def test_nobody_asks_without_a_signature(peers: list[Peer]) -> None:
+    for path in ("search", "ping", "offer", "hand", "pages", "count"):
+        assert httpx.post(f"{peers[0].served.address}{ROOT}/yacy/{path}", json={}, trust_env=False).status_code == 401
+
+
+def test_its_hash_stays(peers: list[Peer]) -> None:
+    one = peers[0]
+    again = Service(
+        folder_of(one.directory, "walks"), Network(name="walks"), Search(), list, address=("127.0.0.1", 1), say=one.said.append
+    )
+    assert again.node.hash == one.service.node.hash
+    again.node.shelf.close()
+
+
+def test_a_key_that_was_exchanged_is_noticed(tmp_path: Path) -> None:
+    def made() -> Service:
+        return Service(tmp_path, Network(name="x"), Search(), list, address=("127.0.0.1", 1), say=print)
+
+    made().node.shelf.close()
+    (tmp_path / "key").unlink()
+    with pytest.raises(StorageError, match=r"peer\.json"):
+        made()
+
+
+def test_pages_of_private_addresses_stay_here(peers: list[Peer]) -> None:
+    one = peers[0]
+    from larm.peers.yacy.library import Library
+
+    shelved = Library(lambda: [one.directory], private=False).shelved()
+    assert not shelved.sources
+    assert shelved.left_out == 5
