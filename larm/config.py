@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from larm.errors import ConfigError
+from larm.kit.recurrence import Every
 from larm.kit.units import ByteSize, Seconds
 from larm.kit.yaml_text import parse_yaml, read_text
 from larm.model.domain import DomainRule
@@ -292,14 +293,10 @@ class Storage(_Section, frozen=True):
 class Recrawl(_Section, frozen=True):
     """Revisiting a finished crawl."""
 
-    every: Seconds | None = None  # larm serve starts it again so long after its last run
+    every: Every | None = None  # larm serve starts it again so long after its last run, or at these times
     most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         0.5  # share of a host's pages forgotten at once; 1: believe anything
     )
-
-    def __post_init__(self) -> None:
-        if self.every is not None and self.every < 60:
-            raise ValueError("every: expected a minute or more")
 
 
 class SearchFields(_Section, frozen=True):
@@ -553,6 +550,8 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
 
 
 def _quantity(kind: Any, value: object) -> object:
+    if kind is Every:
+        return Every.parse(value)
     if kind not in _LARGEST:
         raise NotImplementedError(f"config field of type {kind}")
     try:

@@ -1,7 +1,8 @@
 """Schedule: crawls that are to run again and again (``recrawl.every`` in their config.yaml), started when they are due.
 
-Due is who has not run for so long, so a run that was missed while no server was there is caught up once. At most so many run
-at a time; one that fails is not tried again before its next turn. `tick` is called by one thread at a time.
+Due is who has not run for so long, or since the last time of a cron expression; so a run that was missed while no server was
+there is caught up once. At most so many run at a time; one that fails is not tried again before its next turn. `tick` is
+called by one thread at a time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from larm.config import CONFIG_FILE, load
 from larm.errors import LarmError
 from larm.kit.disk.files import is_there
+from larm.kit.recurrence import Every
 from larm.seams import Clock
 from larm.web.crawls import Crawl
 from larm.web.directories import Served
@@ -40,6 +42,8 @@ class Schedule:
         self._say = say
         # only the thread of the tick
         self._tried: dict[Path, float] = {}
+        self._seen: dict[Path, float] = {}
+        """Since when those that never ran wait for the time of their cron expression."""
         self._mine: set[Path] = set()
         self._wrong: dict[Path, str] = {}
         # replaced as a whole, read on any thread
@@ -60,7 +64,9 @@ class Schedule:
                 continue
             self._mine.discard(served.path)
             last = max(crawl.written, self._tried.get(served.path, 0.0))
-            due[served.path] = last + every if last else now
+            if not last and every.is_clock_time:
+                last = self._seen.setdefault(served.path, now)
+            due[served.path] = every.after(last) if last else now
             waiting.append(served)
         for served in sorted(waiting, key=lambda each: due[each.path]):
             if due[served.path] <= now and len(self._mine) < self._most:
@@ -77,7 +83,7 @@ class Schedule:
             self._mine.add(served.path)
             self._say(f"{served.name} was due, and has begun")
 
-    def _every(self, served: Served) -> float | None:
+    def _every(self, served: Served) -> Every | None:
         config = served.path / CONFIG_FILE
         if not is_there(config):
             return None

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from larm.config import Search
 from larm.errors import UsageError
@@ -12,6 +17,13 @@ from larm.web.directories import Directories, Served
 from larm.web.schedule import Schedule
 
 HOUR = 3_600.0
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    """The time zone of the machine."""
+    yield
+    time.tzset()
 
 
 class Crawls:
@@ -64,6 +76,24 @@ def test_what_was_missed_is_caught_up_once(tmp_path: Path) -> None:
     crawls.ended["hourly"] = crawls.clock.wall() - 100 * HOUR
     assert crawls.tick() == {"hourly"}
     crawls.end("hourly")
+    assert crawls.tick() == set()
+
+
+def test_at_the_times_of_a_cron_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By this machine's clock; one that never ran waits for its time, one that was missed is caught up once."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    crawls = Crawls(tmp_path, nightly='"0 3 * * *"')
+    crawls.clock.set_wall(datetime(2026, 3, 28, 11, 0, tzinfo=UTC).timestamp())
+    assert crawls.tick() == set()
+    assert crawls.tick(13.9) == set()
+    due = datetime(2026, 3, 29, 1, 0, tzinfo=UTC)
+    assert crawls.schedule.due == {tmp_path / "nightly": due.timestamp()}, "summer time has begun at 2"
+    assert crawls.tick(0.1) == {"nightly"}
+    crawls.end("nightly")
+    assert crawls.tick(23.9) == set()
+    assert crawls.tick(100) == {"nightly"}
+    crawls.end("nightly")
     assert crawls.tick() == set()
 
 
