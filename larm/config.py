@@ -383,6 +383,37 @@ class Network(_Section, frozen=True):
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
 
 
+class ClusterTls(_Section, frozen=True):
+    """Files by which agents know each other, in PEM."""
+
+    ca: str = ""  # of the cluster's own authority
+    certificate: str = ""
+    key: str = ""
+
+
+class Cluster(_Section, frozen=True):
+    """One crawl by several agents. Those from ``agents`` on but ``weight`` must be the same for all."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{0,40}\Z")] = ""  # empty: this crawl is alone
+    listen: Annotated[str, msgspec.Meta(pattern=r"^(tcp|tls)/.+:[0-9]+\Z")] = "tcp/127.0.0.1:7441"
+    seeds: tuple[str, ...] = ()  # addresses of agents that are there; none: this is the first
+    tls: ClusterTls = ClusterTls()
+    insecure: bool = False  # listen to other machines without TLS
+    weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts
+    agents: Positive = 1  # that must be there before the crawl begins; nobody joins later
+    by: Literal["site", "host"] = "site"  # what goes to one agent: all hosts of a registered domain, or each by itself
+    placement: Literal["ring", "intervals"] = "ring"  # "intervals": LARM's; half of all hosts move where an agent goes
+    lease: Seconds = Seconds(3)  # without a word, until nothing is sent to an agent: long enough for a busy machine
+    adopt_after: Seconds = Seconds(60)  # without a word, until its hosts go to others; half of that, and it stops by itself
+    minority: Literal["fence", "continue"] = "continue"  # of two agents that lose each other: both stop, or both go on
+    batch: Positive = 500  # URLs that are sent at a time: 40 KB
+    linger: Seconds = Seconds(2)  # fewer wait so long for more
+
+    def __post_init__(self) -> None:
+        if self.lease < 0.5 or self.adopt_after < 3 * self.lease:
+            raise ValueError("adopt_after: expected three times cluster.lease or more, and that half a second or more")
+
+
 class Config(_Section, frozen=True):
     """All of config.yaml."""
 
@@ -405,6 +436,7 @@ class Config(_Section, frozen=True):
     serve: Serve = Serve()
     peers: Peers = Peers()
     network: Network = Network()
+    cluster: Cluster = Cluster()
 
 
 def own_modules(settings: Config) -> list[str]:

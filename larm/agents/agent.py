@@ -64,7 +64,10 @@ class Agent:
     # -- rows
 
     def put(self, rows: Iterable[Row], now: float) -> list[Row]:
-        """Rows for whoever has their hosts; what is ours comes back."""
+        """Rows for whoever has their hosts; what is ours comes back, once the crawl has begun."""
+        if not self.membership.begun:
+            self.courier.keep(list(rows), now)
+            return []
         return self.courier.put(rows, now)
 
     def knows(self, sender: str, boot: int, seq: int) -> Answer | None:
@@ -121,6 +124,8 @@ class Agent:
 
     def reopened(self, now: float) -> list[Row]:
         """After `tick` or `hear`: rows that others had, or that waited here until their host could be asked by us."""
+        if not self.membership.begun:
+            return []
         closed = self._closed
         self._closed = not self.membership.settled
         return self.courier.reroute(now) if closed else []

@@ -73,7 +73,7 @@ class Contact:
         """Nothing was heard of it for so long that its hosts should go to others."""
         return self.silent(other, now) >= self.adopt_after
 
-    def fenced(self, view: View, now: float) -> bool:
-        """No majority of the view has heard of us lately."""
+    def fenced_at(self, view: View, now: float) -> float:
+        """When no majority of the view will have heard of us lately, if nothing more is heard; it may have been."""
         last = sorted((now if name == self.me else self.echoed(name) for name in view.members), reverse=True)
-        return now - last[view.majority - 1] >= self.adopt_after / 2
+        return last[view.majority - 1] + self.adopt_after / 2

@@ -129,6 +129,12 @@ class Courier:
             self.moves += _moves(some)
         return ours
 
+    def keep(self, rows: Sequence[Row], now: float) -> None:
+        """Rows that wait here until the crawl begins, whoever owns them then."""
+        lane = self._lane(self._membership.me)
+        lane.waiting_since = now
+        lane.queue.put_many(rows)
+
     def restore(self, owner: str, rows: Sequence[Row]) -> None:
         """What was on its way when the state was saved: before all that waits."""
         self._lane(owner).queue.put_front(rows)

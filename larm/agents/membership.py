@@ -24,7 +24,7 @@ from typing import Literal
 import msgspec
 
 from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
-from larm.agents.contact import Contact
+from larm.agents.contact import NEVER, Contact
 from larm.agents.placement import HashRing, Placement
 from larm.agents.votes import PATIENCE, Votes
 
@@ -152,11 +152,15 @@ class Membership:
 
     def fenced(self, now: float) -> bool:
         """We must not ask anybody for anything."""
+        return now >= self.fenced_at(now)
+
+    def fenced_at(self, now: float) -> float:
+        """The time from which on that is so, if nothing more is heard."""
         if not self.inside or self.conflict:
-            return True
+            return -NEVER
         if len(self.view.members) == 2 and self.rules.minority == "continue":
-            return False
-        return self.contact.fenced(self.view, now)
+            return NEVER
+        return self.contact.fenced_at(self.view, now)
 
     def may_ask(self, host: str, now: float) -> bool:
         """Whether this host may be asked by us now."""

@@ -55,7 +55,7 @@ class HashRing:
         if found is None:
             if len(self._owners) >= _REMEMBERED:
                 self._owners.clear()
-            found = self._owners[host] = next(self._from(host))
+            found = self._owners[host] = self._agents[self._place(host)]
         return found
 
     def order(self, host: str, count: int | None = None, skip: Container[str] = ()) -> list[str]:
@@ -66,9 +66,12 @@ class HashRing:
             seen[agent] = None
         return list(seen)
 
+    def _place(self, host: str) -> int:
+        return bisect_left(self._points, point_of(host)) % len(self._points)
+
     def _from(self, host: str) -> Iterator[str]:
         """The agents of all points, from that of the host on; equal points in the order of the agents' names."""
-        at = bisect_left(self._points, point_of(host)) % len(self._points)
+        at = self._place(host)
         yield from self._agents[at:]
         yield from self._agents[:at]
 

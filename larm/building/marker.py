@@ -36,8 +36,8 @@ OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 FOLDERS = (LOGS, WARC, *_FOLDERS)
 """Those of it that are folders."""
 _LOGS = re.compile(
-    r"(store|links|robots|crash|archive|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
-    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Forgotten|RobotExclusion)Filter)\.log"
+    r"(store|links|robots|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
+    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log"
     r"|pagefile_[1-9]\d*\.pfl"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""

@@ -51,6 +51,8 @@ class FilterParts(msgspec.Struct, frozen=True):
     files: FileRules | None = None
     """None: no start URL is a file."""
     forgotten: ForgottenPages = ForgottenPages()
+    owner: Filter | None = None
+    """Of a crawl by several agents."""
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -102,6 +104,9 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
         else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in order
     ]
+    if parts.owner is not None:  # before all that know only our own hosts
+        own = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsFilter.name, TrapsFilter.name)]
+        chain.insert(own[0] if own else len(chain), parts.owner)
     return [ForgottenFilter(parts.forgotten), *chain] if parts.forgotten else chain
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -63,9 +64,12 @@ from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
-from larm.seams import Clock, CrawlOrder, Stateful
+from larm.seams import Clock, CrawlOrder, Filter, Stateful
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
+
+if TYPE_CHECKING:
+    from larm.agents.node import Node
 
 __all__ = ["build_crawl", "check"]
 
@@ -140,7 +144,18 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     order = order_of(ground, mission)
     watch = StartWatch(mission.urls, shared.clock)
     scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
-    frontier = frontier_of(ground, mission, scope or archive_scope(settings), folders, order, pool, watch, steering.may_lease)
+    node = _node(ground, mission, steering)
+    frontier = frontier_of(
+        ground,
+        mission,
+        scope or archive_scope(settings),
+        folders,
+        order,
+        pool,
+        watch,
+        steering.may_lease if node is None else lambda: steering.may_lease() and node.may_lease(),
+        None if node is None else _owner_filter(node),
+    )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
     notes += [*notes_of(settings, header, mission, scope), *ground.begins_anew, *apart.notes(again=mission.again)]
     agenda = Agenda(
@@ -173,9 +188,13 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
 
     reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
     moves = _moves(ground, frontier, steering, lines)
-    checkpointer = _checkpointer(ground, mission, frontier, lines, apart, addresses, scope, [steering, moves], marker)
+    checkpointer = _checkpointer(
+        ground, mission, frontier, lines, apart, addresses, scope, [steering, moves, *([node] if node else ())], marker
+    )
     checkpointer.on_saved.append(moves.work)
     _follow_changes(steering, frontier, lander, budget, ground)
+    if node is not None:
+        node.take(frontier, pool.wake_all)
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
     observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent)
@@ -200,6 +219,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         observers=observers,
         notes=notes,
         close=lambda: close_all(ground.undo),
+        member=node,
     )
 
 
@@ -207,6 +227,20 @@ def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequen
     pages = next(line for line in lines if line.name == PageBook.name)
     state = moves_state_of(ground.header.parts if ground.header else {})
     return Moves(ground.shared, frontier, steering, pages, ground.directory / QUEUES / PAGES, state)
+
+
+def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
+    if not ground.settings.cluster.name:
+        return None
+    from larm.building.cluster import node_of  # for who has a cluster
+
+    return node_of(ground, mission.start_urls, steering)
+
+
+def _owner_filter(node: Node) -> Filter:
+    from larm.agents.owner_filter import OwnerFilter
+
+    return OwnerFilter(node)
 
 
 def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: StoragesApart, notes: list[str]) -> Recrawl | None:

@@ -37,6 +37,10 @@ _KEYS = {
     "timeout": "fetch.timeout",
     "allow_private": "crawl.allow_private",
     "parked": "crawl.parked",
+    "cluster": "cluster.name",
+    "listen": "cluster.listen",
+    "seed": "cluster.seeds",
+    "agents": "cluster.agents",
 }
 """Parameter of `crawl` -> key of config.yaml."""
 _TOLD = 20
@@ -83,6 +87,10 @@ _NO_START = (
 @click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
 @click.option("--warc", is_flag=True, help="Also keep all that goes over the wire, in WARC files.")
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
+@click.option("--cluster", metavar="NAME", help="Do this crawl together with other agents; needs larm[cluster].")
+@click.option("--listen", metavar="ADDRESS", help="Where other agents reach this one: tcp/127.0.0.1:7441.")
+@click.option("--seed", multiple=True, metavar="ADDRESS", help="An agent of the cluster that is there. May be repeated.")
+@click.option("--agents", type=int, metavar="N", help="Begin when so many agents are there.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
 @verbose_option

@@ -8,6 +8,11 @@ from __future__ import annotations
 import time
 
 
+def boot_time() -> float:
+    """Seconds since the machine was started, those included in which it slept; where the system can't say: `monotonic`."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()  # noqa: TID251
+
+
 class SystemClock:
     """Implements the ``Clock`` of the seams. Stateless."""
 

@@ -33,7 +33,7 @@ from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import start_visit
 from larm.river.moves import Moves
-from larm.river.parts import FINISHED, Agenda, Frontier, Observers, Shared
+from larm.river.parts import FINISHED, Agenda, Frontier, Member, Observers, Shared
 from larm.river.patience import HANGS, Patience
 from larm.river.steering import Steering
 from larm.river.suspects import Suspects
@@ -87,7 +87,9 @@ class Crawl:
         observers: Observers,
         notes: list[str],
         close: Callable[[], None],
+        member: Member | None = None,
     ) -> None:
+        """``member``: of a crawl by several agents."""
         # constant after construction
         self._settings = settings
         self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu = shared
@@ -109,6 +111,7 @@ class Crawl:
         self.notes = notes
         """What a person should know before it starts; at the end there may be more."""
         self._close = close
+        self._member = member
         self._workers = Workers(self._thread_died, self._cpu)
         self._writers = Workers(self._thread_died, self._cpu)
         self._talkers = Workers(self._thread_died, self._cpu)
@@ -140,6 +143,8 @@ class Crawl:
             for line in self._lines:
                 line.opened.result()
             self._put_starts()
+            if self._member is not None:
+                self._talkers.start("larm-agents", self._member.run)
             self._workers.start("larm-handler", self._handler.run)
             for number in range(len(self._pool)):
                 self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
@@ -223,9 +228,12 @@ class Crawl:
         except StorageError as failure:
             error = error or failure
         self._door.stop()
-        self._talkers.join(_GOODBYE)
+        if self._member is not None:
+            self._member.stop()
+        self._talkers.join(_GOODBYE if self._member is None else self._member.goodbye)
         self._close()
-        fetched = self._counters.snapshot().get("start/fetched", 0) > 0
+        counts = self._counters.snapshot()
+        fetched = counts.get("start/fetched", 0) > 0 or counts.get("start/elsewhere", 0) > 0
         return Ending(reason, error, fetched, tuple(failed))
 
     def _doing(self, name: str) -> str:

@@ -98,6 +98,21 @@ class Door(Protocol):
         ...
 
 
+class Member(Protocol):
+    """How a crawl is one of several that do the same one: `larm.agents.node`."""
+
+    goodbye: float
+    """Seconds that `run` may take to end."""
+
+    def run(self) -> None:
+        """The body of ``larm-agents``, until `stop`, and until all others know that the crawl is over."""
+        ...
+
+    def stop(self) -> None:
+        """Returns at once; any thread."""
+        ...
+
+
 class Observers(NamedTuple):
     """Who looks at a running crawl, and tells of it."""
 

@@ -111,7 +111,9 @@ class StartWatch:
                 start.cause = cause_of(outcome, self._clock.wall()) + tried + later
 
     def _dropped_locked(self, start: _Start, url: Url, name: str, reason: str) -> None:
-        if name != "visited":
+        if name == "owner":  # of a crawl by several agents
+            self._done_locked(url)
+        elif name != "visited":
             start.cause = _SAID.get(name, f"dropped by the filter {name}: {{}}").format(reason)
         elif any(each.fingerprint == url.fingerprint for each in start.chain[:-1]):
             start.cause = f"it redirects in a circle, {_COOKIE}"

@@ -144,6 +144,11 @@ class Steering:
             with self._lock:
                 self._waiting.append((order, end))
 
+    @property
+    def pending(self) -> bool:
+        """Something was ordered, and has not taken effect yet."""
+        return bool(self._waiting)
+
     def carry_out(self) -> None:
         """All that was ordered takes effect. Not inside a step of the gate."""
         while self._waiting:

@@ -1,0 +1,55 @@
+"""What an agent is, in its directory: a name that it keeps, how often it was started, and what it must know of its cluster.
+
+Read and written by the agent's process alone, which has the lock of the directory. A directory that was copied has the same
+name: of two processes with one name, agents listen to one only (`larm.agents.contact`).
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from larm.agents.membership import Saved
+from larm.errors import StorageError, UsageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+
+FILE = "agent.json"
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """The file."""
+
+    cluster: str
+    name: str
+    boots: int = 0
+    listen: str = ""
+    """The address of its first start: others look for it there."""
+    saved: Saved = Saved()
+    addresses: dict[str, str] = {}
+    """Of the other agents, by name."""
+
+
+def read_identity(path: Path, cluster: str) -> Identity:
+    """The agent of this directory, new where there is none. Raises UsageError where it is of another cluster, StorageError."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Identity)
+    except FileNotFoundError:
+        return Identity(cluster, secrets.token_hex(4))
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: it is damaged ({error}); put it back as it was, or start over with --fresh") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    if found.cluster != cluster:
+        raise UsageError(f"{path.parent.parent} has a part of the cluster {found.cluster}, not of {cluster}")
+    return found
+
+
+def write_identity(path: Path, identity: Identity) -> None:
+    """On the disk when it returns. Raises StorageError."""
+    try:
+        write_atomically(path, msgspec.json.encode(identity))
+    except OSError as error:
+        raise disk_failure(path, error) from error

@@ -1,0 +1,116 @@
+"""The way into a cluster: the node of a crawl that several agents do together, and what it is told of the settings.
+
+Called by `larm.building.wiring` on the main thread, where ``cluster.name`` is set; nothing of it is imported elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from larm.agents.identity import FILE, read_identity
+from larm.agents.membership import Rules
+from larm.agents.node import Doors, Node, Rule
+from larm.agents.placement import HashRing, Intervals
+from larm.building.ground import Ground
+from larm.building.state import LOGS, QUEUES, host_rules
+from larm.config import Cluster, Config
+from larm.errors import ConfigError
+from larm.filters.dated_log import DatedLog
+from larm.kit.clock import boot_time
+from larm.model.domain import site_of
+from larm.model.file_url import FILES
+from larm.model.message import URLMessage
+from larm.model.url import BadUrl, URLNormalizer
+from larm.river.steering import Steering
+from larm.storage.log import LINKS_LOG
+
+
+def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> Node:
+    """Raises ConfigError, UsageError, StorageError."""
+    settings, cluster = ground.settings, ground.settings.cluster
+    path = ground.directory / QUEUES / FILE
+    identity = read_identity(path, cluster.name)
+    listen = identity.listen or cluster.listen
+    try:
+        from larm.agents.zenoh_bus import Tls, ZenohBus  # for who has a cluster
+    except ImportError as error:
+        raise ConfigError(f"cluster.name: a cluster needs Zenoh: pip install 'larm[cluster]' ({error})") from error
+    tls = cluster.tls
+    files = [ground.directory / name for name in (tls.ca, tls.certificate, tls.key)]
+    secured = Tls(*files) if tls.ca else None
+    bus = ZenohBus(cluster.name, listen, cluster.lease, secured, insecure=cluster.insecure)
+    rules = Rules(
+        lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents, late=False
+    )
+    seeds = tuple(seed for seed in cluster.seeds if seed != listen)
+    rule = Rule(
+        cluster=cluster.name,
+        address=listen,
+        seeds=seeds,
+        settings=_digest(settings, ground.directory, start_urls),
+        rules=rules,
+        weight=cluster.weight,
+        batch=cluster.batch,
+        linger=cluster.linger,
+        placement=HashRing if cluster.placement == "ring" else Intervals,
+    )
+    doors = Doors(
+        shared=ground.shared,
+        steering=steering,
+        store=ground.state.store,
+        key=_site_key if cluster.by == "site" else _host_key,
+        links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
+        now=boot_time,
+        log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),
+    )
+    known = ground.header.parts.get(Node.name) if ground.header else None
+    return Node(rule, identity, path, bus, doors, known=known)
+
+
+def _site_key(host: str) -> str:
+    return site_of(_host_key(host))
+
+
+def _host_key(host: str) -> str:
+    if host == FILES:
+        raise ConfigError("cluster.name: folders can't be crawled by several agents")
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+def _digest(settings: Config, directory: Path, start_urls: Sequence[str]) -> str:
+    """Of what decides which URLs belong to the crawl, what they are called, and whose they are."""
+    cluster: Cluster = settings.cluster
+    said = [
+        sorted(start_urls),
+        settings.crawl.scope,
+        settings.crawl.restrict_to,
+        settings.crawl.include,
+        settings.crawl.exclude,
+        [[seed.url, seed.scope, seed.include, seed.exclude] for seed in settings.crawl.seeds],
+        settings.crawl.max_depth,
+        settings.urls.lowercase_path,
+        host_rules(settings, directory),
+        [cluster.name, cluster.agents, cluster.by, cluster.placement, cluster.minority],
+        [float(cluster.lease), float(cluster.adopt_after)],
+    ]
+    return hashlib.blake2b(msgspec.json.encode(said), digest_size=8).hexdigest()
+
+
+def _links(path: Path, start_urls: Sequence[str], normalizer: URLNormalizer) -> Iterator[URLMessage]:
+    """All that were found so far. How deep a link was is not written down: it counts as one of a start page."""
+    for url in start_urls:
+        yield URLMessage(normalizer.parse(url))
+    if not path.exists():
+        return
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            page, _, rest = line.partition("\t")
+            try:
+                yield URLMessage(normalizer.parse(rest.partition("\t")[0].rstrip("\n")), page, 0, 1)
+            except BadUrl:
+                continue

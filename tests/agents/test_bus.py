@@ -1,0 +1,85 @@
+"""What a bus does, the real one and that of the tests: a question reaches who listens, and the answer comes back."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from larm.agents.bus import Bus, Question
+from larm.errors import ConfigError
+from larm.testing.local_bus import Hub, LocalBus
+from tests.agents.web_of_hosts import free_ports
+
+Maker = Callable[[int], tuple[str, Bus]]
+
+
+@pytest.fixture(params=["local", "zenoh"])
+def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
+    """Makes the bus of an agent, by its number."""
+    buses: list[Bus] = []
+    hub, ports = Hub(), free_ports(2)
+
+    def one(number: int) -> tuple[str, Bus]:
+        if request.param == "local":
+            address, bus = str(number), LocalBus(hub, str(number))
+        else:
+            pytest.importorskip("zenoh")
+            from larm.agents.zenoh_bus import ZenohBus
+
+            address = f"tcp/127.0.0.1:{ports[number]}"
+            bus = ZenohBus("test", address, 1.0)
+        buses.append(bus)
+        return address, bus
+
+    yield one
+    for bus in buses:
+        bus.close()
+
+
+def ask(bus: Bus, address: str, text: bytes) -> bytes | None:
+    answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    bus.ask(address, "beat", text, 5.0, answers.put)
+    return answers.get(timeout=30)
+
+
+def ask_until(bus: Bus, address: str, text: bytes) -> bytes | None:
+    """The link may still be on its way."""
+    for _ in range(2_000):
+        found = ask(bus, address, text)
+        if found is not None:
+            return found
+    return None
+
+
+def test_questions_are_answered(make: Maker) -> None:
+    _, asks = make(0)
+    address, answers = make(1)
+    assert ask(asks, address, b"before") is None, "nobody listens yet"
+    answers.open(lambda question: question.answer(question.kind.encode() + b" " + question.payload))
+    assert ask_until(asks, address, b"hello") == b"beat hello"
+    large = bytes(500_000)
+    assert ask(asks, address, large) == b"beat " + large
+
+
+def test_who_says_nothing_ends_the_question(make: Maker) -> None:
+    def nothing(question: Question) -> None:
+        question.answer(b"" if question.payload == b"there?" else None)
+
+    _, asks = make(0)
+    address, answers = make(1)
+    answers.open(nothing)
+    assert ask_until(asks, address, b"there?") == b""
+    assert ask(asks, address, b"x") is None
+
+
+def test_the_world_is_not_listened_to_without_tls() -> None:
+    pytest.importorskip("zenoh")
+    from larm.agents.zenoh_bus import ZenohBus, is_loopback
+
+    with pytest.raises(ConfigError, match="without TLS"):
+        ZenohBus("test", "tcp/0.0.0.0:7441", 1.0)
+    assert is_loopback("tcp/[::1]:7441")
+    assert is_loopback("tcp/localhost:1")
+    assert not is_loopback("tcp/10.0.0.1:7441")

@@ -1,0 +1,101 @@
+"""Three agents, each a process, do one crawl: what the servers saw of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from larm.testing.web import SyntheticWeb
+from tests.agents.web_of_hosts import Cluster, build
+
+pytest.importorskip("zenoh")
+DELAY = 0.1
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, hosts: int, pages: int, *settings: str) -> Iterator[tuple[SyntheticWeb, Cluster, set[str]]]:
+    with SyntheticWeb() as web:
+        expected = build(web, hosts, pages)
+        some = Cluster(web, folder, 3, DELAY, *settings)
+        try:
+            yield web, some, expected
+        finally:
+            some.end()
+        for host in range(hosts):
+            assert web.closest(f"h{host}.localhost") > DELAY * 0.9
+
+
+def until(web: SyntheticWeb, requests: int) -> None:
+    """So many have come in."""
+    tick = threading.Event()
+    for _ in range(6_000):
+        if len(web.log) >= requests:
+            return
+        tick.wait(0.01)
+    raise AssertionError(f"only {len(web.log)} requests")
+
+
+def test_each_page_once(tmp_path: Path) -> None:
+    """Coverage 1, overlap 0, every agent has a part, and the end is found."""
+    with cluster(tmp_path, 60, 4) as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        some.wait()
+        fetched = web.fetched()
+    assert set(fetched) == expected
+    assert set(fetched.values()) == {1}
+    shares = [(some.directory(number) / "logs" / "store.log").read_bytes().count(b"\n") for number in range(3)]
+    assert sum(shares) == len(expected)
+    assert min(shares) > len(expected) / 10
+
+
+@pytest.mark.slow
+def test_killed_and_back(tmp_path: Path) -> None:
+    """Nothing is missing; what is fetched twice is what one agent had fetched since its last checkpoint."""
+    with cluster(tmp_path, 60, 6) as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        until(web, 150)
+        some.processes[1].kill()
+        some.processes[1].communicate()
+        some.start(1)
+        some.wait()
+        fetched = web.fetched()
+    assert set(fetched) == expected
+    logs = [set(urls(some.directory(number))) for number in range(3)]
+    assert all(len(urls(some.directory(number))) == len(logs[number]) for number in range(3))
+    assert sum(map(len, logs)) == len(set().union(*logs)), "each page is at one agent"
+
+
+@pytest.mark.slow
+def test_gone_for_good(tmp_path: Path) -> None:
+    """With its disk. The others have all pages in the end."""
+    with cluster(tmp_path, 60, 6, "cluster.adopt_after=4s") as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        until(web, 150)
+        some.processes[1].kill()
+        some.processes[1].communicate()
+        some.wait(1)
+        left = [*urls(some.directory(0)), *urls(some.directory(2))]
+    assert {url.partition("//")[2].replace(f":{web.port}", "") for url in left} == expected
+    assert len(left) == len(expected), "the others have nothing twice"
+
+
+@pytest.mark.slow
+def test_who_differs_is_refused(tmp_path: Path) -> None:
+    with cluster(tmp_path, 4, 2) as (_, some, _expected):
+        some.start(0)
+        other = some.start(1, "--max-depth", "3")
+        _, said = other.communicate(timeout=60)
+        assert other.returncode == 2
+        assert "its settings differ" in said
+
+
+def urls(directory: Path) -> list[str]:
+    lines = (directory / "logs" / "store.log").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t")[1] for line in lines]

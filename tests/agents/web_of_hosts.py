@@ -1,0 +1,75 @@
+"""Three agents as processes, on a web of many hosts that link to each other; used by the stories of ``test_cluster.py``."""
+
+from __future__ import annotations
+
+import random
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from larm.testing.web import SyntheticWeb
+
+
+def build(web: SyntheticWeb, hosts: int, pages: int) -> set[str]:
+    """All pages, as `SyntheticWeb.fetched` names them; each can be reached from the first page of the first host."""
+    for host in range(hosts):
+        site = web.host(f"h{host}.localhost")
+        for page in range(pages):
+            chance = random.Random(f"{host}/{page}")
+            links = [f"/p{page + 1}"] if page + 1 < pages else []
+            links += [f"http://h{(2 * host + n) % hosts}.localhost:{{port}}/p0" for n in (1, 2)]
+            links += [f"http://h{chance.randrange(hosts)}.localhost:{{port}}/p{chance.randrange(pages)}" for _ in range(3)]
+            site.page(f"/p{page}", title=f"{host} {page}", text=f"page {page} of {host}", links=links)
+    return {f"h{host}.localhost/p{page}" for host in range(hosts) for page in range(pages)}
+
+
+class Cluster:
+    """Its processes, and what becomes of them."""
+
+    def __init__(self, web: SyntheticWeb, folder: Path, agents: int, delay: float, *settings: str) -> None:
+        self._web = web
+        self._folder = folder
+        self._delay = delay
+        self._settings = [word for setting in settings for word in ("-s", setting)]
+        self.agents = agents
+        self.ports = free_ports(agents)
+        self.processes: dict[int, subprocess.Popen[str]] = {}
+
+    def start(self, number: int, *more: str) -> subprocess.Popen[str]:
+        seed = ["--seed", f"tcp/127.0.0.1:{self.ports[0]}"] if number else []
+        command = [
+            *(sys.executable, "-m", "larm", "crawl", self._web.url("h0.localhost", "/p0"), "--unrestricted", "--allow-private"),
+            *("--delay", str(self._delay), "--dir", str(self.directory(number)), "--no-index", "--cluster", "demo"),
+            *("--listen", f"tcp/127.0.0.1:{self.ports[number]}", "--agents", str(self.agents), *seed, "-q"),
+            *("-s", "processing.processes=0", "-s", "cluster.lease=1s", "-s", "cluster.linger=100ms", "-s", "monitor.tick=1s"),
+            *self._settings,
+            *more,
+        ]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.processes[number] = process
+        return process
+
+    def directory(self, number: int) -> Path:
+        return self._folder / f"agent-{number}"
+
+    def wait(self, *but: int) -> None:
+        """Until all have ended well."""
+        for number, process in self.processes.items():
+            if number not in but:
+                _, said = process.communicate(timeout=100)
+                assert (process.returncode, said) == (0, ""), f"agent {number}: {said}"
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
