@@ -38,7 +38,8 @@ def main() -> None:
         starts = Path(folder, "starts")
         starts.write_text("".join(web.url(name, "/") + "\n" for name in names))
         command = [sys.executable, "-m", "larm", "crawl", "-start", f"@{starts}", "--dir", f"{folder}/crawl", "-q"]
-        command += ["--delay", str(options.delay), "-s", "frontier.delay_factor=0", *(f"-s{each}" for each in options.settings)]
+        command += ["--delay", str(options.delay), "-sfrontier.delay_factor=0", "-sfrontier.per_address=0"]
+        command += [f"-s{each}" for each in options.settings]
         began = time.perf_counter()
         process = subprocess.Popen(command)
         _, status, used = os.wait4(process.pid, 0)

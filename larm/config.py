@@ -167,6 +167,8 @@ class Frontier(_Section, frozen=True):
     opic_shares: Literal["equal", "domains"] = "equal"  # "domains": half of a page's cash leaves its domain (YIOOP-49)
     delay: Seconds = Seconds(1)  # between two requests to a host
     per_host: Positive = 1  # requests at a time to a host (LARM-66)
+    per_address: Count = 4  # hosts of one IP address are together asked as often as so many hosts: a machine with a thousand
+    # blogs bears no more than a few large ones, and one with two or three hosts does not get slower; 0: as often as all
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
     health: Positive = 5  # time-outs until a host is given up (LARM-63)
     retries: Count = 2  # further tries of a URL that failed for now

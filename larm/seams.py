@@ -107,6 +107,17 @@ class TrapGate(Protocol):
         ...
 
 
+class AddressGate(Protocol):
+    """Whether an IP address may be asked now, which several hosts may share; `larm.frontier.shared_addresses`."""
+
+    def admit(self, number: int, ip: str) -> bool:
+        """A connection is about to be opened for the lease of this number. False: too early; the lease is given back.
+
+        Any thread, within libcurl: it must not raise, nor take long.
+        """
+        ...
+
+
 class CrawlOrder(Protocol):
     """Which of the URLs that wait is next (YIOOP-50). The frontier has a queue for each band of a host; band 0 comes first.
 

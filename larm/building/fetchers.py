@@ -39,7 +39,8 @@ def fetcher_pool(
     """``air``: bytes of bodies that may be under way; ``exchanges``: some storage asks for them."""
     settings, clock = ground.settings, ground.shared.clock
     agent = user_agent(settings.agent, VERSION)
-    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, Air(air), site_accesses(settings, ground.directory))
+    sites = site_accesses(settings, ground.directory)
+    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), sites)
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

@@ -81,6 +81,7 @@ def frontier_of(  # noqa: PLR0917
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
         order=order,
         may_lease=lambda: may_lease() and handler.keeps_up(),
+        addresses=shared.addresses,
     )
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
     coming = moves_state_of(header.parts if header else {}).away

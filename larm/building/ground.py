@@ -17,6 +17,7 @@ from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, without_remo
 from larm.config import Config
 from larm.errors import LarmError
 from larm.frontier.checkpoint import Header
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.counters import Counters
 from larm.kit.disk.journal import Journal
 from larm.kit.logs.log_book import LogBook
@@ -100,7 +101,8 @@ def _shared(settings: Config, header: Header | None, suspects: Suspects, clock: 
     bell: Bell[str | LarmError] = Bell()
     ticker = Ticker(settings.monitor.tick)
     tally = Tally(lambda: ticker.hurry() if suspects.holds else bell.ring(FINISHED))
-    return Shared(clock, counters, Gate(), tally, bell, ticker, ThreadCpu())
+    addresses = SharedAddresses(clock, settings.frontier, counters.add)
+    return Shared(clock, counters, Gate(), tally, bell, ticker, ThreadCpu(), addresses)
 
 
 def _records(settings: Config, logs: LogBook, clock: Clock) -> list[FetcherRecord]:

@@ -85,6 +85,7 @@ class HostLister:
             robots=_robots(host),
             held=sum(held for _, _, held in report),
             closed=tuple(text for text, _, _ in report[:20]),
+            address=host.address,
         )
 
 

@@ -74,6 +74,8 @@ class HostLine(msgspec.Struct, frozen=True):
     """URLs that are held back, as they look like a trap or are beyond a limit."""
     closed: tuple[str, ...] = ()
     """The patterns by which they are."""
+    address: str = ""
+    """IP address of its last connection, at which other hosts may be as well."""
 
 
 class HostTable(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.fetching.site_access import SiteAccess
 from larm.model.sites import SiteTable
+from larm.seams import AddressGate
 
 
 class FetchTerms(NamedTuple):
@@ -20,6 +21,8 @@ class FetchTerms(NamedTuple):
     user_agent: str
     addresses: AddressRule
     """Asked before each connection."""
+    crowd: AddressGate
+    """As well: an address that several hosts have is not asked too often."""
     air: Air
     """Bytes of bodies that may be under way, for all fetchers together."""
     sites: SiteTable[SiteAccess] = SiteTable({})

@@ -47,6 +47,7 @@ class Transfer:
         self._terms = terms
         settings = terms.settings
         self._settings, self._robots, self._addresses, self._air = settings, terms.robots, terms.addresses, terms.air
+        self._crowd = terms.crowd
         self._insecure = frozenset(host.lower() for host in settings.insecure_hosts)
         self.handle: Any = _easy_handle(settings, terms.user_agent)
         self._recorder = None if connections is None else Recorder(self.handle, connections)
@@ -288,9 +289,14 @@ class Transfer:
         if refusal := self._addresses.refusal(hostname, ip):
             self._unopened = FailReason.PRIVATE, refusal
             return int(pycurl.SOCKET_BAD)
+        if not self._crowd.admit(self.lease.number, ip):
+            self._unopened = FailReason.CROWDED, f"other hosts of {ip} are being asked"
+            return int(pycurl.SOCKET_BAD)
         return self._opened(address)
 
     def _opened(self, address: Any) -> _Descriptor | int:
+        if self._unopened is not None and self._unopened[0] is FailReason.CROWDED:
+            self._unopened = None  # that was another address of the host
         try:
             return _Descriptor(socket.socket(address.family, address.socktype, address.protocol))
         except OSError as error:

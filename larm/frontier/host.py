@@ -43,6 +43,7 @@ class Host:
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
     __slots__ = (
+        "address",
         "arriving",
         "backoffs",
         "blocked",
@@ -96,6 +97,8 @@ class Host:
         """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
         self.frozen = False
         """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
+        self.address = ""
+        """IP address of its last connection; empty: there was none, or it is no host of the network."""
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 

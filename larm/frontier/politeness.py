@@ -53,6 +53,7 @@ OK = Row()
 TABLE: dict[FailReason | int | str, Row] = {
     FailReason.TIMEOUT: Row(retry=True, health=1),
     FailReason.BUSY: Row(retry=True),
+    FailReason.CROWDED: Row(retry=True),  # its lease is given back, so nobody asks
     FailReason.UNRESOLVED: Row(retry=True, unreachable=True),  # its next try is the host's next try (LARM-65)
     FailReason.CONNECT: Row(retry=True, unreachable=True),
     FailReason.DROPPED: Row(retry=True),

@@ -1,9 +1,9 @@
 """HostQueues: who may be asked next. Leases go round robin over the hosts that are ready (LARM-72, LARM-75).
 
 The only way to a host is `lease`; each lease is given back once, by `release`, `retry` or `give_back`, and the next time of the
-host is set before anybody can see the host again. A host stands in the ring (ready now), in the heap (ready at a known time) or
-in neither (nothing to do, at its limit of requests, given up, or blocked). Whether anything may be asked at all is a question
-that each lease asks first (`larm.river.steering`).
+host is set before anybody can see the host again. A host stands in the ring (ready now), the heap (ready at a known time), the
+line of its address (`larm.frontier.shared_addresses`) or nowhere (nothing to do, at its limit of requests, given up, or
+blocked). Whether anything may be asked at all is a question that each lease asks first (`larm.river.steering`).
 
 Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl or moves hosts (`block`,
 `unblock`, `freeze`, `thaw`, `alter`, `forget`, `change`, in a step of the gate), under the lock of the `HostBook`.
@@ -24,6 +24,7 @@ from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING, Decision, dormancy, health_after, next_start
 from larm.frontier.ring import Ring
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.tally import Tally
 from larm.model.lease import Lease
@@ -34,6 +35,8 @@ from larm.seams import Clock, CrawlOrder
 T = TypeVar("T")
 _Place = tuple[float, int, str, int]
 """(time, number, key of the host, its band): an entry of the heap; the time of one in the ring is -NEVER."""
+_IN_LINE: _Place = (-NEVER, -1, "", 0)
+"""Of a host that waits for others of its address."""
 
 
 ENOUGH = 256
@@ -79,6 +82,8 @@ class Figures(NamedTuple):
     uncounted: int
     """URLs that wait at hosts that were given up, or are blocked."""
     in_flight: int
+    in_line: int
+    """Of those that wait, for other hosts of their address."""
 
 
 class _Sums(NamedTuple):
@@ -121,11 +126,13 @@ class HostQueues:
         on_rest: Callable[[Sequence[str]], None] = lambda _: None,
         order: CrawlOrder | None = None,
         may_lease: Callable[[], bool] = lambda: True,
+        addresses: SharedAddresses | None = None,
     ) -> None:
         """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken."""
         # constant after construction
         self._book = book
         self._may_lease = may_lease
+        self._addresses = addresses or SharedAddresses(clock, settings)
         self._clock = clock
         self._tally = tally
         self._on_ready = on_ready
@@ -194,12 +201,17 @@ class HostQueues:
                 host = self._book.get_locked(key)
                 if host.ready_at() > now:  # it was put off while it stood in the ring
                     self._schedule_locked(host, now, quiet=True)
+                    self._addresses.after(key)
+                    continue
+                if self._addresses.wait(key, host.address):
+                    self._places[key] = _IN_LINE
                     continue
                 if host.dormant:
                     self._revive_locked(host)
                 refused += self._pass_over_locked(host)
                 if host.ready_at() <= now and len(refused) < PASSED_OVER:
                     leases.append(self._lease_locked(host, now))
+                self._addresses.after(key)
                 self._schedule_locked(host, now, quiet=True)
             self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
         if refused and self._guard is not None:
@@ -216,7 +228,8 @@ class HostQueues:
         with self._book.lock:
             if self._ring:
                 return 0.0
-            return max(self._heap[0][0] - self._clock.monotonic(), 0.0) if self._heap else NEVER
+            at = min(self._heap[0][0] if self._heap else NEVER, self._addresses.next_turn())
+            return at if at == NEVER else max(at - self._clock.monotonic(), 0.0)
 
     def enough(self) -> bool:
         """So many URLs wait in the queues that nobody starves for the next few milliseconds."""
@@ -230,7 +243,7 @@ class HostQueues:
         found: list[Waiting] = []
         with self._book.lock:
             now = self._clock.monotonic()
-            if self._ring:
+            if self._ring or self._addresses.in_line:
                 return []
             for place in self._heap:
                 at, _, key, _ = place
@@ -256,6 +269,8 @@ class HostQueues:
             self._end_locked(host, lease)
             now = self._clock.monotonic()
             decision = decide(host)
+            if decision.unreachable:
+                host.address = ""  # it may have others
             if decision.retry:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
@@ -294,8 +309,11 @@ class HostQueues:
         self.give_back([lease])
         self.announce()
 
-    def give_back(self, leases: Sequence[Lease]) -> None:
-        """Requests that were cut off because the crawl stops: their messages are the first of their hosts again."""
+    def give_back(self, leases: Sequence[Lease], *, unsent: bool = False) -> None:
+        """Requests that were cut off because the crawl stops: their messages are the first of their hosts again.
+
+        ``unsent``: other hosts of their addresses are being asked (`SharedAddresses.admit`); their own need no rest.
+        """
         silent = 0
         with self._book.lock:
             now = self._clock.monotonic()
@@ -308,11 +326,16 @@ class HostQueues:
                     host.queue.put_front([lease.message])
                     self._queued += 1
                     silent += not host.counts
-                host.next_start = max(host.next_start, now + host.delay(self._settings))
+                if not unsent:
+                    host.next_start = max(host.next_start, now + host.delay(self._settings))
+                elif not (host.running or host.backoffs):  # else it is the next time of another request
+                    host.next_start = now
                 self._schedule_locked(host, now)
             self._uncounted += silent
         if silent:
             self._tally.fall(silent)
+        if unsent:
+            self.announce()
 
     # -- steering
 
@@ -375,6 +398,9 @@ class HostQueues:
         """Other delays, another number of requests at a time. A host that has been told its next time keeps that one."""
         with self._book.lock:
             self._settings = settings
+            self._addresses.change(settings)
+            self._news |= self._addresses.in_line > 0
+        self.announce()
 
     # -- at start
 
@@ -431,11 +457,12 @@ class HostQueues:
             return Figures(
                 hosts=len(self._book),
                 ready=len(self._ring) + due,
-                waiting=len(self._heap) - due,
+                waiting=len(self._heap) - due + self._addresses.in_line,
                 blocked=self._blocked,
                 given_up=self._given_up,
                 uncounted=self._uncounted,
                 in_flight=self._in_flight,
+                in_line=self._addresses.in_line,
             )
 
     # -- under the lock
@@ -484,6 +511,7 @@ class HostQueues:
         host.running[number] = (message, robots)
         host.next_start = max(host.next_start, next_start(now, host.delay(self._settings), host.crawl_delay, 0.0, 0.0))
         self._in_flight += 1
+        self._addresses.take(number, host.address)
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 
@@ -491,20 +519,28 @@ class HostQueues:
         """The request is over, or will not be sent; the lease is still out."""
         host = self._book.get_locked(lease.host)
         host.pending[lease.number] = host.running.pop(lease.number)
-        self._in_flight -= 1
+        self._landed_locked(host, lease)
         self._book.changed_locked(host)
         return host
+
+    def _landed_locked(self, host: Host, lease: Lease) -> None:
+        self._in_flight -= 1
+        address, turn = self._addresses.end(lease.number)
+        host.address = address or host.address
+        self._news |= turn
 
     def _end_locked(self, host: Host, lease: Lease) -> None:
         if host.pending.pop(lease.number, None) is None:
             del host.running[lease.number]
-            self._in_flight -= 1
+            self._landed_locked(host, lease)
         self._book.changed_locked(host)
 
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._settings
         polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
+        if seconds * settings.delay_factor > settings.delay:
+            self._addresses.slow(host.address, seconds * settings.delay_factor)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
         self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
@@ -535,6 +571,8 @@ class HostQueues:
             key = place[2]
             if self._places.get(key) is place:  # else it had something to do before that
                 self._enter_ring_locked(key, place[3])
+        for key in self._addresses.due():
+            self._enter_ring_locked(key, self._book.get_locked(key).band if self._ordered else 0)
 
     def _enter_ring_locked(self, key: str, band: int) -> None:
         self._places[key] = (-NEVER, 0, key, band)
@@ -550,7 +588,7 @@ class HostQueues:
             self._at_rest.append(host.key)
         place = self._places.get(host.key)
         if at == NEVER or (place is not None and at >= place[0]) or host.requests >= host.most_requests(self._settings):
-            if self._ordered and place is not None and place[0] == -NEVER:
+            if self._ordered and place is not None and place[0] == -NEVER and place is not _IN_LINE:
                 self._ring.put(host.key, host.band)  # it may have got something better
             return
         if at <= now:

@@ -38,6 +38,7 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     """`larm.frontier.traps.saved.row_of`."""
     blocked: bool = False
     frozen: bool = False
+    address: str = ""
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -92,6 +93,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         row_of(host.traps) if host.traps is not None else b"",
         host.blocked,
         host.frozen,
+        host.address,
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
@@ -122,3 +124,4 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.health, host.backoffs = row.health, row.backoffs
     host.dormant, host.dormancies = row.dormant, row.dormancies
     host.blocked, host.frozen = row.blocked, row.frozen
+    host.address = row.address

@@ -17,6 +17,7 @@ class FailReason(enum.StrEnum):
 
     TIMEOUT = "timeout"  # connecting, or the whole request (LARM-19)
     BUSY = "busy"  # the time was up, and we are to blame: nobody turned to the transfer, or there was no room for its body
+    CROWDED = "crowded"  # not sent: other hosts of the same address are being asked; the lease is given back
     UNRESOLVED = "unresolved"  # no such host
     CONNECT = "connect"  # refused, no route
     DROPPED = "dropped"  # the connection broke while sending or receiving

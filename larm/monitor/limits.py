@@ -39,7 +39,7 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
         (machine >= _FULL and (in_air or not starved), f"the CPU (all cores are busy, {cpu:.0%} of one in this process)"),
         (now.held_up, _handler(now)),
         (in_air, f"the network or the servers ({air} are in the air)"),
-        (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_and_blocked(now)}"),
+        (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_further(now)}"),
         (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
         (starved and (now.handler_busy or now.incoming), _handler(now)),
         (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while (failed, 429 or 503)"),
@@ -86,5 +86,6 @@ def _requests(count: int) -> str:
     return "1 request is" if count == 1 else f"{count:,} requests are"
 
 
-def _and_blocked(now: Snapshot) -> str:
-    return f", {now.hosts_blocked:,} left alone for a while" if now.hosts_blocked else ""
+def _further(now: Snapshot) -> str:
+    in_line = f", {now.hosts_in_line:,} of them in line for others at the same IP address" if now.hosts_in_line else ""
+    return in_line + (f", {now.hosts_blocked:,} left alone for a while" if now.hosts_blocked else "")

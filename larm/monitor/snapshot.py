@@ -90,6 +90,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Could send a request now."""
     hosts_waiting: int = 0
     """Inside their delay (politeness)."""
+    hosts_in_line: int = 0
+    """Of these, for other hosts of the same IP address."""
     hosts_blocked: int = 0
     """Left alone for a while: they answered 429 or 503, or failed."""
     hosts_given_up: int = 0

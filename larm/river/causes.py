@@ -26,6 +26,7 @@ _REFUSED = {
 _NOBODY = os.strerror(errno.ECONNREFUSED)
 _FAILED = {
     FailReason.BUSY: "no answer in time, as larm itself had too much to do: {}",
+    FailReason.CROWDED: "{}",
     FailReason.UNRESOLVED: "no such host (DNS)",
     FailReason.CONNECT: "no way there: {}",
     FailReason.TIMEOUT: "no answer in time: {}; --timeout allows more",

@@ -24,6 +24,7 @@ from larm.errors import LarmError, StageError, StorageError
 from larm.fetching.pool import FetcherPool
 from larm.kit.garbage import give_back
 from larm.kit.threads.workers import Workers
+from larm.model.outcome import Failed, FailReason, Outcome
 from larm.monitor.rates import duration
 from larm.reading.pool import ReadingPool
 from larm.recrawl.revisit import Recrawl
@@ -92,7 +93,7 @@ class Crawl:
         """``member``: of a crawl by several agents."""
         # constant after construction
         self._settings = settings
-        self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu = shared
+        self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu, _ = shared
         self._agenda = agenda
         self._handler, self._queues = frontier.handler, frontier.queues
         self._pool = pool
@@ -345,10 +346,19 @@ class Crawl:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
+            if early := [lease for lease, outcome in ended if _is_early(outcome)]:
+                ended = [each for each in ended if not _is_early(each[1])]
+                self._budget.settle(len(early), 0)
+                self._queues.give_back(early, unsent=True)
             mine = self._reading.sort(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
             if mine:
                 self._reading.spent(self._unloader.unload(number, mine))
         self._queues.give_back(fetcher.abandon())
+
+
+def _is_early(outcome: Outcome) -> bool:
+    """No request was sent, as other hosts of the same address are being asked."""
+    return isinstance(outcome, Failed) and outcome.reason is FailReason.CROWDED
 
 
 def _hang(stuck: Sequence[str], then: str) -> StageError:

@@ -19,6 +19,7 @@ CHANGEABLE = (
     "crawl.on_idle",
     "frontier.delay",
     "frontier.per_host",
+    "frontier.per_address",
     "frontier.delay_factor",
     "frontier.longest_wait",
 )

@@ -15,6 +15,7 @@ from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counters import Counters
 from larm.kit.disk.caching_queue import CachingQueue
@@ -47,6 +48,8 @@ class Shared(NamedTuple):
     """Why the crawl shall end."""
     ticker: Ticker
     cpu: ThreadCpu
+    addresses: SharedAddresses
+    """Which hosts stand in line for each other."""
 
 
 class Frontier(NamedTuple):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
-from larm.config import Fetch, Robots
+from larm.config import Fetch, Frontier, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.fetching.terms import FetchTerms
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.clock import SystemClock
+from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.message import Known, URLMessage
 from larm.model.outcome import Outcome
@@ -29,7 +31,8 @@ def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, ru
 
 def terms(settings: Fetch, robots: Robots | None = None, rule: AddressRule | None = None, air: Air | None = None) -> FetchTerms:
     rule = rule or AddressRule([], allow_private=True)
-    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, air or Air(settings.page_size))
+    crowd = SharedAddresses(SystemClock(), Frontier(delay=Seconds(0)))
+    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, crowd, air or Air(settings.page_size))
 
 
 def drain(fetcher: CurlFetcher, seconds: float = 20.0) -> list[tuple[Lease, Outcome]]:

@@ -45,6 +45,18 @@ def test_one_request_at_a_time_and_never_closer_than_the_delay(tmp_path: Path, w
     assert web.alternation() > 0.9, "hosts take turns"
 
 
+def test_hosts_of_one_address_share_a_delay_and_a_number_of_requests(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Nothing is known of them when the crawl begins. A connection takes its time, so some milliseconds are allowed for it."""
+    names = [f"{letter}.localhost" for letter in "abcdefgh"]
+    starts = fill(web, names)
+    run = run_crawl(tmp_path, starts, {"frontier.delay": 0.2, "frontier.per_address": 4})
+    assert run.reason == "finished"
+    assert asked(web) == dict.fromkeys(keys(names), 1)
+    times = sorted(request.started for request in web.requests)
+    assert times[-1] - times[0] > 0.05 * (len(times) - 1) * 0.95
+    assert most_at_a_time(web.requests) <= 4
+
+
 def test_hosts_take_turns_without_a_delay_too(tmp_path: Path, web: SyntheticWeb) -> None:
     names = [f"{letter}.localhost" for letter in "abcde"]
     starts = fill(web, names)
