@@ -50,5 +50,10 @@ class Breaker:
             if failed >= _FAILURES:
                 self._until[name] = now + self._pause(failed)
 
+    def failures(self, name: str) -> int:
+        """In a row, until now."""
+        with self._lock:
+            return self._failed.get(name, 0)
+
     def _pause(self, failed: int) -> float:
         return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(10, failed - _FAILURES)))

@@ -73,6 +73,11 @@ class Channel:
             self._breaker.succeeded(contact.key)
         return answer
 
+    def state_of(self, contact: Contact) -> str:
+        """What its last answers say of it."""
+        failed = self._breaker.failures(contact.key) if self._breaker is not None else 0
+        return "answers" if not failed else f"did not answer {failed} times in a row" if failed > 1 else "did not answer"
+
     def _ask(
         self,
         contact: Contact,

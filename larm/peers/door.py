@@ -7,6 +7,8 @@ with the request. Knows nothing of the web server; any thread.
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
@@ -23,6 +25,9 @@ from larm.seams import Clock
 _PER_ADDRESS = (50.0, 500.0)
 """A second, and at once: an office behind one address."""
 _PER_KEY = (20.0, 100.0)
+
+_MOST_COUNTED = 10_000
+"""Addresses."""
 
 
 class Call(NamedTuple):
@@ -94,9 +99,26 @@ class Door:
         self._nonces = Nonces(clock)
         self._addresses = Rates(clock, *_PER_ADDRESS)
         self._keys = Rates(clock, *_PER_KEY)
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._asked: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+
+    def asked(self, most: int = 100) -> list[tuple[str, int, int]]:
+        """Addresses, how often each asked since the start, and how often it was refused; who asked most first."""
+        with self._lock:
+            return [(address, count, self._refused[address]) for address, count in self._asked.most_common(most)]
 
     def answer(self, incoming: Incoming) -> Reply:
         """Never raises for what somebody sends."""
+        reply = self._answer(incoming)
+        with self._lock:
+            if incoming.address in self._asked or len(self._asked) < _MOST_COUNTED:
+                self._asked[incoming.address] += 1
+                self._refused[incoming.address] += reply.status != 200
+        return reply
+
+    def _answer(self, incoming: Incoming) -> Reply:
         if not self._addresses.allows(incoming.address):
             return _refused(429, "too many requests come from this address")
         path = incoming.target.partition("?")[0]

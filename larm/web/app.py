@@ -108,9 +108,15 @@ def application(
         Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
     ]
     if peering is not None:
+        from larm.web.peer_page import page_routes
         from larm.web.peer_route import file_routes, peer_routes
 
         routes += [*peer_routes(peering.door, peering.card), *file_routes(peering.shares)]
+        routes += [
+            Route(path, _permitted(kind, handler), methods=[method])
+            for kind, method, path, handler in page_routes(peering)
+            if access.exists(kind)
+        ]
     if network is not None:
         from larm.web.peer_route import network_routes
 
@@ -121,6 +127,7 @@ def application(
     app.state.directories = directories
     app.state.access = access
     app.state.metrics = metrics
+    app.state.peering = peering
     app.state.desk = SearchDesk(settings, metrics)
     app.state.events = Events()
     app.state.gatherings = Gatherings()

@@ -56,7 +56,12 @@ _pages = _environment()
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page; ``values`` are what the template names."""
     access = request.app.state.access
-    shared = {"public": access.public_search, "signed_in": access.signed_in(request), "path": request.url.path}
+    shared = {
+        "peering": request.app.state.peering is not None,
+        "public": access.public_search,
+        "signed_in": access.signed_in(request),
+        "path": request.url.path,
+    }
     return HTMLResponse(text_of(template, **shared, **values), status)
 
 

@@ -7,6 +7,7 @@ forgets what is gone. On the peer's thread.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,11 +20,32 @@ from larm.config import CONFIG_FILE, Files
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.model.file_url import file_url
-from larm.peers.yousearch.shares import Share
+from larm.peers.yousearch.shares import Share, Shares
 
 _DEEPEST = 100
 _LONGEST = 3_600.0
 """Seconds for a crawl of a folder; one that takes longer is ended, and goes on the next time."""
+
+
+class Inspectors:
+    """Of all shares, as they come and go."""
+
+    def __init__(self, shares: Shares, files: Files) -> None:
+        # constant after construction
+        self._shares = shares
+        self._files = files
+        # only the peer's thread
+        self._each: dict[str, Inspector] = {}
+
+    def look(self) -> None:
+        """At each; of what is not shared any more the index is removed. Raises StorageError."""
+        shared = {share.folder: share for share in self._shares.all}
+        self._each = {folder: each for folder, each in self._each.items() if folder in shared}
+        for share in self._shares.named:
+            if share.folder not in shared:
+                shutil.rmtree(share.directory, ignore_errors=True)
+        for folder, share in shared.items():
+            self._each.setdefault(folder, Inspector(share, self._files)).look()
 
 
 class Inspector:

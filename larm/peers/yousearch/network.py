@@ -92,6 +92,10 @@ class Network:
         with self._lock:
             return list(self._known.values())
 
+    def state_of(self, contact: Contact) -> str:
+        """For people."""
+        return self._channel.state_of(contact)
+
     def _fresh(
         self, query: Canonical, contacts: Sequence[Contact], asked: Asked, seconds: float, notes: tuple[str, ...]
     ) -> Iterator[Findings]:

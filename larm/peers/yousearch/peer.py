@@ -24,7 +24,7 @@ from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import KEY_LENGTH
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
-from larm.peers.yousearch.inspector import Inspector
+from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
 from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
 from larm.seams import Clock, Searcher
@@ -93,7 +93,7 @@ class Peer:
         port: int,
         published: Callable[[], Sequence[Searcher]],
         directories: Callable[[], Sequence[object]],
-        inspectors: Sequence[Inspector],
+        inspectors: Inspectors,
         seconds: float,
         period: float,
         clock: Clock,
@@ -108,19 +108,20 @@ class Peer:
         self._port = port
         self._published = published
         self._directories = directories
-        self._inspectors = tuple(inspectors)
+        self._inspectors = inspectors
         self._seconds = seconds
         self._period = period
         self._clock = clock
         self._say = say_aloud
         self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
         self._workers = Workers(self._died)
+        # only the peer's thread writes
+        self._said: dict[str, str] = {}
         # only the peer's thread
         self._indexed: dict[object, Indexed] = {}
         self._parameters = Parameters()
         self._summary = summary_of((), (), self._parameters)
         self._told: dict[str, Summary] = {}
-        self._said: dict[str, str] = {}
 
     def questions(self) -> list[Question]:
         """For the door."""
@@ -169,6 +170,15 @@ class Peer:
     def _died(self, name: str, error: BaseException) -> None:
         self._say(f"{name} ended, others are not told of this peer any more: {error!r}")
 
+    @property
+    def said(self) -> dict[str, str]:
+        """What there is to say of each registrar, and of what is shared."""
+        return dict(self._said)
+
+    def hurry(self) -> None:
+        """What is shared has changed: look now."""
+        self._orders.put(say.Done())
+
     def _run(self) -> None:
         while True:
             deadline = Deadline(self._clock, self._period)
@@ -191,13 +201,14 @@ class Peer:
                 return True
             if order is None:
                 return False
+            if isinstance(order, say.Done):
+                return True
             path = say.REPORT if isinstance(order, say.Report) else say.CACHED
             for registrar in self._registrars.all():
                 self._channel.ask(registrar, path, order, say.Done, seconds=_SECONDS)
 
     def _inspect(self) -> None:
-        for inspector in self._inspectors:
-            inspector.look()
+        self._inspectors.look()
         self._summary = self._summarised()
 
     def _summarised(self) -> Summary:

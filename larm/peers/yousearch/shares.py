@@ -1,4 +1,4 @@
-"""Shares: folders that others may search and open, each by a name. Any thread; constant after construction.
+"""Shares: folders that others may search and open, each by a name. Any thread.
 
 What is opened is asked for by a share's name and a path below it: it is walked name by name without following any link, and
 what is hidden, or excluded by `files` of the configuration, is not there. So others can open what the index has, and nothing
@@ -8,15 +8,21 @@ else.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
+import msgspec
+
 from larm.config import Files
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, names_in, open_below
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path
 
@@ -39,7 +45,7 @@ class Shares:
     """All of one peer."""
 
     def __init__(self, folders: Sequence[Path], directory: Path, files: Files) -> None:
-        """``directory``: where the crawls of the folders are. Raises UsageError."""
+        """``directory``: where the crawls of the folders are. Raises UsageError, StorageError."""
         if folders and not CAN_WALK:
             raise UsageError("folders can't be shared on this system: it has no way to open a file without following links")
         shares: dict[str, Share] = {}
@@ -54,13 +60,31 @@ class Shares:
             while name in shares:
                 number += 1
                 name = f"{first}-{number}"
-            shares[name] = Share(name, real, directory / "shares" / name)
-        self.all = tuple(shares.values())
-        self._shares = shares
+            place = f"{name}-{sha256(os.fsencode(real)).hexdigest()[:8]}"  # another folder of that name has another index
+            shares[name] = Share(name, real, directory / "shares" / place)
+        self.named = tuple(shares.values())
+        """All that the configuration names, shared or not."""
+        self._stopped_file = directory / "not-shared.json"
+        self._lock = threading.Lock()
+        # guarded by self._lock; replaced as a whole, so read without it
+        self._stopped = _read(self._stopped_file)
         self._rules = {
             share.name: FileRules([Root(share.folder, listed=True)], include=files.include, exclude=files.exclude)
-            for share in self.all
+            for share in self.named
         }
+
+    @property
+    def all(self) -> tuple[Share, ...]:
+        """Those that are shared now."""
+        return tuple(share for share in self.named if share.folder not in self._stopped)
+
+    def set_shared(self, name: str, *, shared: bool) -> None:
+        """From now on, also after a restart. Raises StorageError."""
+        with self._lock:
+            folders = {share.folder for share in self.named if share.name == name}
+            stopped = self._stopped - folders if shared else self._stopped | folders
+            write_atomically(self._stopped_file, msgspec.json.encode(sorted(stopped)))
+            self._stopped = frozenset(stopped)
 
     def address(self, url: str) -> str | None:
         """Where others find the file of a file: URL, as a path on this server; None: it is not shared."""
@@ -79,7 +103,7 @@ class Shares:
     @contextmanager
     def opened(self, name: str, below: str) -> Iterator[Opened | None]:
         """A file or folder; None for what is not there for others, whatever the reason."""
-        share = self._shares.get(name)
+        share = next((each for each in self.all if each.name == name), None)
         names = [each for each in below.split("/") if each]
         if share is None or any(each in {".", ".."} or "\0" in each for each in names):
             yield None
@@ -107,6 +131,19 @@ class Shares:
             return names_in(opened.descriptor, wanted, _MOST_NAMES)[0]
         except OSError:
             return []
+
+
+def _read(path: Path) -> frozenset[str]:
+    try:
+        return frozenset(msgspec.json.decode(path.read_bytes(), type=list[str]))
+    except FileNotFoundError:
+        return frozenset()
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    except msgspec.MsgspecError as error:  # fail closed
+        raise StorageError(
+            f"{path}: damaged, so nobody knows what is not to be shared: {error}; remove it to share all"
+        ) from error
 
 
 def _contains(folder: str, path: str) -> bool:

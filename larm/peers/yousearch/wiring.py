@@ -18,7 +18,7 @@ from larm.peers.http_client import HttpClient, is_address
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
-from larm.peers.yousearch.inspector import Inspector
+from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
 from larm.peers.yousearch.peer import Peer, Registrars
 from larm.peers.yousearch.published import PublishedSearcher
@@ -86,7 +86,7 @@ def build(
             port=port,
             published=lambda: [PublishedSearcher(each, shares) for each in searchers()],
             directories=directories,
-            inspectors=[Inspector(share, files) for share in shares.all],
+            inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
             period=float(peers.period),
             clock=clock,

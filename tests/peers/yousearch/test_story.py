@@ -144,9 +144,23 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         part = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=0-3"})
         assert (part.status_code, part.text, part.headers["content-range"]) == (206, "eels", "bytes 0-3/16")
 
+        page = owner.client.get("/peers").text
+        assert owner.peering.card.key in page
+        assert "Stop sharing" in page
+        assert 'scope="row">127.0.0.' in page, "who asked"
+        assert owner.client.post("/peers/share", data={"name": "docs", "shared": "0"}).status_code == 403, "only with the token"
         (docs / "new.txt").write_text("eels that came later")
         os.unlink(docs / "sub" / "x y.txt")
         until(lambda: {hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]} == {"harbour.html", "new.txt"})
+
+        secret = (tmp_path / "owner" / "token").read_text().strip()
+        bearer = {"authorization": f"Bearer {secret}"}
+        assert owner.client.post("/peers/share", data={"name": "docs", "shared": "0"}, headers=bearer).status_code == 303
+        assert owner.client.get("/files/docs/new.txt").status_code == 404, "at once"
+        until(lambda: asker.search("eels")["hits"] == [])
+        assert "Share again" in owner.client.get("/peers").text
+        owner.client.post("/peers/share", data={"name": "docs", "shared": "1"}, headers=bearer)
+        until(lambda: len(asker.search("eels")["hits"]) == 2)
 
 
 def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
