@@ -126,8 +126,6 @@ class Moves:
         self._page_book = page_book
         self._receiving = threading.Lock()
         self._lock = threading.Lock()
-        # guarded by self._receiving
-        self._expected = {host: (move.id, move.next) for host, move in state.moves.items() if move.phase == "arriving"}
         # guarded by self._lock
         self._moves = dict(state.moves)
         self._had = dict(state.had)
@@ -194,21 +192,18 @@ class Moves:
         """
         part = decode_part(data)
         with self._receiving:
-            if self.had(part.host) == part.move:
+            self._steering.carry_out()  # what the journal has of it
+            with self._lock:
+                move, had = self._moves.get(part.host), self._had.get(part.host)
+            if had == part.move:
                 return
-            if isinstance(part, Begin):
-                known = self._expected.get(part.host)
-                if known is not None and known[0] == part.move:
-                    return
-                self._refuse(part.host, ("", "arriving"))
-            else:
-                move, number = self._expected.get(part.host, ("", 0))
-                if move != part.move or part.number > number:
-                    raise UsageError(f"{part.host}: part {part.number} came before part {number}")
-                if part.number < number:
-                    return
+            number = move.next if move is not None and (move.phase, move.id) == ("arriving", part.move) else 0
+            if part.number < number:
+                return
+            if part.number > number:
+                raise UsageError(f"{part.host}: part {part.number} came before part {number}")
+            self._refuse(part.host, ("", "arriving"))
             self._order(Receive(data))
-            self._expected[part.host] = (part.move, part.number + 1)
 
     def forget(self, host: str) -> None:
         """It is another crawl's now: nothing is left of it here. Raises UsageError where it is not still, or only half here."""
@@ -378,8 +373,6 @@ class Moves:
             with self._lock:
                 del self._moves[host]
                 self._had.pop(host, None)
-            with self._receiving:
-                self._expected.pop(host, None)
             self._let_in(host, gone=True)
         self.on_gone(host)
 

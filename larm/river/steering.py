@@ -150,7 +150,7 @@ class Steering:
         return bool(self._waiting)
 
     def carry_out(self) -> None:
-        """All that was ordered takes effect. Not inside a step of the gate."""
+        """All that was ordered takes effect, and has when this returns. Not inside a step of the gate."""
         while self._waiting:
             with self._shared.gate.step(), self._lock:
                 if not self._waiting:
@@ -158,6 +158,8 @@ class Steering:
                 order, end = self._waiting.popleft()
                 self._carry_out(order)
                 self._position = end
+        with self._lock:
+            pass  # another thread may be about the last one
         self.ask_again()
 
     def may_lease(self) -> bool:

@@ -200,24 +200,67 @@ def test_in_the_middle_of_two_crawls(tmp_path: Path) -> None:
         check_whole(web, here, there, host)
 
 
-KILLED = """
-import sys
+SENT = """
+import os, signal, sys
 from pathlib import Path
 from larm.building.wiring import build_crawl
 from tests.stories.crawls import config_of
 from tests.stories.test_moves import SETTINGS
-import os, signal
-directory, start, host = sys.argv[1:]
+
+directory, start, host, left = sys.argv[1:]
 crawl = build_crawl(config_of(start, SETTINGS), Path(directory))
+saved = crawl._checkpointer.on_saved
+kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
+
+def begin():
+    if crawl.snapshot().pages >= 4 and not crawl.moves.moving():
+        crawl.moves.freeze(host)
+
 def send(_):
     with open(directory + ".parts", "wb") as file:
         for part in crawl.moves.parts(host):
             file.write(len(part).to_bytes(4, "big") + part)
-    os.kill(os.getpid(), signal.SIGKILL)
+    if int(left) < 0:  # before it is confirmed
+        kill()
+    crawl.moves.forget(host)
+    if not int(left):
+        kill()
+    saved.insert(0, lambda after=iter(range(int(left) - 1)): next(after, None) is None and kill())
+
+saved.append(begin)
 crawl.moves.on_still = send
-crawl.on_second = lambda: crawl.moves.phase(host) or crawl.moves.freeze(host)
 crawl.run()
 """
+RECEIVED = """
+import os, signal, sys
+from pathlib import Path
+from larm.building.wiring import build_crawl
+from tests.stories.crawls import config_of
+from tests.stories.test_moves import SETTINGS, read
+
+directory, start, source, number = sys.argv[1:]
+crawl = build_crawl(config_of(start, SETTINGS), Path(directory))
+parts = list(read(Path(source)))
+
+def receive(pages=[0, 0]):
+    pages.append(crawl.snapshot().pages)
+    if not pages[-2]:  # what is not saved is fetched again
+        return
+    for part in parts[: int(number)]:
+        crawl.moves.receive(part)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+crawl._checkpointer.on_saved.append(receive)
+crawl.run()
+"""
+
+
+def killed(program: str, *arguments: object) -> None:
+    """The program kills itself."""
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, check=False, timeout=DEADLINE, env=os.environ | path)
+    assert done.returncode == -signal.SIGKILL
 
 
 def test_a_kill_between_sending_and_confirming_leaves_it_where_it_was(tmp_path: Path) -> None:
@@ -226,13 +269,7 @@ def test_a_kill_between_sending_and_confirming_leaves_it_where_it_was(tmp_path: 
     with SyntheticWeb() as web:
         world(web)
         host = f"b.localhost:{web.port}"
-        web.host("b.localhost").delay = 0.1
-        arguments = [str(here), web.url("a.localhost"), host]
-        path = {"PYTHONPATH": str(Path(__file__).parents[2])}
-        command = [sys.executable, "-c", KILLED, *arguments]
-        done = subprocess.run(command, check=False, timeout=DEADLINE, env=os.environ | path)
-        assert done.returncode == -signal.SIGKILL
-        web.host("b.localhost").delay = 0.0
+        killed(SENT, here, web.url("a.localhost"), host, -1)
         sent = list(read(here.with_suffix(".parts")))
         asked = len(web.log.requests("b.localhost"))
         assert 1 < asked < PAGES
@@ -254,6 +291,32 @@ def test_a_kill_between_sending_and_confirming_leaves_it_where_it_was(tmp_path: 
                 old.finish()
                 new.order(Add((web.url("b.localhost", "/late"),)))
                 new.finish()
+        check_whole(web, here, there, host)
+
+
+@pytest.mark.parametrize(
+    ("left", "received"), [(1, 2), *(pytest.param(n, (n + 1) % 4, marks=pytest.mark.slow) for n in (0, 2, 3))]
+)
+def test_kills_at_any_time_of_it(tmp_path: Path, left: int, received: int) -> None:
+    """The old one as many checkpoints after it was told to forget the host, the new one after as many parts."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    with SyntheticWeb() as web:
+        world(web)
+        host = f"b.localhost:{web.port}"
+        killed(SENT, here, web.url("a.localhost"), host, left)
+        killed(RECEIVED, there, web.url("c.localhost"), here.with_suffix(".parts"), received)
+        asked = len(web.log.requests("b.localhost"))
+        with running(here, web.url("a.localhost")) as old, running(there, web.url("c.localhost")) as new:
+            for crawl in (old, new):
+                crawl.order()
+            assert new.moves.phase(host) == ("arriving" if received else "")
+            assert not old.moves.phase(host) or old.gone.wait(DEADLINE)
+            assert len(web.log.requests("b.localhost")) == asked
+            for part in read(here.with_suffix(".parts")):
+                new.moves.receive(part)
+            old.finish()
+            new.order(Add((web.url("b.localhost", "/late"),)))
+            new.finish()
         check_whole(web, here, there, host)
 
 
