@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import lru_cache
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 """In the order of their values, which is that of base64url; hashes are ordered by value, not by character code."""
@@ -15,6 +16,8 @@ RING = 1 << 63
 """Positions; the ring is closed."""
 VALUES = {character: value for value, character in enumerate(ALPHABET)}
 _PLACED = 10  # characters that make a position
+_REMEMBERED = 100_000
+"""Hashes whose place is known: those of all peers are asked for again and again; some 20 MB."""
 _PRIVATE = "_____"
 _CODES = str.maketrans(ALPHABET, "".join(map(chr, range(64))))
 
@@ -38,11 +41,13 @@ def is_hash(text: str) -> bool:
     return len(text) == LENGTH and all(character in VALUES for character in text)
 
 
+@lru_cache(_REMEMBERED)
 def order(text: str) -> str:
     """A key by which hashes are sorted."""
     return text.translate(_CODES)
 
 
+@lru_cache(_REMEMBERED)
 def position_of(name: str) -> int:
     """Where a hash stands, 0 to 2^63 - 1, by its first ten characters; missing ones count 0 (YACY-4)."""
     number = 0

@@ -111,6 +111,7 @@ _TEXTS = {
 _ORDER = ("Hash", "Name", "PeerType", "IP", "Port")
 
 
+@lru_cache(_REMEMBERED)
 def as_text(seed: Seed) -> str:
     """``{Key=value,...}``: what is signed. Fields that say nothing are left out."""
     fields = {key: str(getattr(seed, name)) for key, name in (_TEXTS | _NUMBERS).items() if getattr(seed, name)}

@@ -123,10 +123,10 @@ class Net:
                     peer.spreading.tick()
             self.clock.advance(step)
 
-    def settle(self, most: float = 3_600.0) -> None:
+    def settle(self, most: float = 3_600.0, step: float = 30.0) -> None:
         """Until everything is where it belongs."""
-        for _ in range(int(most / 60)):
-            self.run(60.0)
+        for _ in range(int(most / step / 2)):
+            self.run(2 * step, step)
             if not any(peer.spreading.waiting for peer in self.peers if peer.up):
                 return
         raise AssertionError("it does not come to rest")
