@@ -20,6 +20,7 @@ import msgspec
 from larm.agents.agent import Agent, Received
 from larm.agents.beat import Beat, Quiet
 from larm.agents.bus import Bus, Question
+from larm.agents.contact import NEVER
 from larm.agents.courier import WINDOW, Answer, Courier, Parcel, Row
 from larm.agents.identity import Identity, write_identity
 from larm.agents.inbox import Inbox
@@ -76,6 +77,15 @@ class Doors(NamedTuple):
     now: Callable[[], float]
     """A clock that runs on while the machine sleeps."""
     log: Callable[[str], object]
+
+
+class Seen(NamedTuple):
+    """What an agent knows of all."""
+
+    epoch: int
+    begun: bool
+    agents: tuple[tuple[str, str, float, str, float, int], ...]
+    """Name, address, weight, state, seconds of silence (-1: never heard), URLs that wait for it here."""
 
 
 class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
@@ -222,6 +232,26 @@ class Node:
         """Those that were sent before. Any thread."""
         new, old = self._sent
         return new.intersection(fingerprints) | old.intersection(fingerprints) if new or old else set()
+
+    def look(self) -> Seen:
+        """How it stands. Any thread."""
+        now, agent = self._doors.now(), self.agent
+        with agent.lock:
+            membership, contact = agent.membership, agent.membership.contact
+            waits = agent.courier.waits_for()
+            names = sorted({*membership.view.members, *contact.beats, *waits})
+            found = []
+            for name in names:
+                silent = 0.0 if name == membership.me else contact.silent(name, now)
+                beat = contact.beats.get(name)
+                inside = name in membership.view.members
+                state = "working" if silent < self._rule.rules.lease else "silent"
+                if not inside:
+                    state = "waiting" if beat is not None and beat.wish == "join" and state == "working" else "given up"
+                weight = membership.view.members.get(name, beat.weight if beat is not None else 0.0)
+                address = self._rule.address if name == membership.me else self._addresses.get(name, "")
+                found.append((name, address, weight, state, -1.0 if silent == NEVER else silent, waits.get(name, 0)))
+            return Seen(membership.view.epoch, membership.begun, tuple(found))
 
     def owner(self, host: str) -> str:
         """The agent that has this host, by name; empty: nobody yet. Any thread."""

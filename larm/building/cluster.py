@@ -18,7 +18,8 @@ from larm.agents.placement import HashRing, Intervals
 from larm.building.ground import Ground
 from larm.building.state import LOGS, QUEUES, host_rules
 from larm.config import Cluster, Config
-from larm.errors import ConfigError
+from larm.control.requests import AgentLine, AgentTable
+from larm.errors import ConfigError, UsageError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.domain import site_of
@@ -69,6 +70,19 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     )
     known = ground.header.parts.get(Node.name) if ground.header else None
     return Node(rule, identity, path, bus, doors, known=known)
+
+
+def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:
+    """What ``larm cluster status`` shows. Any thread. Raises UsageError where ``host`` is none."""
+    owner = ""
+    if host:
+        try:
+            owner = node.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
+        except BadUrl as error:
+            raise UsageError(f"{host[:200]}: {error}") from error
+    seen = node.look()
+    lines = tuple(AgentLine(*each) for each in seen.agents)
+    return AgentTable(ground.settings.cluster.name, node.me, seen.epoch, seen.begun, lines, owner)
 
 
 def _site_key(host: str) -> str:

@@ -6,7 +6,7 @@ The files beside it name the classes behind the seams: `ground` (what all else s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,7 @@ from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.agents.node import Node
+    from larm.control.requests import AgentTable
 
 __all__ = ["build_crawl", "check"]
 
@@ -197,7 +198,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         node.take(frontier, pool.wake_all)
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent)
+    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _agents(ground, node))
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
     floor.look()
     checkpointer.on_saved.append(floor.look)
@@ -235,6 +236,14 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
     from larm.building.cluster import node_of  # for who has a cluster
 
     return node_of(ground, mission.start_urls, steering)
+
+
+def _agents(ground: Ground, node: Node | None) -> Callable[[str], AgentTable] | None:
+    if node is None:
+        return None
+    from larm.building.cluster import agent_table
+
+    return lambda host: agent_table(ground, node, host)
 
 
 def _owner_filter(node: Node) -> Filter:

@@ -52,6 +52,7 @@ _MODULES = {
     "backup": "backup",
     "cat": "lookup",
     "check": "check",
+    "cluster": "cluster",
     "crawl": "crawl",
     "ctl": "ctl",
     "demo": "demo",

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from larm.control.hosts import HostLister
 from larm.control.requests import (
+    Agents,
+    AgentTable,
     AnyAnswer,
     AnyRequest,
     Checkpoint,
@@ -63,6 +65,8 @@ class Parts(NamedTuple):
     """Raises BadUrl."""
     why: Callable[[Url], Sequence[Row]]
     stop: Callable[[], object]
+    agents: Callable[[str], AgentTable] | None = None
+    """With the host that is asked for; None: this crawl is alone."""
 
 
 class ControlDesk:
@@ -86,6 +90,10 @@ class ControlDesk:
                 answer = parts.hosts.table(request)
             case Pages(count):
                 answer = Fetches(tuple(parts.recent.pages(_bounded(count, KEPT))))
+            case Agents(host):
+                if parts.agents is None:
+                    raise UsageError("this crawl is alone: cluster.name is not set")
+                answer = parts.agents(host)
             case Errors(count):
                 answer = Fetches(tuple(parts.recent.errors(_bounded(count, KEPT))))
             case Why(url):

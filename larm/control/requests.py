@@ -102,6 +102,32 @@ class Explanation(msgspec.Struct, frozen=True):
     rows: tuple[tuple[str, str], ...]
 
 
+class AgentLine(msgspec.Struct, frozen=True):
+    """An agent of a crawl that several do."""
+
+    name: str
+    address: str
+    weight: float
+    state: str
+    """working, silent (nothing is sent to it), given up, or waiting (to be let in)."""
+    silent: float
+    """Seconds since it was heard; less than 0: never."""
+    waits: int
+    """URLs that wait for it here."""
+
+
+class AgentTable(msgspec.Struct, frozen=True):
+    """The agents, as this one sees them."""
+
+    cluster: str
+    me: str
+    epoch: int
+    begun: bool
+    agents: tuple[AgentLine, ...]
+    owner: str = ""
+    """Who has the host that was asked for."""
+
+
 class Lines(msgspec.Struct, frozen=True):
     """Of a log."""
 
@@ -161,6 +187,13 @@ class Tail(Request[Lines], frozen=True):
     """What is added as well, every second: a stream."""
 
 
+class Agents(Request[AgentTable], frozen=True):
+    """Of a crawl that several agents do: who they are."""
+
+    host: str = ""
+    """Also say whose this is."""
+
+
 class Do(Request[Done], frozen=True):
     """Carry out an order. What is answered is in the journal: it holds, also after a kill."""
 
@@ -184,8 +217,8 @@ class Stop(Request[Done], frozen=True):
     """End in good order, as Ctrl-C does; answered before it has ended."""
 
 
-AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Do | Checkpoint | Hold | Release | Stop
-AnyAnswer = Report | HostTable | Fetches | Explanation | Lines | Done
+AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | Do | Checkpoint | Hold | Release | Stop
+AnyAnswer = Report | HostTable | AgentTable | Fetches | Explanation | Lines | Done
 ANSWERS: Final[dict[type, type]] = {
     Status: Report,
     Watch: Report,
@@ -194,6 +227,7 @@ ANSWERS: Final[dict[type, type]] = {
     Pages: Fetches,
     Errors: Fetches,
     Tail: Lines,
+    Agents: AgentTable,
     Do: Done,
     Checkpoint: Done,
     Hold: Done,

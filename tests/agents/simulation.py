@@ -187,11 +187,11 @@ class Process:
             self.ready.pop(host, None)
 
     def parting(self, host: str) -> list[Row]:
-        """What is said of a host that is not ours any more: all; by an agent that was removed, what waits."""
+        """What is said of a host that is not ours any more: all; by an agent that was removed, only which pages there are."""
         record = self.hosts[host]
         if self.membership().inside or self.membership().leaving:
             return [Row(host, (dict(record.seen), list(record.queue)), 0, True)]
-        return [Row(host, number) for number in record.queue]
+        return [Row(host, number) for number in record.seen]
 
 
 class World:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import queue
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +85,44 @@ def test_the_world_is_not_listened_to_without_tls() -> None:
     assert is_loopback("tcp/[::1]:7441")
     assert is_loopback("tcp/localhost:1")
     assert not is_loopback("tcp/10.0.0.1:7441")
+
+
+def test_only_who_has_a_certificate_of_the_cluster_is_heard(tmp_path: Path) -> None:
+    """Plain TCP, and a certificate of another authority, get no answer; an agent of the cluster does."""
+    pytest.importorskip("zenoh")
+    from larm.agents.certificates import issue, make_authority
+    from larm.agents.zenoh_bus import Tls, ZenohBus
+
+    now = datetime.datetime.now(datetime.UTC)
+
+    def tls(folder: str, name: str) -> Tls:
+        place = tmp_path / folder
+        if not place.exists():
+            make_authority(place, now)
+        certificate = issue(place, name, ("127.0.0.1",), now)
+        assert certificate.with_suffix(".key").stat().st_mode & 0o077 == 0
+        return Tls(place / "ca.pem", certificate, certificate.with_suffix(".key"))
+
+    ports = free_ports(4)
+    address = f"tls/127.0.0.1:{ports[0]}"
+    answers = ZenohBus("test", address, 1.0, tls("ours", "one"))
+    asks = ZenohBus("test", f"tls/127.0.0.1:{ports[1]}", 1.0, tls("ours", "two"))
+    foreign = ZenohBus("test", f"tls/127.0.0.1:{ports[2]}", 1.0, tls("theirs", "two"))
+    plain = ZenohBus("test", f"tcp/127.0.0.1:{ports[3]}", 1.0)
+    heard: list[bytes] = []
+
+    def note(question: Question) -> None:
+        heard.append(question.payload)
+        question.answer(b"yes")
+
+    try:
+        answers.open(note)
+        assert ask(foreign, address, b"foreign") is None
+        assert ask(plain, address.replace("tls", "tcp"), b"plain") is None
+        assert ask_until(asks, address, b"ours") == b"yes"
+        assert ask(foreign, address, b"foreign") is None
+        assert ask(plain, address.replace("tls", "tcp"), b"plain") is None
+        assert set(heard) == {b"ours"}
+    finally:
+        for bus in (answers, asks, foreign, plain):
+            bus.close()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from larm.control.client import Control
+from larm.control.requests import Agents
 from larm.testing.web import SyntheticWeb
 from tests.agents.web_of_hosts import Cluster, build
 
@@ -44,8 +46,14 @@ def test_each_page_once(tmp_path: Path) -> None:
     with cluster(tmp_path, 60, 4) as (web, some, expected):
         for number in range(3):
             some.start(number)
+        until(web, 20)
+        with Control(some.directory(1)) as agent:
+            seen = agent.ask(Agents("h0.localhost"))
         some.wait()
         fetched = web.fetched()
+    assert seen.begun
+    assert [each.state for each in seen.agents] == ["working"] * 3
+    assert seen.owner in {each.name for each in seen.agents}
     assert set(fetched) == expected
     assert set(fetched.values()) == {1}
     shares = [(some.directory(number) / "logs" / "store.log").read_bytes().count(b"\n") for number in range(3)]

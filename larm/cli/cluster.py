@@ -1,0 +1,81 @@
+"""``larm cluster``: what an agent of a crawl by several knows of the others, and certificates for them."""
+
+from __future__ import annotations
+
+import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from larm.cli.options import LarmCommand, LarmGroup, directory_option, existing, verbose_option
+from larm.cli.terminal import say
+from larm.errors import UsageError
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group("cluster", cls=LarmGroup)
+def cluster() -> None:
+    """One crawl by several agents: how it stands, and certificates for them.
+
+    `larm crawl --cluster NAME` runs an agent.
+    """
+
+
+@cluster.command(cls=LarmCommand)
+@click.option("--host", default="", metavar="HOST", help="Also say whose this host is.")
+@directory_option
+@verbose_option
+def status(*, host: str, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Show the agents, as the one that runs in the directory sees them, and what waits for each."""
+    from larm.control.client import Control
+    from larm.control.requests import Agents
+
+    with Control(existing(directory)) as control:
+        table = control.ask(Agents(host))
+    click.echo(f"cluster {table.cluster}, view {table.epoch}" + (" (the crawl has not begun)" if not table.begun else ""))
+    for agent in table.agents:
+        here = " (this one)" if agent.name == table.me else ""
+        heard = "" if agent.name == table.me else f", heard {agent.silent:.0f} s ago" if agent.silent >= 0 else ", never heard"
+        waits = f", {agent.waits:,} URLs wait for it" if agent.waits else ""
+        click.echo(
+            f"{agent.name}{here}  {agent.address or 'address not known'}  weight {agent.weight:g}, {agent.state}{heard}{waits}"
+        )
+    if host:
+        click.echo(f"{host} belongs to {table.owner or 'nobody yet'}")
+
+
+@cluster.command(cls=LarmCommand)
+@click.argument("folder", type=_FOLDER)
+@verbose_option
+def ca(*, folder: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Make a certificate authority for a cluster in FOLDER: ca.pem, which all agents need, and ca.key, which none may have."""
+    _needs_cryptography()
+    from larm.agents.certificates import make_authority
+
+    say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.tls.ca; keep {folder}/ca.key to yourself")
+
+
+@cluster.command(cls=LarmCommand)
+@click.argument("folder", type=_FOLDER)
+@click.argument("name")
+@click.option("--host", "hosts", multiple=True, metavar="HOST", help="Under which others reach it. May be repeated.")
+@verbose_option
+def issue(*, folder: Path, name: str, hosts: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
+    """Make a certificate for the agent NAME with the authority in FOLDER: NAME.pem and NAME.key."""
+    _needs_cryptography()
+    from larm.agents.certificates import issue as make
+
+    if Path(name).name != name or name.startswith(".") or name == "ca":
+        raise UsageError(f"{name}: a certificate's name is that of its files, and not ca")
+    say(f"{make(folder, name, hosts, _now())}: for cluster.tls.certificate, and {name}.key beside it for cluster.tls.key")
+
+
+def _needs_cryptography() -> None:
+    if find_spec("cryptography") is None:
+        raise UsageError("certificates need the cryptography package: pip install 'larm[cluster]'")
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
