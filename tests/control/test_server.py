@@ -19,6 +19,7 @@ from larm.control.address import SOCKET, socket_of
 from larm.control.client import Control, NotRunning
 from larm.control.requests import (
     LONGEST,
+    Agents,
     Checkpoint,
     Do,
     Errors,
@@ -418,6 +419,7 @@ def test_all_requests_survive_their_way() -> None:
         Why("http://a/"),
         Pages(3),
         Errors(4),
+        Agents("a.example"),
         Tail("a", 5, True),
         Do(Add(("http://a/", "b"))),
         Checkpoint(),
