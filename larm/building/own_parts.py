@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from larm.kit.blame import blamed
 from larm.seams import Filter, Processor, Scorer, Storage
 
 if TYPE_CHECKING:  # a crawl does not search
+    from importlib.metadata import EntryPoints
+
     from larm.search.own_score import OwnScore
 
 
@@ -37,6 +38,8 @@ def scorers(settings: Search) -> Sequence[OwnScore]:
 
 def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments: Mapping[str, Mapping[str, Any]]) -> Any:
     """An object of the user's, by the dotted name of its class (LARM-47). Raises ConfigError."""
+    from importlib.metadata import entry_points  # with zip files and mail: a tenth of a start, for the few who have such parts
+
     module, colon, attribute = name.partition(":")
     installed = entry_points(group=GROUPS[seam])
     if not colon and name not in installed.names:

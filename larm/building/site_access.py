@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from larm.building.secrets import must_be_secret, read_private, revealed
 from larm.config import Config, Site
 from larm.errors import ConfigError
-from larm.fetching.cookies import CookieJar
 from larm.fetching.site_access import SiteAccess
 from larm.model.sites import SiteTable
+
+if TYPE_CHECKING:
+    from larm.fetching.cookies import CookieJar
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _SECRET = frozenset({"authorization", "cookie", "proxy-authorization"})
@@ -66,6 +69,8 @@ def _proxy(text: str, key: str, directory: Path) -> str:
 def _jar(site: Site, key: str, directory: Path) -> CookieJar | None:
     if not (site.cookies or site.keep_cookies):
         return None
+    from larm.fetching.cookies import CookieJar  # with half of the standard library's HTTP, for who has cookies
+
     jar = CookieJar()
     if site.cookies:
         path = directory / site.cookies

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from larm.fetching.cookies import CookieJar
+if TYPE_CHECKING:
+    from larm.fetching.cookies import CookieJar
 
 
 class SiteAccess(msgspec.Struct, frozen=True):
