@@ -23,6 +23,8 @@ from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 
 _BATCH = 1_000
+_HELD = 50_000
+"""Captures that wait to be written: 20 MB."""
 _KINDS = int(response) | int(revisit) | int(resource)
 
 
@@ -63,6 +65,7 @@ class Catalogue:
         self._lock = threading.Lock()
         # only the main thread, before the river flows
         self._fresh: dict[int, Capture] = {}
+        self._empty = not self._table.generation  # then nothing need be looked for in it
         self._lost = {"damaged": 0, "left out": 0}  # records
 
     def read(self, files: Sequence[Path]) -> Iterator[list[URLMessage]]:
@@ -75,12 +78,14 @@ class Catalogue:
             said = " and ".join(f"{n:,} {what}" for what, n in self._lost.items() if n)
             self._note_it(f"records of the archives: {said}; logs/archive.log names them")
         for at in range(0, len(seen), _BATCH):
-            found = [self.find(key) for key in seen[at : at + _BATCH]]
-            yield [URLMessage(self._parse(capture.url)) for capture in found if capture is not None]
+            found = self.find_many(list(dict.fromkeys(seen[at : at + _BATCH])))
+            yield [URLMessage(self._parse(capture.url)) for capture in found.values()]
 
-    def find(self, fingerprint: int) -> Capture | None:
-        """The capture of an address. Any thread."""
-        return self._get(fingerprint)
+    def find_many(self, fingerprints: Sequence[int]) -> dict[int, Capture]:
+        """The captures of addresses, in their order, where there are any. Any thread, after `read`."""
+        with self._lock:
+            rows = self._table.get_many(fingerprints)
+        return {key: _decoder.decode(rows[key].data) for key in fingerprints if key in rows}
 
     def payload(self, payload: str) -> Capture | None:
         """A capture that has it. Any thread."""
@@ -93,7 +98,7 @@ class Catalogue:
     def _get(self, key: int) -> Capture | None:
         with self._lock:
             record = self._fresh.get(key)
-            if record is not None:
+            if record is not None or self._empty:
                 return record
             row = self._table.get(key)
         return None if row is None else _decoder.decode(row.data)
@@ -121,7 +126,7 @@ class Catalogue:
                 self._lose("left out", f"{path}: byte {record.offset:,}: left out: {error}: {address}")
             except ValueError as error:
                 damaged(record.offset, str(error))
-            if len(self._fresh) >= 10 * _BATCH:
+            if len(self._fresh) >= _HELD:
                 self._write()
         self._counted("archive/captures", records)
         if not records and not next(scan(readable, lambda *_: None), None):
@@ -155,6 +160,7 @@ class Catalogue:
     def _write(self) -> None:
         rows = [(key, msgspec.msgpack.encode(capture)) for key, capture in sorted(self._fresh.items())]
         self._table.write(self._table.generation + 1, rows)
+        self._empty = self._empty and not rows
         self._fresh = {}
 
 

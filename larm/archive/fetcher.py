@@ -5,7 +5,9 @@ Made by the wiring where start URLs are archives, one for each fetcher thread, d
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +34,28 @@ class ArchiveFetcher(LocalFetcher):
         self._clock = clock
         # only the fetcher thread
         self._files: OrderedDict[str, BinaryIO] = OrderedDict()
+        self._captures: dict[int, Capture] = {}
+        """Of leases that wait."""
+        # any thread sets it
+        self._woken = threading.Event()
+
+    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:
+        """See `larm.seams.Fetcher`. There is no other fetcher in its thread that would wait."""
+        if not self.in_flight:
+            self._woken.wait(seconds)
+        self._woken.clear()
+        self._find([lease.message.url.fingerprint for lease in self._waiting])
+        return super().wait(seconds)
+
+    def _find(self, fingerprints: Sequence[int]) -> None:
+        """Their captures, by one look into the catalogue."""
+        missing = [key for key in fingerprints if key not in self._captures]
+        if missing:
+            self._captures |= self._catalogue.find_many(missing)
+
+    def wake(self) -> None:
+        """See `larm.seams.Fetcher`. Any thread."""
+        self._woken.set()
 
     def close(self) -> None:
         """See `larm.seams.Fetcher`."""
@@ -42,7 +66,7 @@ class ArchiveFetcher(LocalFetcher):
     def answer(self, lease: Lease) -> Outcome:
         """See `LocalFetcher`."""
         began = self._clock.monotonic()
-        capture = self._catalogue.find(lease.message.url.fingerprint)
+        capture = self._captures.pop(lease.message.url.fingerprint, None)
         if capture is None:
             return Failed(FailReason.FILE, "not in the archive", Timing())
         try:

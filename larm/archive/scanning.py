@@ -104,30 +104,41 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int) -> Iterator[Record]:
     packed = is_packed(file)
     while at is not None:
         held: Record | None = None
-        wanted = False  # whether that is of these kinds
+        before: int | None = None  # where the last record begins; one of no interest is not read
         try:
             file.seek(at)
             for found in ArchiveIterator(file, parse_http=False):
-                record = _record(found)
-                if held is not None and wanted:
+                if held is not None:
                     yield from _whole(held, damaged)
-                held, wanted, counted = record, bool(int(found.record_type) & kinds), False
-            if held is not None and wanted:
+                before, held, counted = found.stream_pos, None, False
+                if int(found.record_type) & kinds:
+                    held = _record(found)
+            if held is not None:
                 yield from _whole(held, damaged)
             return
         except (OSError, ValueError) as error:
-            if held is None:
+            last = held if held is not None or before is None else _read_again(file, before)
+            if last is None:
                 if not counted:
-                    damaged(at, str(error))
-                counted = False
+                    damaged(at if before is None else before, str(error))
+                at, counted = at if before is None else before, False
             else:
-                why = _flaw(held) or ("" if packed or held.get("warc-block-digest") else "its length is wrong")
+                why = _flaw(last) or ("" if packed or last.get("warc-block-digest") else "its length is wrong")
                 counted = True  # that the next one is not found is the same damage
-                damaged(held.offset if why else held.offset + 1, why or str(error))
-                if wanted and not why:
+                damaged(last.offset if why else last.offset + 1, why or str(error))
+                if held is not None and not why:
                     yield held
-                at = held.offset
+                at = last.offset
             at = _next_start(file, at + 1)
+
+
+def _read_again(file: BinaryIO, offset: int) -> Record | None:
+    """The record that begins there; None where it is damaged itself."""
+    file.seek(offset)
+    try:
+        return next((_record(found) for found in ArchiveIterator(file, parse_http=False)), None)
+    except (OSError, ValueError):
+        return None
 
 
 def is_packed(file: BinaryIO) -> bool:

@@ -27,6 +27,10 @@ _HAS_PARTS = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'pa
 _PARTS = ("ALTER TABLE records ADD COLUMN part INTEGER NOT NULL DEFAULT 0", "CREATE INDEX by_part ON records (part)")
 
 
+_AT_ONCE = 500
+"""Keys that are looked for by one statement."""
+
+
 class Record(NamedTuple):
     """One row."""
 
@@ -66,6 +70,16 @@ class RecordTable:
         """One record. Raises StorageError."""
         rows = self._select("SELECT key, generation, record FROM records WHERE key = ?", (key,))
         return rows[0] if rows else None
+
+    def get_many(self, keys: Sequence[int]) -> dict[int, Record]:
+        """Those that are there. Raises StorageError."""
+        found: dict[int, Record] = {}
+        for at in range(0, len(keys), _AT_ONCE):
+            some = tuple(keys[at : at + _AT_ONCE])
+            places = ",".join("?" * len(some))
+            rows = self._select(f"SELECT key, generation, record FROM records WHERE key IN ({places})", some)  # noqa: S608
+            found |= {row.key: row for row in rows}
+        return found
 
     def after(self, key: int, limit: int) -> Sequence[Record]:
         """The next ``limit`` records by key; begin with -1. Raises StorageError."""
