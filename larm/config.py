@@ -346,6 +346,7 @@ class Serve(_Section, frozen=True):
     """``larm serve``."""
 
     crawls: Positive = 1  # of those that `recrawl.every` makes due, at a time
+    stop_crawls: bool = False  # those that it has started stop when it ends; else they go on by themselves
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,18 +167,14 @@ def _access(token_file: Path | None, *, public_search: bool, require_token: bool
 
 
 def _writer(path: Path | None) -> Callable[[str], None] | None:
-    """Of the access log; a file that logrotate has moved away is opened anew."""
+    """Of the access log."""
     if path is None:
         return None
-    import logging
-    from logging.handlers import WatchedFileHandler
+    if str(path) == "-":
+        return lambda line: click.echo(line, err=True)
+    from larm.web.access_log import AccessLog
 
     try:
-        handler = logging.StreamHandler(sys.stderr) if str(path) == "-" else WatchedFileHandler(path, encoding="utf-8")
+        return AccessLog(path, say).write
     except OSError as error:
         raise UsageError(f"--access-log {path}: {error.strerror or error}") from error
-    logger = logging.getLogger("larm.access")
-    logger.addHandler(handler)
-    logger.propagate = False
-    logger.setLevel(logging.INFO)
-    return logger.info

@@ -132,7 +132,7 @@ def application(
     app.state.events = Events()
     app.state.gatherings = Gatherings()
     app.state.notices = Notices()
-    app.state.starting = Starting(directories.root)
+    app.state.starting = Starting(directories.root, stop=settings.stop_crawls)
 
     app.state.schedule = Schedule(crawl_of, app.state.starting.run, settings.crawls, SystemClock(), say)
     tasks: list[asyncio.Task[None]] = []

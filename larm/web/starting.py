@@ -6,6 +6,7 @@ Whatever is asked for is checked first as ``larm check`` does. On threads, one s
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from larm.building.own_parts import import_beside
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
 from larm.control.address import socket_of
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there
@@ -43,9 +44,11 @@ FIELDS: Mapping[str, str] = {
 class Starting:
     """One for a server."""
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path | None, *, stop: bool = False) -> None:
+        """``stop``: the crawls that were started here stop when the server ends."""
         # constant after construction
         self._root = root
+        self._stop = stop
         self._lock = threading.Lock()
         # guarded by self._lock
         self._children: list[subprocess.Popen[bytes]] = []
@@ -68,7 +71,11 @@ class Starting:
             raise UsageError(f"{name}: there is such a directory already; choose another name") from error
         except OSError as error:
             raise disk_failure(directory, error) from error
-        write_atomically(directory / CONFIG_FILE, yaml.safe_dump(_tree(settings), allow_unicode=True).encode())
+        try:
+            write_atomically(directory / CONFIG_FILE, yaml.safe_dump(_tree(settings), allow_unicode=True).encode())
+        except StorageError:
+            shutil.rmtree(directory, ignore_errors=True)  # or the name would be taken
+            raise
         self.run(directory)
         return directory
 
@@ -96,9 +103,11 @@ class Starting:
         _await_start(child, directory, begin)
 
     def close(self) -> None:
-        """At the end of the server: crawls that run go on."""
+        """At the end of the server: crawls that run go on, or are told to stop; nobody waits for that."""
         with self._lock:
             self._children = [child for child in self._children if child.poll() is None]
+            for child in self._children if self._stop else ():
+                child.terminate()
 
 
 def _await_start(child: subprocess.Popen[bytes], directory: Path, begin: int) -> None:

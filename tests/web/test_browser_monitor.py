@@ -98,7 +98,7 @@ def test_a_crawl_is_started_from_the_form(browser: Browser, start: Start, tmp_pa
         expect(page.get_by_role("status")).to_have_text("The crawl has begun.", timeout=WAIT)
         expect(page.locator("#figures strong")).to_have_text("finished", timeout=WAIT)
         page.get_by_role("link", name="search it").click()
-        page.get_by_role("searchbox").fill("quay")
+        page.get_by_label("Words to search for").fill("quay")
         page.keyboard.press("Enter")
         expect(page.get_by_role("link", name="Quay", exact=True)).to_be_visible()
     assert [text for text in complaints if "400" not in text] == []  # the form that came back
