@@ -364,6 +364,7 @@ class Peers(_Section, frozen=True):
     groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
     deny: tuple[str, ...] = ()  # keys of those that are not
+    administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
     directory: str = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
     time_out: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)

@@ -67,6 +67,7 @@ _MODULES = {
     "serve": "serve",
     "starts": "starts",
     "stats": "stats",
+    "tune": "tune",
     "version": "check",
     "warc": "warc",
     "why": "lookup",

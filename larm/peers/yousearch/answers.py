@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 
 from larm.model.findings import Findings
+from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
 _MOST = 1_000
@@ -15,14 +16,18 @@ _MOST = 1_000
 class Answers:
     """Of one peer."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
-        """``seconds`` for which one is kept; 0: none is."""
+    def __init__(self, clock: Clock, tuner: Tuner) -> None:
         # constant after construction
-        self.seconds = seconds
+        self._tuner = tuner
         self._clock = clock
         self._lock = threading.Lock()
         # guarded by self._lock
         self._kept: OrderedDict[str, tuple[float, Findings]] = OrderedDict()
+
+    @property
+    def seconds(self) -> float:
+        """For which one is kept; 0: none is."""
+        return self._tuner.now.cache
 
     def put(self, query: str, found: Findings) -> None:
         """Keep it."""

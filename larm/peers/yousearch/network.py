@@ -23,6 +23,7 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.tuning import Tuner
 from larm.search.query import parse_question
 from larm.search.several import SeveralSearchers
 from larm.search.snippets import safe_line
@@ -45,20 +46,20 @@ class Network:
         registrars: Callable[[], Sequence[Contact]],
         answers: Answers,
         *,
-        seconds: float,
+        tuner: Tuner,
         groups: Mapping[str, Collection[str]],
         private: bool,
         tell: Callable[[msgspec.Struct], None],
         chance: random.Random | None = None,
     ) -> None:
-        """``seconds`` for all peers; ``private``: they answer those alone whom they know, so who asks is told. ``tell`` takes a
+        """``private``: they answer those alone whom they know, so who asks is told. ``tell`` takes a
         `Report` or `Cached` for the registrars, and does not wait."""
         # constant after construction
         self.name = "peers"
         self._channel = channel
         self._registrars = registrars
         self._answers = answers
-        self._seconds = seconds
+        self._tuner = tuner
         self._groups = {name.lower(): frozenset(keys) for name, keys in groups.items()}
         self._private = private
         self._tell = tell
@@ -73,7 +74,8 @@ class Network:
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """A part of each peer, as they come, and one that ends them; of a later page one part."""
-        seconds = self._seconds if asked.seconds is None else min(self._seconds, asked.seconds * 0.9)
+        longest = self._tuner.now.time_out
+        seconds = longest if asked.seconds is None else min(longest, asked.seconds * 0.9)
         query = canonical(asked.query)
         found = self._look(query, seconds * _FOR_REGISTRAR)
         if isinstance(found, NoAnswer):

@@ -26,7 +26,8 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
-from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
+from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
+from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
 from larm.search.query import LONGEST
 from larm.search.several import SeveralSearchers
@@ -95,7 +96,7 @@ class Peer:
         directories: Callable[[], Sequence[object]],
         inspectors: Inspectors,
         seconds: float,
-        period: float,
+        tuner: Tuner,
         clock: Clock,
         say_aloud: Callable[[str], object],
     ) -> None:
@@ -110,7 +111,7 @@ class Peer:
         self._directories = directories
         self._inspectors = inspectors
         self._seconds = seconds
-        self._period = period
+        self._tuner = tuner
         self._clock = clock
         self._say = say_aloud
         self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
@@ -119,8 +120,7 @@ class Peer:
         self._said: dict[str, str] = {}
         # only the peer's thread
         self._indexed: dict[object, Indexed] = {}
-        self._parameters = Parameters()
-        self._summary = summary_of((), (), self._parameters)
+        self._summary = summary_of((), (), tuner.now.parameters)
         self._told: dict[str, Summary] = {}
 
     def questions(self) -> list[Question]:
@@ -181,7 +181,7 @@ class Peer:
 
     def _run(self) -> None:
         while True:
-            deadline = Deadline(self._clock, self._period)
+            deadline = Deadline(self._clock, self._tuner.now.period)
             try:
                 self._inspect()
                 self._tell_all()
@@ -226,7 +226,7 @@ class Peer:
                 self._indexed[directory] = known
             words |= known.words
             languages |= set(known.languages)
-        return summary_of(words, sorted(languages), self._parameters)
+        return summary_of(words, sorted(languages), self._tuner.now.parameters)
 
     def _tell_all(self) -> None:
         self._registrars.find()
@@ -236,6 +236,8 @@ class Peer:
     def _tell_one(self, registrar: Contact) -> None:
         for _ in range(3):  # as changes; as a whole; with the registrar's parameters
             answer = self._channel.ask(registrar, say.ANNOUNCE, self._announcement(registrar), say.Announced, seconds=_SECONDS)
+            if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
+                self._summary = self._summarised()
             if isinstance(answer, NoAnswer):
                 self._told.pop(registrar.url, None)
                 self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
@@ -245,16 +247,17 @@ class Peer:
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
                 return
             self._told.pop(registrar.url, None)
-            if answer.parameters != self._parameters:
-                self._parameters = answer.parameters
-                self._summary = self._summarised()
+            if answer.parameters != self._tuner.now.parameters:  # and nobody whom we believe has said so
+                self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
+                return
 
     def _announcement(self, registrar: Contact) -> say.Announce:
         name, before = name_of(self._summary), self._told.get(registrar.url)
         if before is not None and name_of(before) == name:
-            return say.Announce(self._name, self._port, name)
+            return say.Announce(self._name, self._port, name, tuning=self._tuner.message)
         summary = to_wire(self._summary, before)
-        return say.Announce(self._name, self._port, name, before=name_of(before) if before is not None else "", summary=summary)
+        known = name_of(before) if before is not None else ""
+        return say.Announce(self._name, self._port, name, before=known, summary=summary, tuning=self._tuner.message)
 
     def _once(self, about: str, sentence: str) -> None:
         """Said where it is news."""

@@ -10,6 +10,7 @@ from msgspec import Meta
 from larm.peers.channel import Contact
 from larm.peers.yousearch.needs import Needs
 from larm.peers.yousearch.summary import Parameters, WireSummary
+from larm.peers.yousearch.tuning import Tuning
 
 Name = Annotated[str, Meta(max_length=64)]
 Key = Annotated[str, Meta(max_length=64)]
@@ -23,6 +24,8 @@ CACHED = "/you/cached"
 REPORT = "/you/report"
 SEARCH = "/you/search"
 STORED = "/you/stored"
+TUNE = "/you/tune"
+TUNED = "/you/tuned"
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -53,6 +56,8 @@ class Announce(msgspec.Struct, frozen=True):
     before: Annotated[str, Meta(max_length=64)] = ""
     """Where the summary has changes: of the one before."""
     summary: WireSummary | None = None
+    tuning: Tuning | None = None
+    """The last that the peer has heard of."""
 
 
 class Announced(msgspec.Struct, frozen=True):
@@ -61,6 +66,8 @@ class Announced(msgspec.Struct, frozen=True):
     known: bool
     parameters: Parameters
     """Those of the group. A summary of others is not taken."""
+    tuning: Tuning | None = None
+    """The last that the registrar has heard of."""
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -19,7 +19,8 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.needs import Clause, Term
-from larm.peers.yousearch.summary import Parameters, marked, partition, unpacked
+from larm.peers.yousearch.summary import marked, partition, unpacked
+from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
 
 _MOST_SLOTS = 20_000
@@ -51,7 +52,7 @@ class Registrar:
         self,
         clock: Clock,
         is_there: Callable[[Contact], bool],
-        parameters: Parameters | None = None,
+        tuner: Tuner,
         chance: random.Random | None = None,
     ) -> None:
         """``is_there`` asks a peer itself, and takes a moment."""
@@ -60,9 +61,9 @@ class Registrar:
         self._is_there = is_there
         self._chance = chance or random.Random()
         self._lock = threading.Lock()
+        self._tuner = tuner
         # guarded by self._lock
-        self._parameters = parameters or Parameters()
-        self._table = BitTable(self._parameters)
+        self._table = BitTable(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
         self._owners: dict[int, tuple[_Member, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
@@ -76,6 +77,8 @@ class Registrar:
             Question(say.LOOK, say.Look, say.Found, self.look),
             Question(say.CACHED, say.Cached, say.Done, self.cached),
             Question(say.REPORT, say.Report, say.Done, self.report, cost=5.0),
+            Question(say.TUNE, Tuning, say.Done, self.tune),
+            Question(say.TUNED, say.Hello, Tunables, lambda _, __: self._tuner.now),
         ]
 
     def announce(self, call: Call, asked: say.Announce) -> say.Announced:
@@ -90,7 +93,9 @@ class Registrar:
             raise RefusedError("there are too many peers at this address", 429)
         if strange and not self._is_there(contact):
             raise RefusedError("you can't be reached at the address and port that this came from")
+        self._tuner.take(asked.tuning)
         with self._lock:
+            self._tuned_locked()
             self._forget_silent_locked()
             member = self._members.get(call.key)
             if member is None:
@@ -99,7 +104,15 @@ class Registrar:
             known = self._take_locked(member, asked)
             if not known and not member.slots:
                 del self._members[call.key]
-            return say.Announced(known, self._parameters)
+            return say.Announced(known, self._table.parameters, self._tuner.message)
+
+    def tune(self, _: Call, asked: Tuning) -> say.Done:
+        """From the administrator, whoever brings it."""
+        if not self._tuner.take(asked):
+            raise RefusedError("it is not signed by the administrator, or not newer than the last")
+        with self._lock:
+            self._tuned_locked()
+        return say.Done()
 
     def leave(self, call: Call, _: say.Hello) -> say.Done:
         """It goes, and takes all that it said with it."""
@@ -159,12 +172,20 @@ class Registrar:
         with self._lock:
             return self._table.size
 
+    def _tuned_locked(self) -> None:
+        """Summaries of other parameters are all forgotten; their peers tell of themselves anew within a period."""
+        if self._table.parameters != self._tuner.now.parameters:
+            self._table = BitTable(self._tuner.now.parameters)
+            self._owners.clear()
+            for member in self._members.values():
+                member.slots, member.summary_name = [], ""
+
     def _take_locked(self, member: _Member, asked: say.Announce) -> bool:
         """The summary is the member's; False: it has to be told whole."""
         wire = asked.summary
         if wire is None:
             return member.summary_name == asked.summary_name and bool(member.slots)
-        vectors = unpacked(wire) if wire.parameters == self._parameters else None
+        vectors = unpacked(wire) if wire.parameters == self._table.parameters else None
         if vectors is None:
             return False
         if wire.changes and (member.summary_name != asked.before or len(member.slots) != len(vectors)):

@@ -8,6 +8,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from larm.config import Files, Peers, Serve
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
@@ -25,6 +27,7 @@ from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.registrar import is_there as asks
 from larm.peers.yousearch.shares import Shares
+from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.seams import Searcher
 
 _CALL_BACK = 5.0
@@ -41,6 +44,7 @@ class Peering(NamedTuple):
     """All other peers; None: this is a registrar and nothing else."""
     registrar: Registrar | None
     peer: Peer | None
+    tuner: Tuner
 
 
 def build(
@@ -61,6 +65,7 @@ def build(
     place = state_folder(peers)
     identity = Identity.opened(place / "peer.key")
     host, port = address
+    tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
     http = HttpClient(interface=_own(host))
     channel = Channel(identity, http, clock)
     questions: list[Question] = []
@@ -69,7 +74,7 @@ def build(
         # who is asked back has not answered anybody before: the breaker of the other channel must not keep it out
         back = Channel(identity, http, clock, breaker=False)
         registrar = Registrar(
-            clock, asks(lambda contact: back.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK))
+            clock, asks(lambda contact: back.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
         )
         questions += registrar.questions()
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
@@ -77,7 +82,7 @@ def build(
     if peers.name:
         own = Contact(identity.key, _url(host, port)) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http)
-        answers = Answers(clock, float(peers.cache))
+        answers = Answers(clock, tuner)
         peer = Peer(
             peers.name,
             channel,
@@ -88,7 +93,7 @@ def build(
             directories=directories,
             inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
-            period=float(peers.period),
+            tuner=tuner,
             clock=clock,
             say_aloud=tell,
         )
@@ -96,7 +101,7 @@ def build(
             channel,
             registrars.all,
             answers,
-            seconds=float(peers.time_out),
+            tuner=tuner,
             groups=peers.groups,
             private=bool(peers.allow),
             tell=peer.tell,
@@ -104,7 +109,15 @@ def build(
         questions += peer.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny)
     card = say.Card(identity.key, peers.name, peers.registrar)
-    return Peering(door, card, shares, network, registrar, peer)
+    return Peering(door, card, shares, network, registrar, peer, tuner)
+
+
+def _configured(peers: Peers) -> Tunables:
+    tunables = Tunables(period=float(peers.period), time_out=float(peers.time_out), cache=float(peers.cache))
+    try:  # what is built is not checked
+        return msgspec.convert(msgspec.to_builtins(tunables), Tunables)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"peers: {error}") from error
 
 
 def state_folder(peers: Peers) -> Path:

@@ -32,6 +32,7 @@ from larm.web.server import listen, make_server
 from larm.web.token import open_token
 
 _hosts = count(20)
+_PATIENT = Serve(search_time=Seconds(60))  # on however busy a machine
 
 
 class Running(NamedTuple):
@@ -64,16 +65,25 @@ class Group:
     def start(self, name: str, *directories: Path, host: str = "", port: int = 0, **settings: Any) -> Running:
         """A peer, or where the name is empty a registrar alone."""
         host = host or f"127.0.0.{next(_hosts)}"
-        place = self._folder / (name or "registrar")
+        place = self._folder / (name or f"registrar-{host}")
         place.mkdir(exist_ok=True)
         peers = Peers(
-            **{"name": name, "directory": str(place / "state"), "period": Seconds(0.5), "cache": Seconds(0), **settings}
+            **{
+                "name": name,
+                "directory": str(place / "state"),
+                "period": Seconds(0.5),
+                "cache": Seconds(0),
+                "time_out": Seconds(50),
+                **settings,
+            }
         )
         socket = listen(host, port)
         said: list[str] = []
         address = host, socket.getsockname()[1]
-        served, peering = peering_of(Config(), peers, address, directories=directories, root=None, others=(), say=said.append)
-        app = application(served, Access(open_token(place / "token")), Serve(), peering=peering)
+        served, peering = peering_of(
+            Config(serve=_PATIENT), peers, address, directories=directories, root=None, others=(), say=said.append
+        )
+        app = application(served, Access(open_token(place / "token")), _PATIENT, peering=peering)
         server = make_server(app)
         died: list[BaseException] = []
         workers = Workers(lambda _, error: died.append(error))
@@ -110,7 +120,7 @@ class Group:
         app = application(
             SimpleNamespace(root=None, all=list),
             Access(open_token(self._folder / f"{name}-token")),
-            Serve(),
+            _PATIENT,
             peering=peering,  # type: ignore[arg-type]
         )
         server = make_server(app)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
+from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.needs import needs_of
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
+from larm.peers.yousearch.tuning import Tunables, Tuner, signed
 from larm.search.query import parse_question
 from larm.testing.clock import FakeClock
 
@@ -23,14 +26,16 @@ USUAL = Parameters()
 class World:
     """Peers of which some can be reached."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path = Path("nowhere")) -> None:
+        self.administrator = Identity.new()
+        self.tuner = Tuner(self.administrator.key, folder / "tuning.json", Tunables())
         self.clock = FakeClock()
         self.gone: set[str] = set()
         self.verified: list[str] = []
         self.registrar = self.new()
 
     def new(self) -> Registrar:
-        return Registrar(self.clock, self.is_there, chance=random.Random(1))
+        return Registrar(self.clock, self.is_there, self.tuner, chance=random.Random(1))
 
     def is_there(self, contact: Contact) -> bool:
         self.verified.append(contact.url)
@@ -207,3 +212,24 @@ def test_a_registrar_of_a_thousand_peers_takes_what_the_formula_says() -> None:
     formula = 1_000 * 3 * 65_536 / 8
     assert size / formula == pytest.approx(1.0, rel=0.25)
     assert told / formula == pytest.approx(1.0, rel=0.25)
+
+
+def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.tell("a", words("tide"))
+    other = Tunables(Parameters(length=32_768), period=60)
+    tuning = signed(world.administrator, 5, other)
+    world.registrar.tune(Call("anybody", ""), tuning)
+    assert world.who("tide") == [], "summaries of different parameters are never mixed"
+    assert not world.tell("a", words("tide"))
+    assert world.tell("a", summary_of(["tide"], ["en"], other.parameters))
+    assert world.who("tide") == ["a"]
+    older, forged = signed(world.administrator, 5, Tunables()), signed(Identity.new(), 9, Tunables())
+    changed = msgspec.structs.replace(tuning, serial=9)
+    for wrong in (older, forged, changed):
+        with pytest.raises(RefusedError, match="administrator"):
+            world.registrar.tune(Call("anybody", ""), wrong)
+    again = Tuner(world.administrator.key, tmp_path / "tuning.json", Tunables())
+    assert (again.now, again.message) == (other, tuning), "it is kept"
+    assert Tuner(Identity.new().key, tmp_path / "tuning.json", Tunables()).now == Tunables(), "of another administrator"
+    assert not Tuner("", tmp_path / "none.json", Tunables()).take(tuning), "where there is none nobody is believed"

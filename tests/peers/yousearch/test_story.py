@@ -9,16 +9,19 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
+from larm.cli import run
 from larm.config import Search
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
+from larm.peers.identity import Identity
 from tests.peers.yousearch.groups import Running, group, known, members, until
 from tests.search.test_several import index
 
@@ -191,14 +194,23 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         known(registrar, "good", "asker")
         clock = SystemClock()
         began = clock.monotonic()
-        found = asker.search("eel causeway")
-        took = clock.monotonic() - began
-        assert took < 10, "two seconds, and what a busy machine adds"
-        assert "eel" in {hit["title"] for hit in found["hits"]}
-        said = " ".join(found["unanswered"])
-        assert "hangs did not answer: it did not answer within" in said or "hangs did not answer: it took longer" in said
-        assert "huge did not answer: its answer is longer than" in said
-        assert "dead did not answer" in said
+        answers = [asker.search("eel causeway")]
+        assert clock.monotonic() - began < 30, "two seconds, and what a busy machine adds"
+
+        def said() -> str:
+            return str([each["unanswered"] for each in answers])
+
+        def all_there() -> bool:
+            if answers[-1]["hits"] and "huge did not answer: its answer is longer than" in said():
+                titles = {hit["title"] for hit in answers[-1]["hits"]}
+                return "eel" in titles and any(title.startswith("Buy") for title in titles)
+            answers.append(asker.search("eel causeway"))
+            return False
+
+        until(all_there)  # at once, on a machine that has nothing else to do
+        assert "hangs did not answer: it did not answer within" in said() or "hangs did not answer: it took longer" in said()
+        assert "dead did not answer" in said()
+        found = answers[-1]
         lies = [hit for hit in found["hits"] if hit["source"] == "lies"]
         assert len(lies) <= 100
         assert all(
@@ -298,3 +310,25 @@ def test_results_of_slow_peers_are_added_below(tmp_path: Path) -> None:
         assert events.endswith("event: end\ndata: end\n\n")
         assert "event: rows" not in asker.client.get(html.unescape(address)).text, "it is told once"
         assert asker.client.get("/search?q=eel&wait=1").text.count("<li>") == 2
+
+
+def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    administrator = Identity.opened(tmp_path / "admin.key")
+    with group(tmp_path) as made:
+        settings: dict[str, Any] = {"administrator": administrator.key}
+        first, second = (made.start("", registrar=True, **settings) for _ in range(2))
+        urls = (first.url, second.url)
+        eels = index(tmp_path / "of-eel", {"http://eel.org/eel": "eels"})
+        peer = made.start("eel", eels, registrars=urls, **settings)
+        asker = made.start("asker", registrars=urls, **settings)
+        known(first, "eel", "asker")
+        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=32768", "period=0.4", "time_out=2"]) == 0
+        for each in (first, second, peer, asker):  # the second registrar hears of it from its peers
+            tuner = each.peering.tuner
+            until(lambda tuner=tuner: (tuner.now.parameters.length, tuner.now.time_out) == (32_768, 2.0))
+        until(lambda: asker.titles("eels") == {"eel"} and asker.search("eels")["exact"])
+        assert run(["tune", first.url, "--key", str(tmp_path / "other.key"), "length=1024"]) == 2
+        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=1000"]) == 2
+        assert "power of two" in capfd.readouterr().err
+        assert run(["tune", "--key", str(tmp_path / "admin.key"), first.url]) == 0
+        assert "length=32768" in capfd.readouterr().out

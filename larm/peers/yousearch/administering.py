@@ -1,0 +1,77 @@
+"""What ``larm tune`` does: ask a registrar what holds, sign something else, and send it to all. On the main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from larm.config import Peers
+from larm.errors import UsageError
+from larm.kit.clock import SystemClock
+from larm.kit.units import Seconds
+from larm.peers.channel import Channel, Contact
+from larm.peers.http_client import HttpClient, NoAnswer
+from larm.peers.identity import Identity
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.peer import Registrars
+from larm.peers.yousearch.tuning import Tunables, signed
+from larm.peers.yousearch.wiring import state_folder
+
+_SECONDS = 10.0
+
+
+def current(urls: Sequence[str], file: Path | None) -> dict[str, float]:
+    """By name what holds at the first registrar. Raises UsageError, StorageError."""
+    channel, registrars = _reached(urls, file)
+    return _flat(_now(channel, registrars[0]))
+
+
+def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str]) -> dict[str, float]:
+    """What holds from now on. Raises UsageError, StorageError."""
+    channel, registrars = _reached(urls, file)
+    flat: dict[str, float] = _flat(_now(channel, registrars[0]))
+    for name, text in changes.items():
+        if name not in flat:
+            raise UsageError(f"{name}: expected one of {', '.join(flat)}")
+        try:
+            flat[name] = int(text) if name in {"length", "filters"} else Seconds.parse(text)
+        except ValueError as error:
+            raise UsageError(f"{name}={text}: {error}") from error
+    parameters = {"length": int(flat["length"]), "filters": int(flat["filters"])}
+    rest = {name: float(value) for name, value in flat.items() if name not in parameters}
+    try:
+        tunables = msgspec.convert({"parameters": parameters, **rest}, Tunables)
+    except msgspec.ValidationError as error:
+        raise UsageError(str(error)) from error
+    tuning = signed(channel.identity, int(SystemClock().wall() * 1000), tunables)  # later ones have higher numbers
+    for registrar in registrars:
+        answer = channel.ask(registrar, say.TUNE, tuning, say.Done, seconds=_SECONDS)
+        if isinstance(answer, NoAnswer):
+            raise UsageError(f"{registrar.url}: {answer.reason}")
+    return flat
+
+
+def _reached(urls: Sequence[str], file: Path | None) -> tuple[Channel, list[Contact]]:
+    http = HttpClient()
+    found = Registrars(urls, None, http)
+    found.find()
+    if len(found.all()) < len(set(urls)):
+        reached = {each.url for each in found.all()}
+        raise UsageError(f"{', '.join(url for url in urls if url not in reached)}: no registrar answers there")
+    identity = Identity.opened(file or state_folder(Peers()) / "peer.key")
+    return Channel(identity, http, SystemClock()), found.all()
+
+
+def _now(channel: Channel, registrar: Contact) -> Tunables:
+    answer = channel.ask(registrar, say.TUNED, say.Hello(), Tunables, seconds=_SECONDS)
+    if isinstance(answer, NoAnswer):
+        raise UsageError(f"{registrar.url}: {answer.reason}")
+    return answer
+
+
+def _flat(tunables: Tunables) -> dict[str, float]:
+    parameters = tunables.parameters
+    rest = {"period": tunables.period, "time_out": tunables.time_out, "cache": tunables.cache}
+    return {"length": parameters.length, "filters": parameters.filters, **rest}

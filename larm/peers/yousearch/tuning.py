@@ -1,0 +1,97 @@
+"""Tuning: what an administrator has all peers of a group do alike (YOUS-34 to 37). Any thread.
+
+A message has all tunables and a number, and is signed with the administrator's key; only one with a higher number than the last
+takes effect, whoever brings it. It is kept in a file, so a restart changes nothing. Registrars and peers hand it on to each
+other.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+from larm.peers.identity import Identity, is_signed
+from larm.peers.yousearch.summary import Parameters
+
+_PURPOSE = "tuning"
+
+
+class Tunables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be tuned (YOUS-36)."""
+
+    parameters: Parameters = Parameters()
+    """Length and number of filters."""
+    period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
+    """Seconds between two looks at what is shared, after which registrars are told."""
+    time_out: Annotated[float, Meta(ge=0.1, le=600)] = 3.0
+    """Seconds for the answers of all peers."""
+    cache: Annotated[float, Meta(ge=0, le=86_400)] = 300.0
+    """Seconds for which an answer is kept."""
+
+
+class Tuning(msgspec.Struct, frozen=True):
+    """One message."""
+
+    serial: Annotated[int, Meta(ge=1, le=1 << 53)]
+    tunables: Tunables
+    signature: Annotated[str, Meta(max_length=100)]
+
+
+def signed(administrator: Identity, serial: int, tunables: Tunables) -> Tuning:
+    """A message of an administrator."""
+    return Tuning(serial, tunables, administrator.sign(_PURPOSE, _data(serial, tunables)))
+
+
+class Tuner:
+    """What holds on this machine."""
+
+    def __init__(self, administrator: str, file: Path, configured: Tunables) -> None:
+        """``administrator``: his key; empty: there is none, and what is ``configured`` holds. Raises StorageError."""
+        # constant after construction
+        self._administrator = administrator
+        self._file = file
+        self._lock = threading.Lock()
+        # guarded by self._lock; replaced as a whole, so read without it
+        self.now = configured
+        self.message: Tuning | None = None
+        kept = _read(file) if administrator else None
+        if kept is not None and self._is_good(kept):
+            self.message, self.now = kept, kept.tunables
+
+    def take(self, tuning: Tuning | None) -> bool:
+        """True where it holds from now on. Raises StorageError."""
+        if tuning is None or not self._is_good(tuning):
+            return False
+        with self._lock:
+            if self.message is not None and tuning.serial <= self.message.serial:
+                return False
+            write_atomically(self._file, msgspec.json.encode(tuning))
+            self.message, self.now = tuning, tuning.tunables
+            return True
+
+    def _is_good(self, tuning: Tuning) -> bool:
+        return bool(self._administrator) and is_signed(
+            self._administrator, _PURPOSE, _data(tuning.serial, tuning.tunables), tuning.signature
+        )
+
+
+def _data(serial: int, tunables: Tunables) -> bytes:
+    parameters = tunables.parameters
+    seconds = [float(each) for each in (tunables.period, tunables.time_out, tunables.cache)]  # 60 and 60.0 are the same
+    return msgspec.json.encode([serial, parameters.length, parameters.filters, *seconds])
+
+
+def _read(file: Path) -> Tuning | None:
+    """None for what is none: the next message is as good."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Tuning)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+    except OSError as error:
+        raise disk_failure(file, error) from error
