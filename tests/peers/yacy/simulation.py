@@ -1,7 +1,7 @@
 """A network that people join and leave, hour by hour: the nodes, desks and shelves of production on a clock of its own.
 
-Half of the peers leave within a day, and stay away for half a day on the average. Each round is ten minutes. What is looked at is
-always the view of some living peer: whom it would ask, and whether one of these has it.
+Half of the peers leave within a day, and stay away for half a day on the average. Each round is ten minutes. What is looked at
+is always the view of some living peer: whom it would ask, and whether one of these has it.
 """
 
 from __future__ import annotations
