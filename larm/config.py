@@ -296,6 +296,8 @@ class Recrawl(_Section, frozen=True):
     """Revisiting a finished crawl."""
 
     every: Every | None = None  # larm serve starts it again so long after its last run, or at these times
+    current: Seconds = Seconds(43_200)  # longest time for which a server is believed that a page is current (Cache-Control,
+    # Expires), so that a revisit does not ask for it: who comes every day wants all of it, who comes hourly what may be new
     most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         0.5  # share of a host's pages forgotten at once; 1: believe anything
     )

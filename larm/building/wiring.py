@@ -263,6 +263,8 @@ def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: Storag
         ground.normalizer.parse,
         whole=bool(apart.late),
         limits=limits_of(ground.settings),
+        now=ground.shared.clock.wall(),
+        current=ground.settings.recrawl.current,
     )
 
 

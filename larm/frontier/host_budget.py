@@ -2,7 +2,7 @@
 
 Each domain has three numbers: URLs filed (SEEN), the same weighted by how far down their pages the links were (WSEEN), and what
 links from other domains have won for it (WIN). ``WSEEN - WIN`` on a logarithmic scale is the tier, the band of the frontier.
-The bands take turns, so a domain of a million pages gets as much as all domains of a thousand pages.
+The bands take turns, so a domain of a million pages gets as much as all domains of a thousand pages, and no more.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from larm.model.message import START, Standing, URLMessage
 ROWS = 1 << 17
 """Domains that are told apart, about: 3 MB."""
 SITEMAP_PENALTY, OTHER_PENALTY = 4, 1
-"""Tiers by which URLs from sitemaps, and those that are no HTML, come later (YIOOP-44)."""
+"""Tiers by which URLs of sitemaps (not those in them), and those that are no HTML, come later (YIOOP-44)."""
 
 _SEEN, _WSEEN, _WIN = range(3)
 _NO_HTML = re.compile(
     r"\.(?:avif|bmp|css|csv|docx?|eps|epub|gif|gz|ico|jpe?g|js|json|mp[34]|odt|pdf|png|pptx?|ps|rss|svg|txt|webp|xlsx?|xml|zip)$",
     re.IGNORECASE,
 )
-_SITEMAP = re.compile(r"/[^/?]*sitemap[^/?]*(?:\.xml|\.txt)?(?:\.gz)?(?:\?[^/]*)?$", re.IGNORECASE)
+_SITEMAP = re.compile(r"/[^/]*sitemap[^/]*(?:\.xml|\.txt)?(?:\.gz)?$", re.IGNORECASE)
 
 
 def seen_weight(index: int) -> float:
@@ -93,7 +93,7 @@ class HostBudgetOrder:
         if message.referrer != START and self._site(_host(message.referrer)) != domain:
             won = self._table.add(key, win(standing.tier, standing.weight), _WIN)
         path = message.url.path_query.partition("?")[0]
-        tier = tier_of(wseen, won, sitemap=bool(_SITEMAP.search(message.referrer)), html=not _NO_HTML.search(path))
+        tier = tier_of(wseen, won, sitemap=bool(_SITEMAP.search(path)), html=not _NO_HTML.search(path))
         tier = min(tier, BANDS - 1)
         return tier, msgspec.structs.replace(message, standing=Standing(standing.index, 0, tier))
 

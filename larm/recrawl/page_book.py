@@ -22,6 +22,7 @@ from larm.model.digest import digest
 from larm.model.document import Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
 from larm.model.url import Url
+from larm.recrawl.freshness import current_until
 from larm.seams import Clock
 
 _LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
@@ -69,11 +70,17 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When it last came, or was unchanged, in seconds since 1970; 0: never, or not known."""
     index: bool = True
     """False: it asks not to be indexed."""
+    current: int = 0
+    """Until when it is, as its server says, in seconds since 1970; 0: it does not say."""
 
     @property
     def only_moved(self) -> bool:
         """An address that was never more than a redirect: nothing is to be asked for again."""
         return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten)
+
+    def is_current(self, now: float, longest: float) -> bool:
+        """It need not be asked for, as its server says; who is believed for ``longest`` seconds after it came."""
+        return self.stored and not self.gone and now < min(self.current, self.fetched + longest)
 
     def message(self, key: int, limits: Mapping[str, int] = MappingProxyType({})) -> URLMessage:
         """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked.
@@ -218,7 +225,9 @@ def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
         last = msgspec.structs.replace(last, since=row.last.since)
     if visit.status in GONE and row.stored:
         return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last)
-    return msgspec.structs.replace(row, last=last, fetched=now if visit.status in _CURRENT else row.fetched)
+    if visit.status not in _CURRENT:
+        return msgspec.structs.replace(row, last=last)
+    return msgspec.structs.replace(row, last=last, fetched=now, current=current_until(visit.headers, now))
 
 
 def _answer(visit: Visit, now: int) -> Answer:
@@ -251,4 +260,5 @@ def _row(visit: Visit, url: Url, now: int) -> PageRow:
         last=_answer(visit, now),
         fetched=now if visit.document is not None else 0,
         index=visit.document is None or visit.document.index,
+        current=current_until(headers, now) if known is not UNKNOWN else 0,
     )

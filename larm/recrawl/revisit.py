@@ -14,6 +14,7 @@ from types import MappingProxyType
 import msgspec
 
 from larm.kit.disk.record_table import RecordTable
+from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, Url
@@ -35,12 +36,15 @@ class Recrawl:
         *,
         whole: bool = False,
         limits: Mapping[str, int] = MappingProxyType({}),
+        now: float = 0.0,
+        current: float = 0.0,
     ) -> None:
         """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text.
 
         ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
         ``whole``: some storage has not been given all pages, so none may be answered by "not modified".
         ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
+        ``now``: wall time; ``current``: seconds for which servers are believed that a page is.
         """
         # constant after construction
         self._path = path
@@ -50,19 +54,32 @@ class Recrawl:
         self._parse = parse
         self._whole = whole
         self._limits = limits
+        self._now = now
+        self._longest = current
 
     def due(self) -> Iterator[list[URLMessage]]:
-        """All pages that are known, in batches; nothing where the frontier has them already."""
+        """All pages that are known, but those that are current, in batches; nothing where the frontier has them already."""
         if self._starts is None:
             return
         left = {message.url.fingerprint: message for message in self._starts}
+        current = 0
         for batch in _rows(self._path):
-            messages = [each for key, row in batch if not row.only_moved for each in self._messages(key, row)]
+            old = [(key, row) for key, row in batch if not row.only_moved and (key in left or not self._is_current(row))]
+            current += sum(not row.only_moved for _, row in batch) - len(old)
+            messages = [each for key, row in old for each in self._messages(key, row)]
             for message in messages:
                 left.pop(message.url.fingerprint, None)
             yield [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
+        if current:
+            pages = "1 page was" if current == 1 else f"{current:,} pages were"
+            self._note(f"{pages} not asked for, current as their servers say (recrawl.current: 0 asks for all)")
         if left:
             yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
+
+    def _is_current(self, row: PageRow) -> bool:
+        if self._whole or (row.cuts and may_be_whole(row.cuts, self._limits)):
+            return False
+        return row.is_current(self._now, self._longest)
 
     def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
         """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:

@@ -104,7 +104,7 @@ class Lander:
                 return self._moved(lease, outcome)
             case NotModified():
                 landed = _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
-                return landed._replace(visit=_unchanged(lease.message, 304))
+                return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
             case Refused(status=status):
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
                 return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
@@ -125,7 +125,7 @@ class Lander:
             landed = _landed(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
-            return landed._replace(visit=_unchanged(message, 200))
+            return landed._replace(visit=_unchanged(message, 200, outcome.headers))
         if document is None:
             document = self._process.process(message, outcome)
         visit = Visit(
@@ -276,9 +276,9 @@ def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
     return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
 
 
-def _unchanged(message: URLMessage, status: int) -> Visit:
+def _unchanged(message: URLMessage, status: int, headers: dict[str, str]) -> Visit:
     """For the page book: the page that we have is still the one that is there."""
-    return Visit(page=message.url.access, url=message.url, status=status)
+    return Visit(page=message.url.access, url=message.url, status=status, headers=headers)
 
 
 def _without_validators(headers: dict[str, str]) -> dict[str, str]:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
@@ -61,3 +63,26 @@ def test_rows_of_a_host_go_from_one_book_to_another(tmp_path: Path) -> None:
 
 def recrawl(directory: Path) -> Recrawl:
     return Recrawl(directory / "pages.db", [], 1.0, lambda _: None, URLNormalizer().parse)
+
+
+def test_a_page_is_current_as_long_as_its_server_says_and_is_believed(tmp_path: Path) -> None:
+    clock = FakeClock(1_000_000.0)
+    book = PageBook(tmp_path / "pages.db", clock)
+    book.open(None)
+    book.store([replace(page(ADDRESS, text="word"), headers={"cache-control": "max-age=600"})])
+    book.commit()
+    [(_, row)] = page_rows(tmp_path / "pages.db")
+    begin = clock.wall()
+    assert [row.is_current(begin + after, 1000) for after in (0, 599, 600)] == [True, True, False]
+    assert [row.is_current(begin + after, 60) for after in (0, 59, 60)] == [True, True, False]
+    clock.advance(5000.0)
+    book.store([Visit(ADDRESS, url=url(ADDRESS), status=304, headers={"cache-control": "max-age=60"})])
+    book.commit()
+    [(_, row)] = page_rows(tmp_path / "pages.db")
+    assert row.is_current(clock.wall() + 59, 1000)
+    assert not row.is_current(clock.wall() + 60, 1000)
+    book.store([Visit(ADDRESS, url=url(ADDRESS), status=404)])
+    book.commit()
+    [(_, row)] = page_rows(tmp_path / "pages.db")
+    assert not row.is_current(clock.wall(), 1000)
+    book.close()

@@ -11,6 +11,7 @@ from larm.building.wiring import build_crawl
 from larm.river.crawl import Ending
 from larm.search.searcher import IndexSearcher
 from larm.testing.random_web import random_web
+from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import (
     ALL_HOSTS,
@@ -168,4 +169,22 @@ def test_a_log_that_is_left_out_while_a_crawl_goes_on_is_not_emptied(tmp_path: P
     assert run_crawl(tmp_path, start).reason == "finished"
     run_crawl(tmp_path, start)
     assert stored(tmp_path).keys() == urls(web, "/", *PATHS).keys()
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)
+
+
+def test_what_its_server_calls_current_is_not_asked_for(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """But for the start page, and where nobody is believed."""
+    site = web.host("a.localhost")
+    links = "".join(f'<a href="{path}">a page</a>' for path in PATHS)
+    for path, text in [("/", links), *((path, f"<p>text of {path}") for path in PATHS[:4])]:
+        site.add(path, html(text, Cache_Control="max-age=86400"))
+    run_crawl(tmp_path, start)
+    web.log.clear()
+    again = run_crawl(tmp_path, start)
+    assert again.ending == Ending("finished")
+    assert asked(web) == Counter("a.localhost" + path for path in ["/", *PATHS[4:]])
+    assert any(note.startswith("4 pages were not asked for") for note in again.notes)
+    web.log.clear()
+    run_crawl(tmp_path, start, {"recrawl.current": 0})
+    assert asked(web) == Counter("a.localhost" + path for path in ["/", *PATHS])
     assert indexed(tmp_path) == urls(web, "/", *PATHS)

@@ -1,0 +1,41 @@
+"""Until when a page is current, as its server says (RFC 9111 4.2). Pure; used by the page book on its writer thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_MAX_AGE = re.compile(r"""(?:^|,)\s*max-age\s*=\s*"?([0-9]+)""", re.IGNORECASE)
+_NEVER = re.compile(r"(?:^|,)\s*no-(?:store|cache)\s*(?:,|$)", re.IGNORECASE)
+"""Not ``no-cache="a-field"``, which speaks of that field."""
+_FURTHEST = 2**31
+"""Seconds; more than that means as much (RFC 9111 1.2.2)."""
+
+
+def current_until(headers: Mapping[str, str], now: int) -> int:
+    """Seconds since 1970; 0: it says nothing, or that the page is to be asked for each time. Names in lower case."""
+    control = headers.get("cache-control", "")
+    if _NEVER.search(control):
+        return 0
+    if found := _MAX_AGE.search(control):
+        seconds = min(int(found[1][:12]), _FURTHEST) - _number(headers.get("age", ""))
+    elif "expires" in headers:
+        ends = _date(headers["expires"])
+        seconds = int(ends - (_date(headers.get("date", "")) or now)) if ends else 0
+    else:
+        return 0
+    return now + min(seconds, _FURTHEST) if seconds > 0 else 0
+
+
+def _number(text: str) -> int:
+    return int(text[:12]) if text.isascii() and text.isdigit() else 0
+
+
+def _date(text: str) -> float:
+    """0 where it is none, as in ``Expires: 0``."""
+    import email.utils  # 2 ms of the start, for what is seldom seen
+
+    try:
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
