@@ -329,6 +329,7 @@ class Search(_Section, frozen=True):
     within_names: Factor = 0.4  # the words of names such as os.path, apart from each other
     proximity: Factor = 0.3  # neighbours of the query that stand near each other
     proximity_slop: Count = 4  # words between them
+    synonyms: str = ""  # a file, beside config.yaml or anywhere: words that mean the same
     feedback: Factor = 0.8  # words that the best pages share, beside those of a question of five words or more
     anchors: Factor = 2.0  # what others call the page, in their links to it
     link_rank: Factor = 0.5  # the importance of the page

@@ -15,6 +15,7 @@ import tantivy
 
 from larm.index.scripts import is_unspaced
 from larm.index.stems import Stemmer
+from larm.index.synonyms import NONE, Synonyms
 
 _SHORTEST = 3
 """Shorter words stand for themselves."""
@@ -33,13 +34,16 @@ class Form(NamedTuple):
     word: str
     pages: int
     """Pages that have it in the field."""
+    synonym: bool = False
+    """The user says that it means the same."""
 
 
 class Forms:
     """For one field of one state of an index, and the languages that its pages are in."""
 
-    def __init__(self, searcher: tantivy.Searcher, field: str, languages: Iterable[str]) -> None:
+    def __init__(self, searcher: tantivy.Searcher, field: str, languages: Iterable[str], synonyms: Synonyms = NONE) -> None:
         # constant after construction
+        self._synonyms = synonyms.words
         self._searcher = searcher
         self._field = field
         self._stemmers = [Stemmer(language) for language in languages]
@@ -53,8 +57,16 @@ class Forms:
         if found is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            found = self._known[word] = self._find(word)
+            found = self._known[word] = self._with_synonyms(self._find(word))
         return found
+
+    def _with_synonyms(self, forms: tuple[Form, ...]) -> tuple[Form, ...]:
+        """Those of any of the forms, in all forms of their own."""
+        if not self._synonyms:
+            return forms
+        others = dict.fromkeys(other for form in forms for other in self._synonyms.get(form.word, ()))
+        found = {form.word: form._replace(synonym=True) for other in others for form in self._find(other)}
+        return (*forms, *(form for word, form in found.items() if word not in {each.word for each in forms}))
 
     def stems(self, words: Sequence[str]) -> list[str]:
         """Of words without white space, in the language that most pages are in."""

@@ -27,6 +27,7 @@ from larm.index.query_context import QueryContext
 from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
 from larm.index.statistics import Statistics
+from larm.index.synonyms import NONE, read_synonyms
 from larm.index.terms import Clause
 from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
@@ -81,6 +82,8 @@ class IndexReader:
         self._path = path
         self._settings = settings or Search()
         self.analyzer = Analyzer()
+        file = self._settings.synonyms
+        self._synonyms = read_synonyms(path.parent / file, self.analyzer) if file else NONE
         self._failure = IndexFailure(path)
         # only the calling thread
         self._moment = self._anchored = (0, 0)
@@ -95,7 +98,7 @@ class IndexReader:
             self._open()
             with self._failure:
                 self._cut_pages = self._find_cut_pages(self._searcher)
-            words = WordQueries(self._schema, Statistics(self._searcher), self.analyzer, self._settings)
+            words = WordQueries(self._schema, Statistics(self._searcher), self.analyzer, self._settings, self._synonyms)
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
         if (moment := _moment(anchors)) != self._anchored:

@@ -24,6 +24,7 @@ from larm.index.schema import total
 from larm.index.scripts import is_unspaced
 from larm.index.statistics import Statistics
 from larm.index.symbols import symbols as symbols_in
+from larm.index.synonyms import NONE, Synonyms
 from larm.index.terms import Clause, Span
 from larm.index.tree import Phrase, Word
 from larm.index.units import Unit, units_of, with_names
@@ -42,6 +43,8 @@ _WITHOUT_SIGNS = 0.5
 """What ``init`` counts for ``__init__``."""
 _LONG_ENOUGH = 3
 """Letters; ``c`` says nothing of ``c++``."""
+_SYNONYM = 0.8
+"""What a word counts that the user says means the same; the one that was typed comes first."""
 _OF_A_NAME = 0.5
 """What a name such as ``hashmap`` counts at least for each of the words that it was typed as."""
 _LEAST = 0.01
@@ -64,10 +67,18 @@ class Sought(NamedTuple):
 class WordQueries:
     """For one state of the index. Implements `larm.index.compile.Words`."""
 
-    def __init__(self, schema: tantivy.Schema, statistics: Statistics, analyzer: Analyzer, settings: Search) -> None:
+    def __init__(
+        self,
+        schema: tantivy.Schema,
+        statistics: Statistics,
+        analyzer: Analyzer,
+        settings: Search,
+        synonyms: Synonyms = NONE,
+    ) -> None:
         # constant after construction
         self.statistics = statistics
-        self.forms = Forms(statistics.searcher, fields.MAIN, statistics.languages)
+        self.forms = Forms(statistics.searcher, fields.MAIN, statistics.languages, synonyms)
+        self._phrases = synonyms.phrases
         self._schema = schema
         self._analyzer = analyzer
         self._settings = settings
@@ -175,6 +186,8 @@ class WordQueries:
             yield from self._phrase(unit.words, weights, weight)
         else:
             yield from self._word(unit, weights, weight, rarity)
+        for phrase in self._phrases.get(unit.words[0], ()) if len(unit.words) == 1 else ():
+            yield from self._phrase(phrase, weights, weight * _SYNONYM)
         if unit.parts:
             yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
 
@@ -182,7 +195,7 @@ class WordQueries:
         """In all of its forms, which add up, in each field."""
         query, settings = tantivy.Query, self._settings
         forms = self.like(unit.pattern) if unit.pattern else self.forms.of(unit.words[0])
-        shares = {form.word: _likeness(unit, form.word) * settings.other_forms for form in forms}
+        shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * settings.other_forms for form in forms}
         shares |= dict.fromkeys(unit.names, settings.other_forms)
         shares |= dict.fromkeys(unit.words, 1.0)
         for field, of_field in weights.items():
