@@ -39,7 +39,12 @@ if (gathering) {
   const rows = document.querySelector("ol.results");
   // made by our own templates, in which everything is escaped; what was shown stays where it is
   source.addEventListener("rows", (event) => rows.insertAdjacentHTML("beforeend", event.data));
-  source.addEventListener("about", (event) => (gathering.innerHTML = event.data));
+  source.addEventListener("about", (event) => {
+    const about = document.createElement("div");
+    about.innerHTML = event.data;
+    gathering.querySelector("p")?.replaceWith(about.querySelector("p")); // the numbers; sentences come below the rows
+    document.getElementById("later")?.replaceChildren(...about.children);
+  });
   const end = () => {
     source.close();
     document.getElementById("waiting")?.remove();

@@ -96,7 +96,7 @@ def test_a_summary_goes_over_the_wire_whole_or_as_changes() -> None:
 
 def test_what_is_no_summary_is_refused() -> None:
     good = to_wire(summary_of(["a"], (), USUAL))
-    bomb = zlib.compress(bytes(100_000_000), 9)
+    bomb = zlib.compress(bytes(20_000_000), 1)
     for wrong in ({"data": b"x"}, {"data": zlib.compress(b"short")}, {"data": bomb}, {"partitions": 0}, {"partitions": 10_000}):
         assert unpacked(msgspec.structs.replace(good, **wrong)) is None
     for length, filters in ((65_535, 3), (1 << 20, 3), (512, 3), (65_536, 0), (65_536, 8)):

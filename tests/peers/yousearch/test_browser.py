@@ -1,0 +1,58 @@
+"""A search of peers in a real browser: what comes late is added below, and nothing moves; what is hostile does nothing."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import expect
+
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
+from larm.peers.door import Call
+from tests.peers.yousearch.groups import group, known
+from tests.search.test_several import index
+from tests.web.browser import Complaints, chromium, needs_chromium
+
+
+@needs_chromium
+def test_late_results_move_nothing(tmp_path: Path) -> None:
+    let_go = threading.Event()
+
+    def slow(_: Call, __: Asked) -> Findings:
+        let_go.wait(60)
+        hostile = Hit(
+            title="<img src=x onerror=alert(1)> eel", url="http://slow.org/eel", parts=(("<script>alert(2)</script>", True),)
+        )
+        return Findings(searcher="slow", hits=(hostile, Hit(title="y", url="javascript:alert(3)")), total=2)
+
+    complaints = Complaints()
+    with group(tmp_path) as made, chromium() as browser:
+        registrar = made.start("", registrar=True)
+        made.start("quick", index(tmp_path / "of-quick", {"http://quick.org/eel": "An eel."}), registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,))
+        made.bad(registrar, ["eel"], slow, "slow")
+        known(registrar, "quick", "slow", "asker")
+        page = browser.new_page()
+        complaints.watch(page)
+        page.goto(f"{asker.url}/search?q=eel")
+        rows = page.locator("ol.results > li")
+        expect(rows).to_have_count(1)
+        expect(page.get_by_text("Other machines are still being asked")).to_be_visible()
+        row = rows.first.element_handle()
+        assert row is not None
+        before = row.bounding_box()
+        let_go.set()
+        expect(rows).to_have_count(2, timeout=60_000)
+        expect(page.get_by_role("status")).to_contain_text("1 to 2 of")
+        expect(page.get_by_text("Other machines are still being asked")).to_have_count(0)
+        assert row.evaluate("row => row === document.querySelector('ol.results > li')"), "what was shown is where it was"
+        assert row.bounding_box() == before
+        expect(rows.nth(1)).to_contain_text("<img src=x onerror=alert(1)> eel")
+        page.goto(f"{asker.url}/peers")
+        expect(page.get_by_role("heading", name="What you share")).to_be_visible()
+    assert complaints == []
