@@ -407,7 +407,9 @@ class Cluster(_Section, frozen=True):
     tls: ClusterTls = ClusterTls()
     insecure: bool = False  # listen to other machines without TLS
     weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts
-    agents: Positive = 1  # that must be there before the crawl begins; nobody joins later
+    agents: Positive = (
+        1  # that must be there before the crawl begins: whoever comes later takes hosts that have to be handed over
+    )
     by: Literal["site", "host"] = "site"  # what goes to one agent: all hosts of a registered domain, or each by itself
     placement: Literal["ring", "intervals"] = "ring"  # "intervals": LARM's; half of all hosts move where an agent goes
     lease: Seconds = Seconds(3)  # without a word, until nothing is sent to an agent: long enough for a busy machine

@@ -28,6 +28,8 @@ class Identity(msgspec.Struct, frozen=True):
     listen: str = ""
     """The address of its first start: others look for it there."""
     saved: Saved = Saved()
+    inside: bool = False
+    """It had a part of the crawl."""
     addresses: dict[str, str] = {}
     """Of the other agents, by name."""
 

@@ -22,16 +22,19 @@ from larm.agents.beat import Beat, Quiet
 from larm.agents.bus import Bus, Question
 from larm.agents.contact import NEVER
 from larm.agents.courier import WINDOW, Answer, Courier, Parcel, Row
+from larm.agents.handover import Handover, Hands
 from larm.agents.identity import Identity, write_identity
 from larm.agents.inbox import Inbox
 from larm.agents.membership import Gone, Membership, Rules
 from larm.agents.placement import HashRing, Placement
 from larm.agents.rows import Wire, decode_rows, encode_rows
 from larm.errors import UsageError
+from larm.frontier.host_parts import decode_part
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.kit.squash import squash, unsquash
 from larm.model.message import URLMessage
+from larm.river.moves import Moves
 from larm.river.parts import Frontier, Shared
 from larm.river.steering import Steering
 from larm.version import VERSION
@@ -116,6 +119,8 @@ class _State(msgspec.Struct, frozen=True):
 _encode = msgspec.msgpack.Encoder().encode
 _said = msgspec.msgpack.Decoder(Envelope | Refusal)
 _wire = msgspec.msgpack.Decoder(Wire)
+_part = msgspec.msgpack.Decoder(tuple[str, int, bytes])
+_TAKEN = b"taken"
 _answer = msgspec.msgpack.Decoder(Answer)
 
 
@@ -133,6 +138,8 @@ class Node:
         self._doors = doors
         self._events: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._frontier: Frontier | None = None
+        self._moves: Moves | None = None
+        self._handover: Handover | None = None
         self._wake: Callable[[], object] = lambda: None
         state = msgspec.convert(known or {}, _State)
         boot = (identity.boots + 1) << 32 | secrets.randbits(32)
@@ -178,6 +185,8 @@ class Node:
         self._until = -1.0
         """No request may begin after this."""
         self._checkpoints = 0
+        self._left = False
+        """It has left as planned, and nothing is its own any more."""
         # written by the main thread
         self._stopping = False
         write_identity(path, self._identity)
@@ -187,8 +196,18 @@ class Node:
         """The name of this agent."""
         return self.agent.membership.me
 
-    def take(self, frontier: Frontier, wake: Callable[[], object]) -> None:
+    def take(self, frontier: Frontier, wake: Callable[[], object], moves: Moves) -> None:
         """Before any other thread runs."""
+        self._moves = moves
+        hands = Hands(
+            owner=self.owner,
+            hosts=frontier.book.known,
+            send=self._send_part,
+            checkpoints=lambda: self._checkpoints,
+            hurry=self._doors.shared.ticker.hurry,
+            now=self._doors.now,
+        )
+        self._handover = Handover(self.me, moves, hands)
         self._frontier = frontier
         self._wake = wake
         self._doors.steering.policy = self
@@ -265,7 +284,7 @@ class Node:
 
     def may_end(self) -> bool:
         """See `larm.seams.EndPolicy`."""
-        return self.agent.membership.over
+        return self.agent.membership.over or (self._left and not self.agent.courier.waiting)
 
     def carry_out(self, parcel: bytes) -> None:
         """A parcel that is in the journal. In a step of the gate."""
@@ -321,8 +340,10 @@ class Node:
 
     def _someone_waits(self) -> bool:
         membership = self.agent.membership
-        if not membership.over or self._doors.now() > self._lingers:
+        if self._doors.now() > self._lingers or not (membership.over or self._left):
             return False
+        if self._left:
+            return True
         beats = membership.contact.beats
         return any(name in beats and not beats[name].over for name in membership.others())
 
@@ -330,9 +351,8 @@ class Node:
         gate, agent = self._doors.shared.gate, self.agent
         with agent.lock:
             beats = agent.tick(now)
-            if agent.must_release:
-                agent.released()  # nothing is handed over in a crawl that has begun: only the dead are removed
         self._after(now)
+        self._hand_over()
         for name, beat in beats:
             if name in self._addresses:
                 self._send_beat(self._addresses[name], beat)
@@ -358,6 +378,54 @@ class Node:
             self._send_parcel(parcel)
         self._look_again()
 
+    def _hand_over(self) -> None:
+        """What is not ours any more goes to its owners; who leaves has nothing then."""
+        agent, membership = self.agent, self.agent.membership
+        if self._stopping or not agent.must_release or not membership.view.epoch or self._handover is None:
+            return
+        nothing = not membership.begun or not (membership.inside or self._identity.inside)
+        if nothing or self._handover.step(membership.view.epoch):
+            with agent.lock:
+                if not (nothing or membership.inside) and agent.courier.waiting:
+                    return  # who leaves has URLs for others: if it dies with them, its hosts have to be crawled again
+                agent.released()
+                self._left = membership.leaving and not membership.inside
+            self._after(self._doors.now())
+
+    def leave(self) -> None:
+        """Hand everything over, then end. Any thread. Raises UsageError where nobody could take it."""
+        with self.agent.lock:
+            if not self.agent.membership.others():
+                raise UsageError("there is no other agent that could take over")
+            self.agent.membership.leaving = True
+
+    def _send_part(self, name: str, part: bytes, taken: Callable[[bool], object]) -> None:
+        address = self._addresses.get(name)
+        if address is None:
+            taken(False)
+            return
+
+        def answered(said: bytes | None) -> None:
+            self._events.put(lambda: taken(said == _TAKEN))
+
+        payload = squash(_encode((self.me, self._boot, part)))
+        self._bus.ask(address, "part", payload, self._rule.answer, answered)
+
+    def _asked_part(self, payload: bytes) -> bytes | None:
+        sender, boot, part = _part.decode(unsquash(payload, _LARGEST))
+        with self.agent.lock:
+            beat = self.agent.membership.contact.beats.get(sender)
+        host = decode_part(part).host
+        known = beat is not None and beat.stamp.boot == boot
+        if not known or self._moves is None or self.owner(host) != self.me:
+            return None
+        try:
+            self._moves.receive(part)
+        except UsageError as error:
+            self._doors.log(f"{sender}: {error}")
+            return None
+        return _TAKEN
+
     def _after(self, now: float) -> None:
         """What follows from a beat, or from the time."""
         agent, membership = self.agent, self.agent.membership
@@ -367,17 +435,20 @@ class Node:
             until = _until(membership, now)
             epoch = membership.view.epoch
         if unsaved:
-            self._identity = msgspec.structs.replace(self._identity, saved=saved, addresses=dict(self._addresses))
+            inside = self._identity.inside or membership.inside
+            self._identity = msgspec.structs.replace(
+                self._identity, saved=saved, addresses=dict(self._addresses), inside=inside
+            )
             write_identity(self._path, self._identity)
         if epoch != self._epoch:
             self._epoch = epoch
             self._sent = (set(), set())
             names = ", ".join(sorted(membership.view.members))
             self._doors.log(f"view {epoch}: {names}")
-            if membership.begun and not membership.inside:
+            if membership.begun and not membership.inside and self._identity.inside and not membership.leaving:
                 self._fail(
-                    "the crawl of this cluster goes on without this agent: it had begun before it came, or gave it up after"
-                    f" {self._rule.rules.adopt_after:g} s without a word"
+                    f"this agent has left, or was given up after {self._rule.rules.adopt_after:g} s without a word; with"
+                    " --fresh it joins as a new one"
                 )
         rested = self._until <= now
         self._until = until
@@ -385,7 +456,7 @@ class Node:
             self._wake()
         if membership.conflict:
             self._fail(f"{membership.conflict} and this agent went on alone, each without the other; this one gives way")
-        if membership.over and not self._stopping:
+        if self.may_end() and not self._stopping:
             self._doors.steering.ask_again()
 
     def _fail(self, why: str) -> None:
@@ -449,6 +520,8 @@ class Node:
                 answer = self._asked_beat(question.payload)
             elif question.kind == "parcel":
                 answer = self._asked_parcel(question.payload)
+            elif question.kind == "part":
+                answer = self._asked_part(question.payload)
         except (msgspec.MsgspecError, ValueError) as error:
             self._doors.shared.counters.add("agents/garbage", 1)
             self._doors.log(f"garbage: {str(error)[:200]}")

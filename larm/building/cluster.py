@@ -45,7 +45,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     secured = Tls(*files) if tls.ca else None
     bus = ZenohBus(cluster.name, listen, cluster.lease, secured, insecure=cluster.insecure)
     rules = Rules(
-        lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents, late=False
+        lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents, late=True
     )
     seeds = tuple(seed for seed in cluster.seeds if seed != listen)
     rule = Rule(

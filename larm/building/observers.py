@@ -5,12 +5,11 @@ Called by `larm.building.wiring` on the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from larm.building.ground import Ground
-from larm.control.desk import ControlDesk, Parts
+from larm.control.desk import Cluster, ControlDesk, Parts
 from larm.control.hosts import HostLister
-from larm.control.requests import AgentTable
 from larm.control.server import ControlServer
 from larm.kit.disk.lock import DirectoryLock
 from larm.monitor.reporter import Reporter
@@ -32,7 +31,7 @@ def observers_of(  # noqa: PLR0917
     checkpointer: Checkpointer,
     steering: Steering,
     recent: Recent,
-    agents: Callable[[str], AgentTable] | None = None,
+    cluster: Cluster | None = None,
 ) -> Observers:
     """Raises StorageError."""
     settings, shared, logs = ground.settings, ground.shared, ground.logs
@@ -69,7 +68,7 @@ def observers_of(  # noqa: PLR0917
             parse=ground.normalizer.parse,
             why=lambda url: live_rows(url, refusals_of(url, frontier.chain.filters), book, limits.now),
             stop=lambda: shared.bell.ring("shutdown"),
-            agents=agents,
+            cluster=cluster,
         )
     )
     door = ControlServer(lock, desk, shared.clock, checkpointer, shared.ticker.hurry, counted=shared.counters.add)

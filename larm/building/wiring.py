@@ -6,7 +6,7 @@ The files beside it name the classes behind the seams: `ground` (what all else s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from larm.building.state import (
 )
 from larm.building.storage_lines import half_made, storage_lines
 from larm.config import Config
+from larm.control.desk import Cluster
 from larm.duplicates.novelty import NoveltyJudge
 from larm.fetching.addresses import AddressRule
 from larm.filters.dated_log import DatedLog
@@ -70,7 +71,6 @@ from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.agents.node import Node
-    from larm.control.requests import AgentTable
 
 __all__ = ["build_crawl", "check"]
 
@@ -195,10 +195,10 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     checkpointer.on_saved.append(moves.work)
     _follow_changes(steering, frontier, lander, budget, ground)
     if node is not None:
-        node.take(frontier, pool.wake_all)
+        node.take(frontier, pool.wake_all, moves)
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _agents(ground, node))
+    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _cluster(ground, node))
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
     floor.look()
     checkpointer.on_saved.append(floor.look)
@@ -238,12 +238,12 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
     return node_of(ground, mission.start_urls, steering)
 
 
-def _agents(ground: Ground, node: Node | None) -> Callable[[str], AgentTable] | None:
+def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
     if node is None:
         return None
     from larm.building.cluster import agent_table
 
-    return lambda host: agent_table(ground, node, host)
+    return Cluster(lambda host: agent_table(ground, node, host), node.leave)
 
 
 def _owner_filter(node: Node) -> Filter:

@@ -47,6 +47,18 @@ def status(*, host: str, directory: Path, verbose: bool) -> None:  # noqa: ARG00
 
 
 @cluster.command(cls=LarmCommand)
+@directory_option
+@verbose_option
+def leave(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Have the agent that runs in the directory hand its hosts over to the others, and end. Its pages stay where they are."""
+    from larm.control.client import Control
+    from larm.control.requests import Leave
+
+    with Control(existing(directory)) as control:
+        say(control.ask(Leave()).says)
+
+
+@cluster.command(cls=LarmCommand)
 @click.argument("folder", type=_FOLDER)
 @verbose_option
 def ca(*, folder: Path, verbose: bool) -> None:  # noqa: ARG001

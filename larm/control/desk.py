@@ -23,6 +23,7 @@ from larm.control.requests import (
     Fetches,
     Hold,
     Hosts,
+    Leave,
     Lines,
     Pages,
     Release,
@@ -49,6 +50,14 @@ _LINES = 1_000
 """Of a log, at most; and so many bytes of each are looked at."""
 
 
+class Cluster(NamedTuple):
+    """What an agent says of a crawl that several do."""
+
+    table: Callable[[str], AgentTable]
+    """With the host that is asked for."""
+    leave: Callable[[], object]
+
+
 class Parts(NamedTuple):
     """What the desk asks."""
 
@@ -65,8 +74,8 @@ class Parts(NamedTuple):
     """Raises BadUrl."""
     why: Callable[[Url], Sequence[Row]]
     stop: Callable[[], object]
-    agents: Callable[[str], AgentTable] | None = None
-    """With the host that is asked for; None: this crawl is alone."""
+    cluster: Cluster | None = None
+    """None: this crawl is alone."""
 
 
 class ControlDesk:
@@ -91,9 +100,10 @@ class ControlDesk:
             case Pages(count):
                 answer = Fetches(tuple(parts.recent.pages(_bounded(count, KEPT))))
             case Agents(host):
-                if parts.agents is None:
-                    raise UsageError("this crawl is alone: cluster.name is not set")
-                answer = parts.agents(host)
+                answer = self._cluster().table(host)
+            case Leave():
+                self._cluster().leave()
+                answer = Done("it hands its hosts over to the other agents, then it ends")
             case Errors(count):
                 answer = Fetches(tuple(parts.recent.errors(_bounded(count, KEPT))))
             case Why(url):
@@ -115,6 +125,11 @@ class ControlDesk:
     def carry_out(self) -> None:
         """What was ordered takes effect."""
         self._parts.steering.carry_out()
+
+    def _cluster(self) -> Cluster:
+        if self._parts.cluster is None:
+            raise UsageError("this crawl is alone: cluster.name is not set")
+        return self._parts.cluster
 
     def _report(self) -> Report:
         parts = self._parts

@@ -194,6 +194,10 @@ class Agents(Request[AgentTable], frozen=True):
     """Also say whose this is."""
 
 
+class Leave(Request[Done], frozen=True):
+    """Of a crawl that several agents do: this one hands its hosts over, then ends. Answered before it has."""
+
+
 class Do(Request[Done], frozen=True):
     """Carry out an order. What is answered is in the journal: it holds, also after a kill."""
 
@@ -217,7 +221,7 @@ class Stop(Request[Done], frozen=True):
     """End in good order, as Ctrl-C does; answered before it has ended."""
 
 
-AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | Do | Checkpoint | Hold | Release | Stop
+AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | Leave | Do | Checkpoint | Hold | Release | Stop
 AnyAnswer = Report | HostTable | AgentTable | Fetches | Explanation | Lines | Done
 ANSWERS: Final[dict[type, type]] = {
     Status: Report,
@@ -228,6 +232,7 @@ ANSWERS: Final[dict[type, type]] = {
     Errors: Fetches,
     Tail: Lines,
     Agents: AgentTable,
+    Leave: Done,
     Do: Done,
     Checkpoint: Done,
     Hold: Done,

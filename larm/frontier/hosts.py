@@ -116,6 +116,13 @@ class HostBook:
         with self.lock:
             return list(self._hosts)
 
+    def known(self) -> list[str]:
+        """Keys of all records, on the disk or in memory. Reads all keys of the store."""
+        rows = self._store.keys(ROW)
+        with self.lock:
+            found = dict.fromkeys(self._hosts) | dict.fromkeys(row.removeprefix(ROW) for row in rows)
+            return [key for key in found if not self._is_forgotten_locked(key)]
+
     def peek_locked(self, key: str) -> Host | None:
         """A record that is in memory; it counts as unused all the same."""
         return self._hosts.get(key)

@@ -8,7 +8,6 @@ that are left have every page, and none of them said "over" before that.
 
 from __future__ import annotations
 
-import copy
 import heapq
 import random
 from collections import Counter, deque
@@ -51,6 +50,11 @@ class Host:
         self.queue: deque[int] = deque()
         self.seen: dict[int, str] = {}
         """Each page that was found, and the agent that has fetched it, or will."""
+
+    def copy(self) -> Host:
+        other = Host()
+        other.queue, other.seen = deque(self.queue), dict(self.seen)
+        return other
 
 
 class Disk(NamedTuple):
@@ -103,7 +107,7 @@ class Process:
         rows = {name: list(queue.rows) for name, queue in self.queues.items()}
         for name, out in self.agent.courier.out().items():
             rows[name] = out + rows.get(name, [])
-        hosts = copy.deepcopy(self.hosts)
+        hosts = {host: record.copy() for host, record in self.hosts.items()}
         self.world.disks[self.name] = Disk(hosts, rows, self.agent.inbox.cut(), set(self.pages), set(self.links))
         self.world.journals[self.name] = []
         self.agent.cut()
@@ -307,7 +311,9 @@ class World:
             return
         self.boots[name] += 1
         boot = self.boots[name] << 32 | self.chance.getrandbits(32)
-        disk = copy.deepcopy(self.disks.get(name)) or Disk({}, {}, None, set(), set())
+        last = self.disks.get(name) or Disk({}, {}, None, set(), set())
+        hosts = {host: record.copy() for host, record in last.hosts.items()}
+        disk = Disk(hosts, last.rows, last.marks, set(last.pages), set(last.links))
         saved = self.saved.get(name, Saved())
         journal = self.journals.setdefault(name, [])
         process = self.running[name] = Process(self, name, boot, saved, disk, journal, name == self.names[0])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm.control.client import Control
-from larm.control.requests import Agents
+from larm.control.requests import Agents, Leave
 from larm.testing.web import SyntheticWeb
 from tests.agents.web_of_hosts import Cluster, build
 
@@ -68,8 +68,7 @@ def test_killed_and_back(tmp_path: Path) -> None:
         for number in range(3):
             some.start(number)
         until(web, 150)
-        some.processes[1].kill()
-        some.processes[1].communicate()
+        some.kill(1)
         some.start(1)
         some.wait()
         fetched = web.fetched()
@@ -82,13 +81,12 @@ def test_killed_and_back(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gone_for_good(tmp_path: Path) -> None:
     """With its disk. The others have all pages in the end."""
-    with cluster(tmp_path, 60, 6, "cluster.adopt_after=4s") as (web, some, expected):
+    with cluster(tmp_path, 60, 6, "cluster.adopt_after=10s") as (web, some, expected):
         for number in range(3):
             some.start(number)
         until(web, 150)
-        some.processes[1].kill()
-        some.processes[1].communicate()
-        some.wait(1)
+        some.kill(1)
+        some.wait()
         left = [*urls(some.directory(0)), *urls(some.directory(2))]
     assert {url.partition("//")[2].replace(f":{web.port}", "") for url in left} == expected
     assert len(left) == len(expected), "the others have nothing twice"
@@ -107,3 +105,33 @@ def test_who_differs_is_refused(tmp_path: Path) -> None:
 def urls(directory: Path) -> list[str]:
     lines = (directory / "logs" / "store.log").read_text(encoding="utf-8").splitlines()
     return [line.split("\t")[1] for line in lines]
+
+
+@pytest.mark.slow
+def test_one_joins_and_one_leaves(tmp_path: Path) -> None:
+    """While they crawl: each page is fetched once all the same, and hosts are asked as politely as before."""
+    with cluster(tmp_path, 60, 8, "cluster.agents=2") as (web, some, expected):
+        some.agents = 2
+        some.start(0)
+        some.start(1)
+        until(web, 100)
+        some.start(2)
+        until_view(some.directory(0), 3)
+        with Control(some.directory(1)) as agent:
+            agent.ask(Leave())
+        some.wait()
+        fetched = web.fetched()
+    assert set(fetched) == expected
+    assert {url: times for url, times in fetched.items() if times > 1} == {}
+    assert urls(some.directory(2)), "who has joined has hosts"
+    assert "view 4" in (some.directory(0) / "logs" / "agents.log").read_text()
+
+
+def until_view(directory: Path, epoch: int) -> None:
+    tick = threading.Event()
+    for _ in range(600):
+        with Control(directory) as agent:
+            if agent.ask(Agents()).epoch >= epoch:
+                return
+        tick.wait(0.1)
+    raise AssertionError(f"no view {epoch}")

@@ -53,18 +53,26 @@ class Cluster:
     def directory(self, number: int) -> Path:
         return self._folder / f"agent-{number}"
 
-    def wait(self, *but: int) -> None:
-        """Until all have ended well."""
-        for number, process in self.processes.items():
-            if number not in but:
+    def wait(self) -> None:
+        """Until all that run have ended well."""
+        for number in list(self.processes):
+            process = self.processes.pop(number)
+            try:
                 _, said = process.communicate(timeout=100)
-                assert (process.returncode, said) == (0, ""), f"agent {number}: {said}"
+            except subprocess.TimeoutExpired:
+                self.processes[number] = process
+                raise
+            assert (process.returncode, said) == (0, ""), f"agent {number}: {said}"
+
+    def kill(self, number: int) -> None:
+        process = self.processes.pop(number)
+        process.kill()
+        process.communicate()
 
     def end(self) -> None:
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+        """What still runs."""
+        for number in list(self.processes):
+            self.kill(number)
 
 
 def free_ports(count: int) -> list[int]:
