@@ -23,6 +23,8 @@ from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 
 _BATCH = 1_000
+_HEAD = 1_000_000
+"""Bytes of a record that are looked at: its header is in them, and whether there is a body."""
 _HELD = 50_000
 """Captures that wait to be written: 20 MB."""
 _KINDS = int(response) | int(revisit) | int(resource)
@@ -117,7 +119,7 @@ class Catalogue:
             if why := unpack(path, readable):
                 damaged(path.stat().st_size, why)
         records = 0
-        for record in scan(readable, damaged, _KINDS):
+        for record in scan(readable, damaged, _KINDS, most=_HEAD):
             records += 1
             try:
                 yield from self._note(readable, record)
@@ -129,7 +131,7 @@ class Catalogue:
             if len(self._fresh) >= _HELD:
                 self._write()
         self._counted("archive/captures", records)
-        if not records and not next(scan(readable, lambda *_: None), None):
+        if not records and not next(scan(readable, lambda *_: None, most=_HEAD), None):
             raise not_an_archive(path)
 
     def _lose(self, what: str, line: str) -> None:

@@ -21,6 +21,7 @@ from larm.model.outcome import Failed, FailReason, Outcome, Timing
 from larm.seams import Clock
 
 _FILES = 16  # that are kept open
+_HEADER = 1_000_000  # bytes; no server's is longer
 
 
 class ArchiveFetcher(LocalFetcher):
@@ -31,6 +32,7 @@ class ArchiveFetcher(LocalFetcher):
         # constant after construction
         self._settings = settings
         self._catalogue = catalogue
+        self._most = max(int(settings.page_size), int(settings.document_size)) + _HEADER
         self._clock = clock
         # only the fetcher thread
         self._files: OrderedDict[str, BinaryIO] = OrderedDict()
@@ -82,7 +84,7 @@ class ArchiveFetcher(LocalFetcher):
         return outcome_of(answer, original, self._settings, self._clock.monotonic() - began)
 
     def _read(self, capture: Capture) -> Answer:
-        return Answer(read_at(self._file(capture.file), capture.offset))
+        return Answer(read_at(self._file(capture.file), capture.offset, self._most))
 
     def _file(self, path: str) -> BinaryIO:
         file = self._files.get(path)

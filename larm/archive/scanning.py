@@ -25,6 +25,7 @@ _FIRST_LINE = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+\r?\n")
 _ALL = int(any_type)
 _BLOCK = 4_000_000  # bytes that are searched at a time
 _OVERLAP = 64
+_PIECE = 1_000_000
 _LEAST_OF_GZIP = 18
 
 Damaged = Callable[[int, str], object]
@@ -38,27 +39,38 @@ class Record(NamedTuple):
     """Where it begins in the file: the record can be read from there."""
     headers: dict[str, str]
     block: bytes
+    """The first bytes of it, where no more were asked for."""
+    size: int = -1
+    """Bytes of all of it; -1: it was not read to its end."""
+    sha1: bytes = b""
+    """Of all of it, where ``block`` is not all; empty: nobody has asked for it."""
 
     def get(self, name: str) -> str:
         """A header, by its name in lower case; empty where it is missing."""
         return self.headers.get(name, "")
 
 
-def scan(path: Path, damaged: Damaged, kinds: int = _ALL) -> Iterator[Record]:
-    """All records that are whole, of these kinds. Raises StorageError where the file can't be read at all."""
+def scan(path: Path, damaged: Damaged, kinds: int = _ALL, *, most: int | None = None) -> Iterator[Record]:
+    """All records that are whole, of these kinds. Raises StorageError where the file can't be read at all.
+
+    ``most``: bytes of a block that are kept; all of it is looked at all the same.
+    """
     try:
         with path.open("rb") as file:
-            yield from _scan(file, damaged, kinds)
+            yield from _scan(file, damaged, kinds, most)
     except OSError as error:
         raise disk_failure(path, error) from error
 
 
-def read_at(file: BinaryIO, offset: int) -> Record:
-    """The record that begins there, which `scan` has found whole. Raises ValueError where it is not, or not any more."""
+def read_at(file: BinaryIO, offset: int, most: int) -> Record:
+    """The record that begins there, which `scan` has found whole; ``most``: bytes of its block that are read.
+
+    Raises ValueError where it is not whole, or not any more.
+    """
     file.seek(offset)
     try:
         for found in ArchiveIterator(file, parse_http=False):
-            record = _record(found)
+            record = _record(found, most, whole=False)
             if why := _flaw(record, digest=False):
                 raise ValueError(why)
             return record
@@ -75,8 +87,8 @@ def is_by_record(path: Path) -> bool:
                 return True
             file.seek(0)
             records = iter(ArchiveIterator(file, parse_http=False))
-            next(records).reader.read()
-            second = next(records).stream_pos
+            next(records)
+            second = next(records).stream_pos  # behind all of the first, whatever its length
             file.seek(second)
             return file.read(3) == _GZIP
     except (OSError, StopIteration):
@@ -97,7 +109,7 @@ def unpack(path: Path, target: Path) -> str:
     return ""
 
 
-def _scan(file: BinaryIO, damaged: Damaged, kinds: int) -> Iterator[Record]:
+def _scan(file: BinaryIO, damaged: Damaged, kinds: int, most: int | None) -> Iterator[Record]:
     """The last record is held back till it is seen that another one, or the end, follows it."""
     at: int | None = 0
     counted = False  # the damage before ``at``
@@ -112,7 +124,7 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int) -> Iterator[Record]:
                     yield from _whole(held, damaged)
                 before, held, counted = found.stream_pos, None, False
                 if int(found.record_type) & kinds:
-                    held = _record(found)
+                    held = _record(found, most)
             if held is not None:
                 yield from _whole(held, damaged)
             return
@@ -136,7 +148,7 @@ def _read_again(file: BinaryIO, offset: int) -> Record | None:
     """The record that begins there; None where it is damaged itself."""
     file.seek(offset)
     try:
-        return next((_record(found) for found in ArchiveIterator(file, parse_http=False)), None)
+        return next((_record(found, _PIECE) for found in ArchiveIterator(file, parse_http=False)), None)
     except (OSError, ValueError):
         return None
 
@@ -147,9 +159,19 @@ def is_packed(file: BinaryIO) -> bool:
     return file.read(4).startswith((_GZIP, _ZSTD))
 
 
-def _record(found: WarcRecord) -> Record:
+def _record(found: WarcRecord, most: int | None, *, whole: bool = True) -> Record:
+    """``most``: bytes of the block that are kept; ``whole``: the rest is read as well, piece by piece."""
     headers = {name.lower(): value for name, value in found.headers.items()}
-    return Record(found.stream_pos, headers, found.reader.read())
+    block = found.reader.read() if most is None else found.reader.read(most)
+    if most is None or len(block) < most:
+        return Record(found.stream_pos, headers, block, len(block))
+    if not whole:
+        return Record(found.stream_pos, headers, block)
+    size, digest = len(block), sha1(block, usedforsecurity=False)
+    while piece := found.reader.read(_PIECE):
+        size += len(piece)
+        digest.update(piece)
+    return Record(found.stream_pos, headers, block, size, digest.digest())
 
 
 def _whole(record: Record, damaged: Damaged) -> Iterator[Record]:
@@ -165,11 +187,11 @@ def _flaw(record: Record, *, digest: bool = True) -> str:
     length = record.get("content-length")
     if not (length.isascii() and length.isdigit()):
         return "it does not say how long it is"
-    if len(record.block) != int(length):
+    if record.size not in (-1, int(length)):
         return "it ends too early"
     kind, _, said = record.get("warc-block-digest").partition(":")
     if digest and kind.lower() == "sha1" and len(said) == 32:
-        found = b32encode(sha1(record.block, usedforsecurity=False).digest()).decode()
+        found = b32encode(record.sha1 or sha1(record.block, usedforsecurity=False).digest()).decode()
         if found != said.upper():
             return "it has another digest than it says"
     return ""

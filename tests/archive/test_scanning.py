@@ -35,7 +35,7 @@ def read(tmp_path: Path, data: bytes) -> tuple[list[str], list[tuple[int, str]]]
     lost: list[tuple[int, str]] = []
     found: list[Record] = list(scan(path, lambda offset, why: lost.append((offset, why))))
     with path.open("rb") as file:
-        assert [read_at(file, record.offset) for record in found] == found
+        assert [read_at(file, record.offset, 10**9) for record in found] == found
     return [record.get("warc-target-uri") for record in found], lost
 
 
@@ -133,3 +133,22 @@ def test_a_file_that_was_compressed_as_a_whole(tmp_path: Path) -> None:
     for form in (PLAIN, GZIP, ZSTD, GZIP[:1], [b""]):
         packed.write_bytes(b"".join(form))
         assert is_by_record(packed)
+
+
+def test_of_a_long_record_only_the_beginning_is_kept(tmp_path: Path) -> None:
+    """All of it is read, or nobody would know that it is whole."""
+    long = bytes(range(256)) * 12_000
+    made = Records(gzip_member)
+    records = [made.response(exchange(f"http://a.org/{n}", body)).member for n, body in enumerate((long, b"short"))]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(records))
+    damage: list[str] = []
+    first, second = scan(path, lambda _offset, why: damage.append(why), most=1_000_000)
+    assert (len(first.block), first.size > len(long), second.block.endswith(b"short")) == (1_000_000, True, True)
+    assert damage == []
+    with path.open("rb") as file:
+        assert len(read_at(file, first.offset, 2_000_000).block) == 2_000_000
+    broken = gzip_member(gzip.decompress(records[0]).replace(long[-256:], bytes(256), 1))
+    path.write_bytes(broken + records[1])
+    assert [each.size for each in scan(path, lambda _offset, why: damage.append(why), most=1_000_000)] == [second.size]
+    assert damage == ["it has another digest than it says"]

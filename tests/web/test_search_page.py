@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from larm.archive.compression import gzip_member
+from larm.archive.records import Records
 from larm.config import Serve
 from larm.kit.units import Seconds
+from tests.archive.exchanges import exchange
+from tests.stories.crawls import run_crawl
 from tests.web.conftest import HOSTILE, Served, Start, crawled
 
 TEMPLATES = Path(__file__).parents[2] / "larm" / "web" / "templates"
@@ -80,6 +84,20 @@ def test_the_stored_copy(server: Served, harbour: Path) -> None:
     for wrong in ({"in": "harbour", "url": "http://nowhere/"}, {"in": "nobody", "url": found}, {"url": found}, {}):
         assert server.get("/copy", params=wrong).status_code == 404
         assert server.get("/copy/original", params=wrong).status_code == 404
+
+
+def test_the_stored_copy_of_a_page_of_an_archive(start: Start, tmp_path: Path) -> None:
+    """A crawl of WARC files keeps pages as any other does; what is nowhere on the web can be read."""
+    made = Records(gzip_member)
+    answer = exchange("http://gone.example/page", b"<title>Gone</title><p>the ferry went at noon")
+    (tmp_path / "old.warc.gz").write_bytes(made.response(answer).member)
+    directory = tmp_path / "archive"
+    assert run_crawl(directory, (tmp_path / "old.warc.gz").as_uri()).reason == "finished"
+    server = start(directory)
+    assert titles(server.get("/search", params={"q": "ferry"}).text) == ["Gone"]
+    asked = {"in": "archive", "url": "http://gone.example/page"}
+    assert "the ferry went at noon" in server.get("/copy", params=asked).text
+    assert b"<title>Gone</title>" in server.get("/copy/original", params=asked).content
 
 
 @pytest.mark.parametrize("name", ["..", "../harbour", "/etc", "harbour/../harbour", "%2e%2e", "harbour\0"])
