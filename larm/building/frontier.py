@@ -85,7 +85,7 @@ def frontier_of(  # noqa: PLR0917
     )
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
     coming = moves_state_of(header.parts if header else {}).away
-    away = AwayHosts(state.store, settings.frontier.message_block, shared.tally, coming)
+    away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     chain = FilterChain(
         _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner)), away),
         _open_filter_log(logs, shared.clock),
