@@ -40,6 +40,10 @@ class Work(enum.Enum):
     """Whoever has it: there is little to read, or a processor of the user's own does it, who may want to remember."""
 
 
+READ_BY_PROCESSES: Final = (Work.LIGHT, Work.HEAVY)
+"""What a process can read that reads pages."""
+
+
 class Triage:
     """By the settings that the processors are made of, too (`larm.processing.by_mime`)."""
 
@@ -68,10 +72,10 @@ class Triage:
             return Work.HEAVY
         return Work.LIGHT if xml or mime in HTML else Work.HERE
 
-    def memory(self, fetched: Fetched) -> int:
-        """Bytes that a process should have to read it, in the worst case."""
+    def memory(self, fetched: Fetched, *, careful: bool = False) -> int:
+        """Bytes that a process should have to read it, in the worst case; ``careful``: by html5lib."""
         size = self._page_size if fetched.body.startswith(_GZIP) else len(fetched.body)
-        return _ROOM + self._tree * size
+        return _ROOM + (_TREE["html5lib"] if careful else self._tree) * size
 
 
 def _is_document(mime: str) -> bool:

@@ -121,6 +121,18 @@ class PageReader:
             return [self._alone(page) for page in batch.pages]
         return [None] * len(batch.pages)
 
+    def read_carefully(self, page: Page) -> Found:
+        """By html5lib, as it has ended others more than once: no page is lost to a C library. With nothing handed over."""
+        try:
+            (found,) = self._ask([page], careful=True)
+        except NotStarted:
+            return Lost.DEADLY
+        except Died as death:
+            self._count("processing/died", 1)
+            return self._verdict(death)
+        self._count("processing/careful", 1)
+        return found
+
     def dismiss(self) -> None:
         """There are no more pages; the process may end while others still have work."""
         self._process.dismiss()
@@ -130,23 +142,18 @@ class PageReader:
         self._process.close()
 
     def _alone(self, page: Page) -> Found:
-        """Once more; and if it crashes again, by the parser that can't: no page is lost to a fault in a C library."""
-        for careful in (False, True):
-            if self._hurried:
-                return None
-            try:
-                (found,) = self._ask([page], careful=careful)
-            except NotStarted:
-                return None
-            except Died as death:
-                self._count("processing/died", 1)
-                if (verdict := self._verdict(death)) is not Lost.DEADLY:
-                    return verdict
-            else:
-                if careful:
-                    self._count("processing/careful", 1)
-                return found
-        return Lost.DEADLY
+        """Once more; and if it crashes again, by the parser that can't."""
+        if self._hurried:
+            return None
+        try:
+            (found,) = self._ask([page])
+        except NotStarted:
+            return None
+        except Died as death:
+            self._count("processing/died", 1)
+            verdict = self._verdict(death)
+            return self.read_carefully(page) if verdict is Lost.DEADLY else verdict
+        return found
 
     def _verdict(self, death: Died) -> Lost | None:
         """On a page that has ended its process again."""

@@ -8,7 +8,8 @@ There are three kinds of workers, and `larm.processing.triage` says whom a page 
   start, if it could be made `larm.reading.ahead`; another one comes where there is need;
 - for what takes a process of its own, the threads ``larm-document-<n>``. They read documents by way of the processors, and
   large or packed pages, one at a time, by a process that gets the memory granted: a page of 10 MB can take 660 MB while it is
-  read, and some 50 KB of gzip can be such a page. What waits here is bounded, and beyond that the fetchers wait: the brake of a
+  read, and some 50 KB of gzip can be such a page. In the same way they have pages read by html5lib over which larm itself has
+  ended more than once. What waits here is bounded, and beyond that the fetchers wait: the brake of a
   crawl of nothing but PDF.
 
 The lease of a page that waits is still out: the tally counts it, and a checkpoint saves it as being in the air. The host of a
@@ -21,7 +22,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Protocol
 
@@ -31,7 +32,7 @@ from larm.kit.garbage import give_back
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.lease import Lease
 from larm.model.outcome import Fetched, Outcome
-from larm.processing.triage import Triage, Work
+from larm.processing.triage import READ_BY_PROCESSES, Triage, Work
 from larm.reading.page_reader import PIPELINED, Found, Page, PageReader
 from larm.seams import Clock
 
@@ -55,7 +56,7 @@ class Mouth(Protocol):
     """Where pages go that were read: `larm.river.unloading.Unloader`. Each thread has a number of its own there."""
 
     def refuses(self, url: str) -> bool:
-        """A page that is not to be read, of which the access URL is given."""
+        """A page that is not to be read in this process, of which the access URL is given."""
         ...
 
     def reading(self, number: int, url: str) -> AbstractContextManager[None]:
@@ -224,9 +225,12 @@ class ReadingPool:
                 self._since, self._spent = now, 0.0
 
     def _work(self, lease: Lease, outcome: Outcome) -> Work:
-        if lease.robots or not isinstance(outcome, Fetched) or self._mouth.refuses(lease.message.url.access):
+        if lease.robots or not isinstance(outcome, Fetched):
             return Work.HERE
-        return self._triage.work(outcome)
+        work = self._triage.work(outcome)
+        if self._mouth.refuses(lease.message.url.access):
+            return Work.HEAVY if work in READ_BY_PROCESSES else Work.HERE
+        return work
 
     # -- larm-page-<n>
 
@@ -256,23 +260,24 @@ class ReadingPool:
 
     def _read_slow(self, number: int) -> None:
         while pages := self._take(self._slow, 1):
-            heavy = self._triage.work(pages[0][1]) is Work.HEAVY
-            self._unload(number, pages, [self._read_large(number, pages) if heavy else None])
+            ((lease, fetched),) = pages
+            heavy = self._work(lease, fetched) is Work.HEAVY
+            self._unload(number, pages, [self._read_large(number, lease, fetched) if heavy else None])
             self._fetchers.wake_one()  # its host may be asked again, and who asks is another thread
             give_back()  # it was large
 
-    def _read_large(self, number: int, pages: Sequence[Page]) -> Found:
+    def _read_large(self, number: int, lease: Lease, fetched: Fetched) -> Found:
         """Waits for its turn, and for memory."""
-        ((lease, fetched),) = pages
-        with (
-            self._turn,
-            self._memory.granted(self._triage.memory(fetched)) as given,
-            self._mouth.reading(number, lease.message.url.access),
-        ):
+        url = lease.message.url.access
+        careful = self._mouth.refuses(url)  # then it stays a suspect: it was read, but not here
+        reading = nullcontext() if careful else self._mouth.reading(number, url)
+        with self._turn, self._memory.granted(self._triage.memory(fetched, careful=careful)) as given, reading:
             if self._stopped:
                 return None
             self._large.memory = given
-            self._large.hand(pages)
+            if careful:
+                return self._large.read_carefully((lease, fetched))
+            self._large.hand([(lease, fetched)])
             return self._large.take()[1][0]
 
     # -- both

@@ -1,9 +1,10 @@
-"""Suspects: pages that were being read when the process died, and those that must not be read again.
+"""Suspects: pages that were being read when the process died, and those that must not be read in it again.
 
 A page that crashes a C library, or fills the memory, would otherwise do so after every restart. Each thread that reads notes in
 a flight recorder which page that is. What a dead process left there is a suspect: the next run fetches it last and alone, after
-a checkpoint, so that another death costs nothing but this page; and that sets it aside. Who is read then is none any more.
-(A kill -9 may hit any page; it is hardly ever the same one twice, when it is alone.)
+a checkpoint, so that another death costs nothing but this page. After that it is only read by html5lib, in a process of its own
+(`larm.reading.pool`), or set aside. Who is read here is none any more. (A kill -9 may hit any page; it is hardly ever the same
+one twice, when it is alone.)
 
 Built by the wiring at the start; `reading` is called by the threads that fetch or read, each with its own slot, `hold` by those
 that fetch, `next_held` by the tick thread.

@@ -38,6 +38,9 @@ ROOM = WAITING // PAGE
 _numbers = count(1)
 
 
+CAREFUL = Document("text/html", title="read by html5lib")
+
+
 class Around:
     """All that a pool tells: queues, fetchers and mouth in one."""
 
@@ -97,6 +100,9 @@ class Quick:
     def take(self) -> tuple[Sequence[Page], Sequence[Found]]:
         pages = self._out.pop(0)
         return pages, [DONE] * len(pages)
+
+    def read_carefully(self, page: Page) -> Found:
+        return CAREFUL
 
     def hurry(self) -> None:
         pass
@@ -189,11 +195,16 @@ def test_without_a_process_the_fetcher_reads_them() -> None:
         assert rig.around.told == []
 
 
-def test_a_page_that_is_not_to_be_read_goes_to_nobody() -> None:
+def test_a_page_that_is_not_to_be_read_goes_to_html5lib_and_what_that_can_not_read_to_nobody() -> None:
     rig = Rig()
     rig.around.refused = some()[0].message.url.access
-    ended = [some(), pdf()]
-    assert rig.pool.sort(ended) == ended
+    ended = [pdf(), some("image/png")]
+    odd = some()
+    assert rig.pool.sort([odd, *ended]) == ended
+    assert rig.around.told == []
+    rig.run()
+    assert rig.around.unloaded.get(timeout=30) == (numbers([odd]), [CAREFUL])
+    rig.end()
 
 
 def test_what_there_is_no_room_for_comes_back() -> None:

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from larm.building import reading
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
+from larm.river.suspects import ENOUGH
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import asked, check_stored, lines, rows
+from tests.reading.poisoned_child import CRASH, POISON
+from tests.stories.crawls import asked, check_stored, lines, rows, run_crawl
 from tests.stories.processes import Said, crawl_arguments, larm_says
 
 PAGES = [f"/{number}" for number in range(30)]
@@ -126,3 +129,26 @@ def test_other_pages_of_that_moment_are_not_blamed(tmp_path: Path, web: Syntheti
         assert crawl(directory, start).status == -signal.SIGSEGV
     points = json.loads((directory / "cachingqueue" / "suspects.json").read_text())
     assert list(points) == [start.rstrip("/") + BAD]
+
+
+@pytest.mark.parametrize(("marker", "read"), [(CRASH, True), (POISON, False)])
+def test_html_over_which_larm_itself_ended_is_read_by_html5lib(
+    tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch, marker: bytes, read: bool
+) -> None:
+    """In a process of its own; what ends that as well is set aside. It stays a suspect, for it was not read by larm itself."""
+    monkeypatch.setattr(reading, "CHILD", "tests.reading.poisoned_child")
+    site = web.host("a.localhost")
+    site.page("/", title="one")
+    assert run_crawl(tmp_path, web.url("a.localhost")).reason == "finished"
+    bad = web.url("a.localhost", BAD)
+    suspects = tmp_path / "cachingqueue" / "suspects.json"
+    suspects.write_bytes(json.dumps({bad: ENOUGH}).encode())
+    site.page("/", title="two", links=[BAD])
+    site.page(BAD, body=f"{marker.decode()}<title>survived</title><p>text<a href='/last'>last</a>")
+    site.page("/last")
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    assert run.reason == "finished"
+    assert (run.counters.get("processing/careful", 0), run.counters.get("larm/set_aside", 0)) == (int(read), int(not read))
+    stored = {row.url for row in rows(tmp_path)}
+    assert (bad in stored) is (web.url("a.localhost", "/last") in stored) is read
+    assert json.loads(suspects.read_bytes()) == {bad: ENOUGH}
