@@ -522,7 +522,7 @@ class Node:
                 answer = self._asked_parcel(question.payload)
             elif question.kind == "part":
                 answer = self._asked_part(question.payload)
-        except (msgspec.MsgspecError, ValueError) as error:
+        except (msgspec.MsgspecError, ValueError, UsageError) as error:
             self._doors.shared.counters.add("agents/garbage", 1)
             self._doors.log(f"garbage: {str(error)[:200]}")
         finally:

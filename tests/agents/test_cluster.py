@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +12,13 @@ import pytest
 
 from larm.control.client import Control
 from larm.control.requests import Agents, Leave
+from larm.kit.squash import squash
 from larm.testing.web import SyntheticWeb
 from tests.agents.web_of_hosts import Cluster, build
 
 pytest.importorskip("zenoh")
+from larm.agents.zenoh_bus import ZenohBus
+
 DELAY = 0.1
 
 
@@ -94,12 +98,27 @@ def test_gone_for_good(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_who_differs_is_refused(tmp_path: Path) -> None:
+    """So is garbage: the agent answers nothing, and goes on."""
     with cluster(tmp_path, 4, 2) as (_, some, _expected):
         some.start(0)
         other = some.start(1, "--max-depth", "3")
         _, said = other.communicate(timeout=60)
+        del some.processes[1]
         assert other.returncode == 2
         assert "its settings differ" in said
+        bus = ZenohBus("demo", f"tcp/127.0.0.1:{some.ports[2]}", 1.0)
+        answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        bomb = squash(bytes(30_000_000))
+        try:
+            for garbage in (b"", b"\xff" * 100, squash(b"\x93\x01"), bomb, squash(b"\x93\xa1a\x01\xc4\x01x")):
+                for kind in ("beat", "parcel", "part"):
+                    bus.ask(f"tcp/127.0.0.1:{some.ports[0]}", kind, garbage, 10.0, answers.put)
+                    assert answers.get(timeout=60) is None
+        finally:
+            bus.close()
+        with Control(some.directory(0)) as agent:
+            assert agent.ask(Agents()).epoch == 1
+        assert "garbage" in (some.directory(0) / "logs" / "agents.log").read_text()
 
 
 def urls(directory: Path) -> list[str]:
