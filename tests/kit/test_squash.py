@@ -16,5 +16,5 @@ def test_back_and_forth(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no zstd", squash(bytes(1_000))[:-2], squash(bytes(1_000_000))])
 def test_what_is_none_or_too_large(data: bytes) -> None:
-    with pytest.raises(ValueError, match="compressed|bytes"):
+    with pytest.raises(ValueError, match=r"compressed|bytes"):
         unsquash(data, 1_000)
