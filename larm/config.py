@@ -135,6 +135,7 @@ class VisitedFilter(_Section, frozen=True):
     """URLs that were seen before."""
 
     recent: Positive = 200_000  # fingerprints kept in RAM in front of the disk: 20 MB
+    log: bool = True  # URLVisitedFilter.log, as LARM has it: 1.4 KB a page of 50 links, which nobody reads who has a million
 
 
 class Filters(_Section, frozen=True):
@@ -240,6 +241,7 @@ class LogStorage(_Section, frozen=True):
     """store.log, links.log and the page files."""
 
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
+    links: bool = True  # links.log, for other programs: 6.4 KB a page of 50 links; larm's own link graph takes a tenth of it
 
 
 class Duplicates(_Section, frozen=True):

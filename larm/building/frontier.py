@@ -13,7 +13,7 @@ from larm.building.named_parts import FilterParts, crawl_order, filters, trap_se
 from larm.building.state import State, forgotten_of
 from larm.config import Config
 from larm.fetching.pool import FetcherPool
-from larm.filters.chain import FilterChain, FilterLog
+from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.robots import RobotsFilter
 from larm.filters.scope import StartScope
@@ -88,7 +88,7 @@ def frontier_of(  # noqa: PLR0917
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     chain = FilterChain(
         _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner)), away),
-        _open_filter_log(logs, shared.clock),
+        _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
     )
@@ -163,5 +163,10 @@ def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None
     return logs.open(TrapsFilter.log_name).lines
 
 
-def _open_filter_log(logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
-    return lambda name: DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
+def _open_filter_log(settings: Config, logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
+    def open_log(name: str) -> FilterLog:
+        if name == VisitedFilter.log_name and not settings.filters.visited.log:
+            return NoLog()
+        return DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
+
+    return open_log

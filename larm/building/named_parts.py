@@ -245,6 +245,8 @@ def check(settings: Config, directory: Path) -> None:
         )
     if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
         raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
+    if settings.cluster.name and not settings.storage.log.links:
+        raise ConfigError("storage.log.links: a cluster needs links.log; of an agent that dies, the others find the URLs there")
     own = [
         own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
         for name in settings.filters.order

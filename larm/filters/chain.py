@@ -32,6 +32,16 @@ class FilterLog(Protocol):
         ...
 
 
+class NoLog:
+    """A `FilterLog` for a filter of which it is only counted what it drops."""
+
+    def lines(self, lines: Sequence[str], /) -> None:
+        """Nothing."""
+
+    def text(self, lines: str, /) -> None:
+        """Nothing."""
+
+
 @runtime_checkable
 class SiftingKnown(Protocol):
     """A filter that can drop, at once and at any place of the chain, what it let pass before."""

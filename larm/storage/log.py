@@ -76,7 +76,7 @@ class LogStorage:
         """Append the links, then the body and the line of each page."""
         files = self._open_files()
         for visit in visits:
-            if visit.links:
+            if visit.links and self._settings.links:
                 files.links.append(format_links(visit.page, visit.links))
             if visit.document is not None and visit.url is not None:
                 entry = StoreEntry(

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from larm import cli
+from larm.building.named_parts import check
+from larm.errors import ConfigError
+from larm.graph.reader import open_graph
 from larm.monitor.thread_log import COLUMNS
 from larm.testing import replies
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import lines, run_crawl
+from tests.stories.crawls import config_of, lines, run_crawl
 
 TIME = r"\d\d:\d\d:\d\d:\d\d\d"
 PICTURE = bytes(range(256)) * 10
@@ -218,3 +221,30 @@ def test_search(crawled: Path, web: SyntheticWeb, capsysbinary: pytest.CaptureFi
     status, out, err = larm(capsysbinary, "search", "--dir", crawled, "submarine")
     assert (status, out) == (1, b"")
     assert "nothing found" in err
+
+
+def test_logs_of_links_can_be_switched_off(tmp_path: Path, web: SyntheticWeb) -> None:
+    """The graph knows the links all the same, and what was visited before is counted. Switched on again, they go on."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/1", "/2"])
+    site.page("/1", links=["/", "/2"])
+    site.page("/2", links=["/", "/1"])
+    off = {"storage.log.links": False, "filters.visited.log": False}
+    run = run_crawl(tmp_path, web.url("a.localhost"), off)
+    assert run.reason == "finished"
+    assert lines(tmp_path, "links") == []
+    assert not (tmp_path / "logs" / "URLVisitedFilter.log").exists()
+    graph = open_graph(tmp_path / "graph")
+    assert graph is not None
+    assert graph.links == 6
+    assert run.counters["visited/filtered"] > 0
+    site.page("/1", links=["/", "/3"])
+    site.page("/3")
+    assert run_crawl(tmp_path, web.url("a.localhost")).reason == "finished"
+    assert [line.split("\t")[1].rpartition("/")[2] for line in lines(tmp_path, "links")][-2:] == ["", "3"]
+
+
+def test_a_cluster_needs_the_log_of_links(tmp_path: Path) -> None:
+    settings = {"storage.log.links": False, "cluster.name": "us"}
+    with pytest.raises(ConfigError, match=r"storage\.log\.links: a cluster needs links\.log"):
+        check(config_of("http://a.localhost/", settings), tmp_path)
