@@ -19,7 +19,7 @@ from larm.frontier.hosts import HostBook, band_name
 from larm.frontier.saved_host import HostCut, HostRow
 from larm.frontier.traps.saved import queues_of, without_queues
 from larm.kit.disk.caching_queue import QueueState
-from larm.model.message import URLMessage, encode_messages
+from larm.model.message import URLMessage, decode_messages, encode_messages
 
 FORMAT = 1
 """Rises when an older larm can't read it."""
@@ -72,13 +72,23 @@ _decoder: msgspec.msgpack.Decoder[AnyPart] = msgspec.msgpack.Decoder(AnyPart)
 
 
 def decode_part(data: bytes) -> AnyPart:
-    """Raises UsageError for what is no part, or of a later larm."""
+    """Looks at all of it, as it may come from anybody. Raises UsageError for what is no part, or of a later larm."""
     try:
         part: AnyPart = _decoder.decode(data)
+        messages = []
+        if isinstance(part, Begin):
+            queues_of(part.row.traps)
+            messages = [each for _, each in part.row.delayed]
+        elif isinstance(part, Waiting):
+            messages = decode_messages(part.messages)
+        if any(each.url.host != part.host for each in messages):
+            raise msgspec.ValidationError("it has URLs of another host")
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UsageError(f"this is no part of a host: {error}") from error
-    if isinstance(part, Begin) and part.format != FORMAT:
-        raise UsageError(f"{part.host}: it comes in format {part.format}, this larm reads {FORMAT}: use the same larm")
+    if isinstance(part, Begin):
+        if part.format != FORMAT:
+            raise UsageError(f"{part.host}: it comes in format {part.format}, this larm reads {FORMAT}: use the same larm")
+        return msgspec.structs.replace(part, row=msgspec.structs.replace(part.row, running=[], robots_tasks=[]))
     return part
 
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import msgspec
 
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.frontier.host import Host
 from larm.frontier.host_parts import (
     Begin,
@@ -191,6 +191,8 @@ class Moves:
         Raises UsageError where an earlier part is missing, or this is none; StorageError.
         """
         part = decode_part(data)
+        if isinstance(part, Pages):
+            _check(part)
         with self._receiving:
             self._steering.carry_out()  # what the journal has of it
             with self._lock:
@@ -381,6 +383,16 @@ def moves_state_of(parts: Mapping[str, Any]) -> MovesState:
     """Of `Header.parts`."""
     saved = parts.get(Moves.name)
     return msgspec.msgpack.decode(saved, type=MovesState) if saved else MovesState()
+
+
+def _check(part: Pages) -> None:
+    """They may come from anybody. Raises UsageError."""
+    try:
+        foreign = any(decode_row(row, Path(part.host)).host != part.host for _, row in part.rows)
+    except StorageError as error:
+        raise UsageError(f"this is no part of a host: {error}") from error
+    if foreign or not all(0 <= key < 1 << 63 for key, _ in part.rows):
+        raise UsageError(f"{part.host}: this is no part of it, as it has pages of another host")
 
 
 def _visit(key: int, known: PageRow, *, row: bytes = b"", left: bool = False) -> Visit:

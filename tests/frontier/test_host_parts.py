@@ -17,7 +17,7 @@ from larm.frontier.host_parts import FORMAT, Begin, Waiting, decode_part, encode
 from larm.frontier.saved_host import HostRow
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
-from larm.model.message import decode_messages
+from larm.model.message import decode_messages, encode_messages
 from larm.testing.fakes import message
 from tests.frontier.rig import CONNECT, Rig, drained, of, ok, status
 
@@ -200,5 +200,19 @@ def test_what_is_no_part_or_of_a_later_larm_is_refused() -> None:
     assert decode_part(encode_part(part)) == part
     with pytest.raises(UsageError, match="no part of a host"):
         decode_part(b"\x01")
+    for wrong in (
+        msgspec.structs.replace(part, row=msgspec.structs.replace(row, traps=b"\x01")),
+        msgspec.structs.replace(part, row=msgspec.structs.replace(row, delayed=[(0.0, message("http://b/"))])),
+        Waiting("a", "1", 1, 0, b"\x01"),
+        Waiting("a", "1", 1, 0, encode_messages([message("http://b/")])),
+    ):
+        with pytest.raises(UsageError, match="no part of a host"):
+            decode_part(encode_part(wrong))
     with pytest.raises(UsageError, match=f"format {FORMAT + 1}"):
         decode_part(encode_part(msgspec.structs.replace(part, format=FORMAT + 1)))
+
+
+@given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda tail: encode_part(Waiting("a", "1", 1, 0, b"")) + tail))
+def test_no_bytes_do_anything_but_be_refused(data: bytes) -> None:
+    with pytest.raises(UsageError):
+        decode_part(data)

@@ -17,11 +17,13 @@ import pytest
 from larm.building.wiring import build_crawl
 from larm.errors import UsageError
 from larm.filters.chain import MessageFilter
+from larm.frontier.host_parts import Pages, encode_part
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.threads.workers import Workers
-from larm.model.message import URLMessage
+from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
+from larm.recrawl.page_book import PageRow, encode_row
 from larm.recrawl.revisit import page_rows
 from larm.river.crawl import Crawl
 from larm.river.moves import Moves
@@ -362,6 +364,10 @@ def test_it_may_stay_after_all(tmp_path: Path) -> None:
             assert old.still.wait(DEADLINE)
             for part in list(old.moves.parts(host))[:2]:
                 new.moves.receive(part)
+            row = encode_row(PageRow("http://x/", "http://x/", "x", "", 0, 0, UNKNOWN, stored=True))
+            for wrong in (Pages(host, "1", 1, [(5, b"?")]), Pages(host, "1", 1, [(5, row)])):
+                with pytest.raises(UsageError, match="no part of"):
+                    new.moves.receive(encode_part(wrong))
             new.moves.forget(host)  # it was given up
             assert new.gone.wait(DEADLINE)
             old.moves.thaw(host)
