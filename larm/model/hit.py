@@ -24,6 +24,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     parts: tuple[Part, ...] = ()
     """About 200 characters of the page as (text, is it a word of the query); free of control characters."""
+    passage: str = ""
+    """The address at which a browser shows these characters; empty where there is none."""
     mime: str = ""
     language: str = ""
     """ISO 639-1; empty where it is not known."""

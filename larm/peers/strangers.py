@@ -79,6 +79,7 @@ def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
     return msgspec.structs.replace(
         hit,
         url=hit.url.translate(_NO_SPACES),
+        passage=_passage(hit).translate(_NO_SPACES),
         title=_line(hit.title, _LONGEST_TITLE) or _line(hit.url, _LONGEST_TITLE),
         parts=tuple(parts),
         mime=_line(hit.mime, 100),
@@ -93,6 +94,11 @@ def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
 
 
 _NO_SPACES = {code: f"%{code:02X}" for code in (*range(0x21), 0x7F)}
+
+
+def _passage(hit: Hit) -> str:
+    """Only of the page itself."""
+    return hit.passage if hit.passage.startswith(hit.url + "#:~:text=") and len(hit.passage) <= 2 * _LONGEST_URL else ""
 
 
 def _line(text: str, most: int) -> str:

@@ -19,6 +19,7 @@ class HitAnswer(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     snippet: str
     html: str
+    passage: str | None
     mime: str
     language: str | None
     modified: str | None
@@ -56,6 +57,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
             title=hit.title,
             snippet=hit.snippet,
             html=hit.html,
+            passage=hit.passage or None,
             mime=hit.mime,
             language=hit.language or None,
             modified=moment(hit.modified),

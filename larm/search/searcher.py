@@ -28,6 +28,7 @@ from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.narrowing import narrowed
 from larm.search.own_score import OwnScore
+from larm.search.passages import passage_address
 from larm.search.query import LONGEST, parse_question
 from larm.search.ranked import Ranker, Ranking
 from larm.search.results import Results, corrected
@@ -208,10 +209,12 @@ def _record(match: Match) -> PageRecord:
 
 
 def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
+    parts = shortened(make_snippet(match.body, marks, match.description, title=match.title), match.quote)
     return Hit(
         title=safe_line(match.title).strip() or match.url,
         url=match.url,
-        parts=shortened(make_snippet(match.body, marks, match.description, title=match.title), match.quote),
+        parts=parts,
+        passage=passage_address(match.url, match.mime, match.body, parts),
         mime=match.mime,
         language=match.language,
         modified=match.modified,

@@ -175,6 +175,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "title": "The \x1b]0;own\x07 title",
         "snippet": "about the tide and",
         "html": "about the <mark>tide</mark> and",
+        "passage": None,
         "mime": "text/html",
         "language": "en",
         "modified": "2024-05-01T00:00:00Z",

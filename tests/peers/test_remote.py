@@ -188,3 +188,13 @@ def test_those_who_are_not_trusted_count_by_their_places() -> None:
 def test_an_address_is_asked_for() -> None:
     with pytest.raises(UsageError, match="expected the address"):
         RemoteSearcher("a.example:7070", HttpClient())
+
+
+def test_passages_of_others_are_of_their_own_pages() -> None:
+    def passage(text: str) -> str:
+        part = Findings(searcher="x", hits=(Hit(title="t", url="http://a.org/", passage=text),), total=1)
+        return findings_of("n", part, 10, trusted=False).hits[0].passage
+
+    assert passage("http://a.org/#:~:text=tide%20in") == "http://a.org/#:~:text=tide%20in"
+    for other in ("http://b.org/#:~:text=tide", "http://a.org/x", "javascript:1", "http://a.org/#:~:text=" + "x" * 9_999):
+        assert passage(other) == ""

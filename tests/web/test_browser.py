@@ -13,6 +13,9 @@ pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from larm.building.wiring import build_crawl
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import config_of
 from tests.web.browser import Complaints, needs_chromium
 from tests.web.conftest import Served, Start, crawled
 
@@ -102,6 +105,20 @@ def test_narrowed_down_by_keyboard_without_scripts(browser: Browser, start: Star
         expect(page).to_have_url(f"{served.address}/search?q=insel&language=de&sort=date")
         page.get_by_role("link", name="any Language").click()
         expect(page).to_have_url(f"{served.address}/search?q=insel&sort=date")
+
+
+def test_a_link_to_the_passage(browser: Browser, start: Start, tmp_path: Path) -> None:
+    """The browser scrolls there."""
+    filler = "".join(f"<p>The {number}th stone of the quay, and nothing of interest about it.</p>" for number in range(300))
+    (tmp_path / "long").mkdir()
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "Quay", "", body=f"{filler}<p>Below the last stone an otter lives.</p>")
+        build_crawl(config_of(web.url("a.localhost"), {}), tmp_path / "long").run()
+        with browser.new_context(base_url=start(tmp_path / "long").address) as context:
+            page = context.new_page()
+            page.goto("/search?q=otter")
+            page.get_by_role("link", name="to this passage of result 1").click()
+            expect(page.get_by_text("an otter lives")).to_be_in_viewport()
 
 
 def test_without_scripts(browser: Browser, server: Served) -> None:
