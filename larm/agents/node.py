@@ -278,6 +278,12 @@ class Node:
             membership = self.agent.membership
             return membership.owner(self._doors.key(host)) if membership.view.epoch else ""
 
+    def note(self) -> str:
+        """What a person should know at the start."""
+        rule, membership = self._rule, self.agent.membership
+        begins = "" if membership.begun else f"; the crawl begins when {rule.rules.agents} agents are there"
+        return f"agent {self.me} of the cluster {rule.cluster}, at {rule.address}{begins}"
+
     def may_lease(self) -> bool:
         """Asked before each lease: a majority has heard of us lately."""
         return self._doors.now() < self._until
@@ -445,6 +451,9 @@ class Node:
             self._sent = (set(), set())
             names = ", ".join(sorted(membership.view.members))
             self._doors.log(f"view {epoch}: {names}")
+            if len(membership.view.members) == 2:
+                then = "both go on, and ask the same hosts" if self._rule.rules.minority == "continue" else "both stop"
+                self._doors.log(f"two agents: neither has a majority alone; where they lose each other, {then}")
             if membership.begun and not membership.inside and self._identity.inside and not membership.leaving:
                 self._fail(
                     f"this agent has left, or was given up after {self._rule.rules.adopt_after:g} s without a word; with"

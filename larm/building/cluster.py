@@ -35,7 +35,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     settings, cluster = ground.settings, ground.settings.cluster
     path = ground.directory / QUEUES / FILE
     identity = read_identity(path, cluster.name)
-    listen = identity.listen or cluster.listen
+    listen = cluster.listen if cluster.listen != Cluster().listen else identity.listen or cluster.listen
     try:
         from larm.agents.zenoh_bus import Tls, ZenohBus  # for who has a cluster
     except ImportError as error:

@@ -196,6 +196,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     _follow_changes(steering, frontier, lander, budget, ground)
     if node is not None:
         node.take(frontier, pool.wake_all, moves)
+        notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
     observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _cluster(ground, node))
