@@ -383,6 +383,7 @@ class HostQueues:
             more = self._settle_sums_locked(_sums_of(host), _Sums())
             self._ring.remove(key)
             self._places.pop(key, None)
+            self._addresses.after(key)
             if self._guard is not None:
                 self._guard.left_locked(host)
             self._book.forget_locked(host)
@@ -572,7 +573,10 @@ class HostQueues:
             if self._places.get(key) is place:  # else it had something to do before that
                 self._enter_ring_locked(key, place[3])
         for key in self._addresses.due():
-            self._enter_ring_locked(key, self._book.get_locked(key).band if self._ordered else 0)
+            if self._places.get(key) is _IN_LINE:
+                self._enter_ring_locked(key, self._book.get_locked(key).band if self._ordered else 0)
+            else:  # it has gone to another crawl
+                self._addresses.after(key)
 
     def _enter_ring_locked(self, key: str, band: int) -> None:
         self._places[key] = (-NEVER, 0, key, band)

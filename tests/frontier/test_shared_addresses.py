@@ -167,6 +167,32 @@ def test_where_a_host_is_known_from_another_run(store: BlockStore) -> None:
     assert len(rig.queues.lease(10)) == 1
 
 
+def in_line(store: BlockStore) -> Rig:
+    """b, c and d wait for a; it is b's turn next."""
+    rig = Rig(store, of(delay=Seconds(4), per_address=4))
+    rig.put(*(f"{host}.test/{page}" for page in range(2) for host in "abcd"))
+    fetch(rig, {f"{host}.test": IP for host in "abcd"}, most=4)
+    rig.clock.advance(4.0)  # type: ignore[attr-defined]
+    assert [lease.host for lease in rig.queues.lease(9)] == ["a.test"]
+    assert rig.queues.figures().in_line == 3
+    return rig
+
+
+@pytest.mark.parametrize("having_turn", [False, True])
+def test_a_host_that_has_gone_to_another_crawl_lets_the_next_one_have_its_turn(store: BlockStore, having_turn: bool) -> None:
+    rig = in_line(store)
+    rig.clock.advance(1.0)  # type: ignore[attr-defined]
+    if having_turn:
+        with rig.book.lock:
+            rig.queues._wake_due_locked(rig.clock.monotonic())
+        assert len(rig.queues._ring) == 1
+    rig.queues.freeze("b.test")
+    rig.queues.forget("b.test")
+    assert rig.queues.lease(9) or rig.queues.lease(9)
+    assert rig.queues.figures().in_line == 1
+    assert rig.book.find_locked("b.test") is None or not rig.host("b.test").running
+
+
 @given(st.data())
 def test_nobody_is_forgotten_and_no_address_asked_too_often(data: st.DataObject) -> None:
     """Hosts that come, wait, have their turn and make nothing of it, in any order."""
