@@ -253,6 +253,6 @@ def _share(deadline: Deadline, share: float) -> float:
     return _SECONDS if left is None else min(_SECONDS, left * share)
 
 
-def unit_of(word: str, stems: Collection[str]) -> Unit:
+def unit_of(word: str, stems: Sequence[str]) -> Unit:
     """A word, by its own hash and those of its stems."""
-    return Unit(word, tuple(dict.fromkeys(map(word_hash, (word, *sorted(stems))))))
+    return Unit(word, tuple(dict.fromkeys(map(word_hash, (word, *stems)))))

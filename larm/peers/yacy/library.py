@@ -6,6 +6,7 @@ to be shown, and only of crawls that do not run (YACY-28).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -52,20 +53,27 @@ class Vocabulary:
         """The words that a query asks for; with a query's language unknown, each stands for its stems in all languages."""
         question = parse_question(query)
         words = [word for item in wanted(question.tree) for word in self.words(item.text)]
-        units = [self._unit(word) for word in dict.fromkeys(words) if not self.is_common(word)]
+        words = [word for word in dict.fromkeys(words) if not self.is_common(word)]
+        stems = _MOST_STEMS if len(words) <= _FEW_WORDS else 1
+        units = [self._unit(word, stems) for word in words]
         notes = list(question.notes)
         if not units:
             notes.append("a network is asked for words that are not too common; there are none")
         return Understood(tuple(units), tuple(notes))
 
-    def _unit(self, word: str) -> Unit:
-        stems = {stemmer.stem(word) for stemmer in self._stemmers.values()}
-        return unit_of(word, sorted(stems - {word}, key=lambda stem: (-len(stem), stem))[:_MOST_STEMS])
+    def _unit(self, word: str, most: int) -> Unit:
+        """With the stems on which most languages agree, but for English, of which there is most."""
+        stems = Counter(stemmer.stem(word) for stemmer in self._stemmers.values())
+        stems[self._stemmers["en"].stem(word)] += len(self._stemmers)
+        del stems[word]
+        return unit_of(word, [stem for stem, _ in stems.most_common(most)])
 
 
 _LONGEST = 2_048
-_MOST_STEMS = 6
-"""Of a word in all languages: most agree."""
+_MOST_STEMS = 3
+"""Of a word in all languages."""
+_FEW_WORDS = 8
+"""In a query; of longer ones each word has one stem."""
 
 
 class Shelved(NamedTuple):

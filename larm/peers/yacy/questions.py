@@ -12,7 +12,8 @@ SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
-MOST_WORDS = 32
+MOST_WORDS = 64
+"""Hashes in a search: sixteen words with three stems each, or thirty with one."""
 MOST_ABSTRACT = 5_000
 """Addresses of a word in an answer: 60 KB."""
 MOST_ROWS = 1_000

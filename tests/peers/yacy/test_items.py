@@ -1,0 +1,214 @@
+"""What is handed over: signed, bounded, and refused where it is not what it says."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from larm.peers.yacy.chunk import (
+    MOST,
+    BadChunkError,
+    Reference,
+    check_chunk,
+    cut,
+    read_chunk,
+    references_in,
+    words_in,
+    write_chunk,
+)
+from larm.peers.yacy.hashes import ALPHABET, RING, packed, word_hash
+from larm.peers.yacy.item import LARGEST, LIFE, Header, Kind, digest_of, is_body, new_header, refusal
+from larm.peers.yacy.page import TEXT, BadPageError, Page, place_of, read_page, references_of, write_page
+from larm.peers.yacy.ring import EXPONENT
+from larm.peers.yacy.shelf import Shelf
+from tests.peers.yacy.keys import FakeKey, fake_verify
+
+NOW = 1_700_000_000.0
+HASHES = st.text(ALPHABET, min_size=12, max_size=12)
+BYTE = st.integers(0, 255)
+REFERENCES = st.builds(Reference, HASHES, BYTE, BYTE, st.just(7))
+ROWS = st.lists(st.tuples(HASHES, REFERENCES), max_size=60, unique_by=lambda row: (row[0], row[1].url))
+
+
+@given(ROWS, st.integers(EXPONENT, 12))
+def test_chunks_have_all_references_and_lie_where_they_say(rows: list[tuple[str, Reference]], depth: int) -> None:
+    found = []
+    for (first, last), words in cut(rows, depth):
+        assert (last - first + 1) == RING >> depth
+        body = write_chunk(words)
+        back = read_chunk(body)
+        check_chunk(back, first, last)
+        assert words_in(body) == [packed(word) for word in back]
+        for word, references in back.items():
+            assert references_in(body, word) == references
+            found += [(word, each) for each in references]
+        assert references_in(body, "AAAAAAAAAAAA") == back.get("AAAAAAAAAAAA", [])
+    assert sorted(found) == sorted(rows)
+
+
+def test_a_common_word_is_parted() -> None:
+    word = word_hash("common")
+    rows = [(word, Reference("A" + str(n).rjust(11, "0"), 1, 0, 7)) for n in range(2 * MOST + 5)]
+    chunks = list(cut(rows, 8))
+    assert [len(words[word]) for _, words in chunks] == [MOST, MOST, 5]
+
+
+def test_what_is_cut_does_not_depend_on_the_order() -> None:
+    rows = [(word_hash(f"w{n}"), Reference(word_hash(f"u{n % 7}"), 1, 0, 7)) for n in range(500)]
+    assert [write_chunk(words) for _, words in cut(rows, 6)] == [write_chunk(words) for _, words in cut(rows[::-1], 6)]
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_chunk_or_refused(data: bytes) -> None:
+    for body in (data, zlib.compress(data)):
+        with pytest.raises(BadChunkError):
+            read_chunk(body)
+        with pytest.raises(BadPageError):
+            read_page(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        (b"", b"", b"", [5], [], b"", b""),
+        (b"123456789", b"1", b"123456789", [1], [1], b"1", b"1"),
+        (b"123456789", b"1", b"123456789", [2, -1], [0], b"1", b"1"),
+        (b"12345678", b"1", b"123456789", [1], [0], b"1", b"1"),
+        (b"123456789", b"1", b"123456789", [MOST + 1], [0] * (MOST + 1), b"1" * (MOST + 1), b"1" * (MOST + 1)),
+    ],
+)
+def test_numbers_that_do_not_fit(body: tuple[object, ...]) -> None:
+    with pytest.raises(BadChunkError):
+        read_chunk(zlib.compress(msgspec.msgpack.encode(body)))
+
+
+def test_a_bomb_is_refused() -> None:
+    for read, error in ((read_chunk, BadChunkError), (read_page, BadPageError)):
+        with pytest.raises(error):
+            read(zlib.compress(bytes(100_000_000)))  # type: ignore[operator]
+
+
+@given(st.builds(Page, st.just("http://a.example/"), st.text(), st.text(), st.text(max_size=100), st.text(max_size=8)))
+def test_pages_there_and_back(page: Page) -> None:
+    try:
+        body = write_page(page)
+    except UnicodeEncodeError:
+        return  # lone surrogates
+    assert read_page(body) == msgspec.structs.replace(page, title=page.title[:1_000], description=page.description[:1_000])
+
+
+def test_a_page_fits_however_long_it_is() -> None:
+    import random
+
+    text = "".join(random.Random(1).choices([chr(n) for n in range(0x4E00, 0x9F00)], k=3 * TEXT))
+    body = write_page(Page(url="http://a.example/", title=text, text=text))
+    assert len(body) <= LARGEST
+    assert 1_000 < len(read_page(body).text) <= TEXT
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "", "ftp://a/"])
+def test_only_pages_of_the_web(url: str) -> None:
+    with pytest.raises(BadPageError):
+        read_page(write_page(Page(url=url)))
+
+
+def test_references_of_a_page() -> None:
+    page = Page(url="http://a.example/otter", title="Otters", text="otters swim, otters eat; the end")
+    found = dict(references_of(page, lambda text: text.lower().replace("/", " ").replace(",", "").split(),
+                               lambda word: [word.rstrip("s")], lambda word: word == "the"))  # fmt: skip
+    assert found[word_hash("otters")].hits == 2
+    assert found[word_hash("otter")].hits == 2
+    assert found[word_hash("otters")].where == 1
+    assert found[word_hash("otter")].where == 1 | 4
+    assert word_hash("the") not in found
+
+
+def header(key: FakeKey, body: bytes, created: float = NOW, **fields: object) -> Header:
+    made = new_header(Kind.PAGE, digest_of(body), (place_of(read_page(body)),) * 2, created, key)
+    return msgspec.structs.replace(made, **fields)
+
+
+@pytest.mark.parametrize(
+    ("forged", "reason"),
+    [
+        ({"created": int(NOW) + 1}, "signed"),
+        ({"gone": True}, "signed"),
+        ({"author": FakeKey(2).key}, "signed"),
+        ({"digest": b"x"}, "no header"),
+        ({"first": -1}, "no header"),
+        ({"last": RING}, "no header"),
+        ({"first": 0, "last": RING >> 4}, "too much"),
+        ({"created": int(NOW - LIFE - 1)}, "over"),
+        ({"created": int(NOW + 10_000)}, "not yet"),
+    ],
+)
+def test_headers_that_are_refused(forged: dict[str, object], reason: str) -> None:
+    body = write_page(Page(url="http://a.example/", text="text"))
+    good = header(FakeKey(1), body)
+    assert refusal(good, NOW, fake_verify) == ""
+    assert is_body(good, body)
+    assert not is_body(good, body + b"x")
+    assert reason in refusal(msgspec.structs.replace(good, **forged), NOW, fake_verify)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path / "shelf.db", 8_000, fake_verify)
+
+
+def body_of(number: int) -> bytes:
+    import random
+
+    noise = "".join(random.Random(number).choices("abcdefghijklmnop", k=800))
+    return write_page(Page(url=f"http://a.example/{number}", text=noise))
+
+
+def test_one_author_gets_an_eighth_and_all_no_more_than_the_quota(shelf: Shelf) -> None:
+    said = [shelf.handed(header(FakeKey(1), body_of(n)), body_of(n), NOW) for n in range(4)]
+    assert said[0] == ""
+    assert said[-1] == "its author has the share of one author"
+    said = [shelf.handed(header(FakeKey(n), body_of(n)), body_of(n), NOW) for n in range(10, 60)]
+    assert said[-1] == "there is no room any more"
+    assert shelf.counts[1] <= 8_000
+
+
+def test_own_items_need_no_room(shelf: Shelf) -> None:
+    for n in range(30):
+        assert shelf.handed(header(FakeKey(1), body_of(n)), body_of(n), NOW, own=True) == ""
+    assert shelf.counts == (0, 0, 30)
+
+
+def test_words_that_lie_elsewhere_are_refused(shelf: Shelf) -> None:
+    rows = [(word_hash("a"), Reference(word_hash("u"), 1, 0, 7))]
+    (((first, last), words),) = cut(rows, 8)
+    body = write_chunk(words)
+    for places in ((first, last), ((first + (last - first + 1)) % RING, (last + (last - first + 1)) % RING)):
+        said = shelf.handed(new_header(Kind.WORDS, digest_of(body), places, NOW, FakeKey(1)), body, NOW)
+        assert said == ("" if places == (first, last) else "it has words of another part of the ring")
+
+
+def test_an_older_header_does_not_bring_back_what_was_withdrawn(shelf: Shelf) -> None:
+    key, body = FakeKey(1), body_of(1)
+    old = header(key, body, NOW - 100)
+    assert not shelf.handed(old, body, NOW)
+    gone = new_header(Kind.PAGE, old.digest, (old.first, old.last), NOW, key, gone=True)
+    assert shelf.offered(gone, NOW) == (False, "")
+    assert not shelf.pages([read_page(body).hash], NOW)
+    assert shelf.offered(old, NOW) == (False, "")
+    assert not shelf.handed(old, body, NOW)
+    assert not shelf.pages([read_page(body).hash], NOW)
+
+
+def test_what_is_on_the_shelf_outlives_the_process(tmp_path: Path) -> None:
+    path, body = tmp_path / "shelf.db", body_of(1)
+    first = Shelf(path, 100_000, fake_verify)
+    first.handed(header(FakeKey(1), body), body, NOW)
+    second = Shelf(path, 100_000, fake_verify)  # the first was not closed: it was killed
+    assert second.counts[0] == 1
+    first.close()
+    second.close()
