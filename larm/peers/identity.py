@@ -57,6 +57,16 @@ class Identity:
             raise StorageError(f"{path}: not a peer's key; remove it, and the next start makes a new one")
         return cls(Ed25519PrivateKey.from_private_bytes(secret))
 
+    @classmethod
+    def of_secret(cls, secret: str) -> Identity:
+        """The one whose `secret` this is. Raises ValueError."""
+        return cls(Ed25519PrivateKey.from_private_bytes(bytes_of(secret) or b""))
+
+    @property
+    def secret(self) -> str:
+        """What must not leave this machine."""
+        return text_of(self.private.private_bytes_raw())
+
     def sign(self, purpose: str, data: bytes) -> str:
         """A signature that is good for this purpose alone."""
         return text_of(self.private.sign(_bound(purpose, data)))

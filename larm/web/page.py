@@ -58,11 +58,18 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     access = request.app.state.access
     shared = {
         "peering": request.app.state.peering is not None,
+        "recommend": can_recommend(request),
         "public": access.public_search,
         "signed_in": access.signed_in(request),
         "path": request.url.path,
     }
     return HTMLResponse(text_of(template, **shared, **values), status)
+
+
+def can_recommend(request: Request) -> bool:
+    """This machine is a peer, and who looks is its owner."""
+    peering = request.app.state.peering
+    return peering is not None and peering.peer is not None and request.app.state.access.signed_in(request)
 
 
 def text_of(template: str, **values: Any) -> str:

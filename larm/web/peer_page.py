@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.errors import LarmError
+from larm.search.query import LONGEST
 from larm.web.access import Kind
 from larm.web.form import form_of
-from larm.web.page import message, page
+from larm.web.page import can_be_opened, message, page
 
 if TYPE_CHECKING:
     from larm.peers.channel import Contact
@@ -36,6 +38,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             shares=[(share, share in peering.shares.all) for share in peering.shares.named],
             peers=_peers(peering),
             asked=peering.door.asked(),
+            own=[each for each in peering.shelf.all() if not each.gone] if peering.shelf is not None else [],
         )
 
     async def share(request: Request) -> Response:
@@ -50,7 +53,40 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             peering.peer.hurry()
         return RedirectResponse("/peers", 303)
 
-    return ((Kind.SHOW, "GET", "/peers", show), (Kind.CHANGE, "POST", "/peers/share", share))
+    async def recommend(request: Request) -> Response:
+        """The button beside a result."""
+        form = await form_of(request)
+        query, url = form.get("q", ""), form.get("url", "")
+        if peering.peer is None or not query or not can_be_opened(url) or len(query) > LONGEST:
+            return message(request, 400, "This can't be recommended")
+        url = peering.url + url if url.startswith("/") else url
+        title, anonymous = form.get("title", ""), form.get("anonymous") == "1"
+        peer = peering.peer
+        try:
+            done = await request.app.state.desk.look(lambda: peer.recommend(query, url, title, anonymous=anonymous))
+        except LarmError as error:
+            return message(request, 503, "It could not be kept", str(error))
+        if not done:
+            return message(request, 409, "You recommend too much", "Take some recommendations back, on the page Peers.")
+        return RedirectResponse("/search?" + urlencode({"q": query}, errors="replace"), 303)
+
+    async def take_back(request: Request) -> Response:
+        """The button beside a recommendation of one's own."""
+        form = await form_of(request)
+        if peering.peer is not None:
+            peer, which = peering.peer, [form.get(name, "") for name in ("query", "url", "author")]
+            try:
+                await request.app.state.desk.look(lambda: peer.take_back(*which))
+            except LarmError as error:
+                return message(request, 503, "It could not be taken back", str(error))
+        return RedirectResponse("/peers", 303)
+
+    return (
+        (Kind.SHOW, "GET", "/peers", show),
+        (Kind.CHANGE, "POST", "/peers/share", share),
+        (Kind.CHANGE, "POST", "/peers/recommend", recommend),
+        (Kind.CHANGE, "POST", "/peers/take-back", take_back),
+    )
 
 
 def _peers(peering: Peering) -> list[tuple[Contact, str]]:

@@ -47,7 +47,7 @@ def peering_of(
         directories=lambda: [each.path for each in served.all()],
         tell=say,
     )
-    network = [peering.network] if peering.network is not None else []
+    network: list[Searcher] = [each for each in (peering.network, peering.recommended) if each is not None]
     served = Directories(
         directories,
         root,

@@ -19,7 +19,7 @@ from larm.search.query import LONGEST
 from larm.search.results import Results
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
-from larm.web.page import message, page, text_of
+from larm.web.page import can_recommend, message, page, text_of
 from larm.web.search_desk import BusyError, SearchDesk
 
 _SHOWN = 10
@@ -140,7 +140,8 @@ async def more(request: Request) -> Response:
 
     def render(results: Results, before: int) -> tuple[str, str]:
         rows = _rows(request, asked, results, 1)[before:]
-        return text_of("rows.html", rows=rows), text_of("about.html", search=asked, results=results, first=1)
+        text = text_of("rows.html", rows=rows, search=asked, recommend=can_recommend(request))
+        return text, text_of("about.html", search=asked, results=results, first=1)
 
     gatherings: Gatherings = request.app.state.gatherings
     stream = gatherings.more(name, int(shown) if shown.isascii() and shown.isdecimal() and len(shown) < 5 else 0, render)

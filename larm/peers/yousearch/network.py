@@ -84,8 +84,8 @@ class Network:
         notes = () if found.complete else ("no peer has all of the words; those that have most of them were asked",)
         kept = self._kept(found, query, asked, seconds)
         if kept is not None:
-            yield kept
-            yield Findings(searcher=self.name, exact=kept.exact, notes=("another peer had asked the same before",))
+            yield msgspec.structs.replace(kept, notes=("another peer had asked the same before",))
+            yield Findings(searcher=self.name, exact=kept.exact)
             return
         yield from self._fresh(query, self._chosen(found.peers, query), asked, seconds, notes)
 
@@ -119,7 +119,7 @@ class Network:
         for part in SeveralSearchers(peers).search(question):
             waited.discard(part.searcher)
             parts.append(part)
-            yield part
+            yield msgspec.structs.replace(part, notes=notes) if part.total else part  # notes of who finds nothing do not count
         for name in sorted(waited):
             yield Findings(searcher=name, exact=False, failure=f"it took longer than {seconds:.3g} s")
         if not waited and not any(part.failure for part in parts) and _is_plain(asked):

@@ -7,7 +7,7 @@ answered on the threads of the server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 
 import msgspec
@@ -24,8 +24,10 @@ from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import KEY_LENGTH
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
+from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
+from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
@@ -34,6 +36,10 @@ from larm.search.several import SeveralSearchers
 
 _SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
+
+_PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
+_BATCH = 40_000
+"""Bytes of recommendations in a request; a body may have 65,536."""
 
 
 class Indexed(msgspec.Struct, frozen=True):
@@ -97,6 +103,7 @@ class Peer:
         inspectors: Inspectors,
         seconds: float,
         tuner: Tuner,
+        shelf: Shelf,
         clock: Clock,
         say_aloud: Callable[[str], object],
     ) -> None:
@@ -112,6 +119,7 @@ class Peer:
         self._inspectors = inspectors
         self._seconds = seconds
         self._tuner = tuner
+        self._shelf = shelf
         self._clock = clock
         self._say = say_aloud
         self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
@@ -170,6 +178,19 @@ class Peer:
     def _died(self, name: str, error: BaseException) -> None:
         self._say(f"{name} ended, others are not told of this peer any more: {error!r}")
 
+    def recommend(self, query: str, url: str, title: str, *, anonymous: bool) -> bool:
+        """For a query as it was typed; False: there are too many. Raises StorageError."""
+        said = self._shelf.add(canonical(query).key, url, title, anonymous=anonymous)
+        if said is not None:
+            self.tell(say.Recommend((said,)))
+        return said is not None
+
+    def take_back(self, query: str, url: str, author: str) -> None:
+        """One's own, also an anonymous one. Raises StorageError."""
+        gone = self._shelf.take_back(query, url, author)
+        if gone is not None:
+            self.tell(say.Recommend((gone,)))
+
     @property
     def said(self) -> dict[str, str]:
         """What there is to say of each registrar, and of what is shared."""
@@ -203,9 +224,8 @@ class Peer:
                 return False
             if isinstance(order, say.Done):
                 return True
-            path = say.REPORT if isinstance(order, say.Report) else say.CACHED
             for registrar in self._registrars.all():
-                self._channel.ask(registrar, path, order, say.Done, seconds=_SECONDS)
+                self._channel.ask(registrar, _PATHS[type(order)], order, say.Done, seconds=_SECONDS)
 
     def _inspect(self) -> None:
         self._inspectors.look()
@@ -243,6 +263,9 @@ class Peer:
                 self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
                 return
             if answer.known:
+                if registrar.url not in self._told:  # it may know nothing else of us
+                    for said in _in_batches(self._shelf.all()):
+                        self._channel.ask(registrar, say.RECOMMEND, say.Recommend(said), say.Done, seconds=_SECONDS)
                 self._told[registrar.url] = self._summary
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
                 return
@@ -264,3 +287,17 @@ class Peer:
         if self._said.get(about) != sentence:
             self._said[about] = sentence
             self._say(sentence)
+
+
+def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation, ...]]:
+    batch: list[Recommendation] = []
+    size = 0
+    for each in said:
+        length = len(msgspec.json.encode(each))
+        if batch and size + length > _BATCH:
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(each)
+        size += length
+    if batch:
+        yield tuple(batch)

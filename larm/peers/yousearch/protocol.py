@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from larm.peers.channel import Contact
 from larm.peers.yousearch.needs import Needs
+from larm.peers.yousearch.recommendations import Recommendation
 from larm.peers.yousearch.summary import Parameters, WireSummary
 from larm.peers.yousearch.tuning import Tuning
 
@@ -24,6 +25,8 @@ CACHED = "/you/cached"
 REPORT = "/you/report"
 SEARCH = "/you/search"
 STORED = "/you/stored"
+RECOMMEND = "/you/recommend"
+RECOMMENDED = "/you/recommended"
 TUNE = "/you/tune"
 TUNED = "/you/tuned"
 
@@ -107,3 +110,9 @@ class Stored(msgspec.Struct, frozen=True):
     """What have you got for this query? Only who has asked it lately answers."""
 
     query: QueryKey
+
+
+class Recommend(msgspec.Struct, frozen=True):
+    """Recommendations, some of which may be gone."""
+
+    said: tuple[Recommendation, ...]

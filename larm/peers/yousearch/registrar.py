@@ -19,6 +19,7 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.needs import Clause, Term
+from larm.peers.yousearch.recommendations import Board
 from larm.peers.yousearch.summary import marked, partition, unpacked
 from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
@@ -65,6 +66,7 @@ class Registrar:
         # guarded by self._lock
         self._table = BitTable(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
+        self._board = Board()
         self._owners: dict[int, tuple[_Member, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
         self._cachers: OrderedDict[str, dict[str, float]] = OrderedDict()
@@ -77,6 +79,8 @@ class Registrar:
             Question(say.LOOK, say.Look, say.Found, self.look),
             Question(say.CACHED, say.Cached, say.Done, self.cached),
             Question(say.REPORT, say.Report, say.Done, self.report, cost=5.0),
+            Question(say.RECOMMEND, say.Recommend, say.Done, self.recommend, cost=5.0),
+            Question(say.RECOMMENDED, say.Stored, say.Recommend, self.recommended),
             Question(say.TUNE, Tuning, say.Done, self.tune),
             Question(say.TUNED, say.Hello, Tunables, lambda _, __: self._tuner.now),
         ]
@@ -148,6 +152,19 @@ class Registrar:
             while len(self._cachers) > _MOST_QUERIES:
                 self._cachers.popitem(last=False)
         return say.Done()
+
+    def recommend(self, call: Call, asked: say.Recommend) -> say.Done:
+        """A peer hands on what was said on it."""
+        with self._lock:
+            if call.key not in self._members:
+                raise RefusedError("only peers of this registrar recommend")
+            self._board.take(asked.said, self._clock.wall())
+        return say.Done()
+
+    def recommended(self, _: Call, asked: say.Stored) -> say.Recommend:
+        """What there is for a query."""
+        with self._lock:
+            return say.Recommend(self._board.of(asked.query))
 
     def report(self, _: Call, asked: say.Report) -> say.Done:
         """Somebody does not answer, it is said; he is asked, and removed if that is so."""

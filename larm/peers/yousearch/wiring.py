@@ -24,6 +24,8 @@ from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
 from larm.peers.yousearch.peer import Peer, Registrars
 from larm.peers.yousearch.published import PublishedSearcher
+from larm.peers.yousearch.recommendations import Shelf
+from larm.peers.yousearch.recommended import Recommended
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.registrar import is_there as asks
 from larm.peers.yousearch.shares import Shares
@@ -45,6 +47,10 @@ class Peering(NamedTuple):
     registrar: Registrar | None
     peer: Peer | None
     tuner: Tuner
+    shelf: Shelf | None
+    recommended: Recommended | None
+    url: str
+    """Of this machine, as others see it."""
 
 
 def build(
@@ -78,11 +84,13 @@ def build(
         )
         questions += registrar.questions()
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
-    peer = network = None
+    peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, _url(host, port)) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http)
         answers = Answers(clock, tuner)
+        shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
+        recommended = Recommended(channel, registrars.all, shelf, tuner)
         peer = Peer(
             peers.name,
             channel,
@@ -94,6 +102,7 @@ def build(
             inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
             tuner=tuner,
+            shelf=shelf,
             clock=clock,
             say_aloud=tell,
         )
@@ -109,7 +118,7 @@ def build(
         questions += peer.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny)
     card = say.Card(identity.key, peers.name, peers.registrar)
-    return Peering(door, card, shares, network, registrar, peer, tuner)
+    return Peering(door, card, shares, network, registrar, peer, tuner, shelf, recommended, _url(host, port))
 
 
 def _configured(peers: Peers) -> Tunables:

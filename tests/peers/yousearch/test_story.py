@@ -332,3 +332,48 @@ def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[
         assert "power of two" in capfd.readouterr().err
         assert run(["tune", "--key", str(tmp_path / "admin.key"), first.url]) == 0
         assert "length=32768" in capfd.readouterr().out
+
+
+def test_what_one_recommends_the_others_see(tmp_path: Path) -> None:
+    def bearer(name: str) -> dict[str, str]:
+        return {"authorization": f"Bearer {(tmp_path / name / 'token').read_text().strip()}"}
+
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        eels = index(tmp_path / "of-anna", {"http://anna.org/eel": "eels"})
+        anna = made.start("anna", eels, registrars=(registrar.url,))
+        berta = made.start("berta", registrars=(registrar.url,))
+        known(registrar, "anna", "berta")
+        page = anna.client.get("/search?q=eels&wait=1", headers=bearer("anna")).text
+        assert 'action="/peers/recommend"' in page
+        assert 'action="/peers/recommend"' not in anna.client.get("/search?q=eels&wait=1").text, "only for its owner"
+        best = {"q": "EELS", "url": "http://best.org/", "title": "The <b>best</b>"}
+        assert anna.client.post("/peers/recommend", data=best).status_code == 403
+        assert anna.client.post("/peers/recommend", data=best, headers=bearer("anna")).status_code == 303
+        hidden = {**best, "url": "http://secret.org/", "anonymous": "1"}
+        assert anna.client.post("/peers/recommend", data=hidden, headers=bearer("anna")).status_code == 303
+        wrong = {**best, "url": "javascript:alert(1)"}
+        assert anna.client.post("/peers/recommend", data=wrong, headers=bearer("anna")).status_code == 400
+
+        def sources(peer: Running) -> dict[str, str]:
+            return {hit["url"]: hit["source"] for hit in peer.search("eels ", **{"in": "recommended"})["hits"]}
+
+        seen = {"http://best.org/": "anna recommends it", "http://secret.org/": "recommended anonymously"}
+        until(lambda: sources(berta) == seen)
+        assert sources(anna) == dict.fromkeys(seen, "you recommend it")
+        assert berta.search("pond", **{"in": "recommended"})["hits"] == []
+        assert "http://best.org/" in {hit["url"] for hit in berta.search("eels")["hits"]}, "in any search for this"
+
+        address = registrar.url.partition("//")[2].split(":")
+        registrar.stop()
+        again = made.start("", registrar=True, host=address[0], port=int(address[1]))
+        known(again, "anna")
+        until(lambda: sources(berta) == seen)
+
+        (mine,) = [each for each in anna.peering.shelf.all() if not each.name]  # type: ignore[union-attr]
+        gone = {"query": mine.query, "url": mine.url, "author": mine.author}
+        assert mine.author != anna.peering.card.key, "nobody knows whose it is"
+        assert "The &lt;b&gt;best" in anna.client.get("/peers").text
+        anna.client.post("/peers/take-back", data=gone, headers=bearer("anna"))
+        assert set(sources(anna)) == {"http://best.org/"}
+        until(lambda: set(sources(berta)) == {"http://best.org/"})
