@@ -59,7 +59,7 @@ def test_every_filter_in_its_order(rig: Rig) -> None:
     found = rows(rig, "http://a/private/", [LengthFilter(9), Mistaken(), RobotsFilter(rig.desk)])
     assert list(found)[3:6] == ["filter length", "filter Mistaken", "filter robots"]
     assert found["filter length"] == "17 characters, filters.length.max is 9"
-    assert found["filter Mistaken"] == "fails: KeyError: 'colour'"
+    assert found["filter Mistaken"] == "fails: KeyError: 'colour' (test_explain.py, line 28)"
     assert found["filter robots"] == "line 2 of http://a/robots.txt: Disallow: /private"
     assert rows(rig, "http://a/x", [LengthFilter(99)])["filter length"] == "passes"
 
