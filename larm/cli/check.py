@@ -34,7 +34,12 @@ def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> 
     if config.crawl.start or config.crawl.seeds:
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
-        click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=str)}")
+        click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")
+
+
+def _plain(value: object) -> object:
+    """What JSON does not know: of a section only what differs from the defaults."""
+    return dict(differences(value)) if isinstance(value, msgspec.Struct) else str(value)
 
 
 def differences(section: msgspec.Struct, path: str = "") -> Iterator[tuple[str, object]]:

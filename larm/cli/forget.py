@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -76,8 +77,8 @@ def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
     said = f"forgotten: {found.pages:,} page{'s' * (found.pages != 1)}"
     said += f", {found.size:,} bytes of page files overwritten" if found.size else ""
     said += f", {found.records:,} records taken out of the archive" if found.records else ""
-    undo = " ".join(f"--undo '{each}'" for each in what)
-    yield f"{said}; not fetched again, unless 'larm forget {undo}' allows it" if what else said
+    undo = " ".join(f"--undo {quote(each)}" for each in what)
+    yield f"{said}; not fetched again, unless you say: larm forget {undo}" if what else said
     if found.without:
         yield (
             f"{found.without:,} captures that are kept said the same as one of these, of which alone the archive had the"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
+from textwrap import fill
 
 import click
 
 from larm.cli.options import LarmCommand, verbose_option
+from larm.cli.terminal import is_terminal
 from larm.errors import UsageError
 
 _FILES = {"changes": "CHANGES.rst", "architecture": "ARCHITECTURE.rst"}
+_LAID_OUT = re.compile(r"^(?:[ =.:-]|\S.*\n[=-]{3})", re.MULTILINE)
 _HEADING = re.compile(r"^(?P<title>\S.*)\n(?P<line>([=-])\3{2,})$", re.MULTILINE)
 
 
@@ -27,7 +32,15 @@ def manual(*, topic: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
     if not wanted:
         click.echo("\n".join(["larm help TOPIC, of these:", *[f"  {title}" for title in (*dict(_sections()), *_FILES)]]))
         return
-    click.echo_via_pager(_text(_FILES[wanted]) if wanted in _FILES else _found(wanted))
+    text = _text(_FILES[wanted]) if wanted in _FILES else _found(wanted)
+    click.echo_via_pager(_fitting(text) if is_terminal(sys.stdout) else text)
+
+
+def _fitting(text: str) -> str:
+    """Paragraphs as wide as the terminal; tables, lists and examples as they are."""
+    width = os.get_terminal_size(sys.stdout.fileno()).columns
+    parts = text.split("\n\n")
+    return "\n\n".join(part if _LAID_OUT.search(part) else fill(part, width, break_on_hyphens=False) for part in parts)
 
 
 def _found(wanted: str) -> str:

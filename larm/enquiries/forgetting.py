@@ -52,6 +52,8 @@ from larm.storage.log import LINKS_LOG, STORE_LOG
 from larm.storage.purge import purge_logs
 
 _BATCH = 1000
+PAGES_COUNTED = "item_scraped_count"
+"""The counter of the pages that a crawl has."""
 _IN_PLACE = ("log", "warc")
 """Storages whose files are purged where they lie."""
 
@@ -104,9 +106,11 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         every = (*part.items, *(item for item in items if item.said not in old))
         if not part.pending:
             header = _settled(settings, directory, header)
+        found = pages_of(directory, every if part.pending else items)
+        if not part.pending:
+            header = _without(header, found.pages)
         header = _amended(state, header, ForgottenPart(every, pending=True))
         gone = ForgottenPages(every if part.pending else items)
-        found = pages_of(directory, every if part.pending else items)
         _purge(settings, directory, gone, found)
         header = _amended(state, _measured(header, directory), ForgottenPart(every, pending=True))
         header = _told_gone(settings, directory, header, gone)
@@ -160,6 +164,12 @@ def _amended(state: State, header: Header, part: ForgottenPart) -> Header:
     header = msgspec.structs.replace(header, parts=header.parts | {PART: msgspec.to_builtins(part)})
     state.file.amend(header, state.fresh, {})
     return header
+
+
+def _without(header: Header, pages: int) -> Header:
+    """The pages of the crawl are fewer."""
+    left = max(header.counters.get(PAGES_COUNTED, 0) - pages, 0)
+    return msgspec.structs.replace(header, counters=header.counters | {PAGES_COUNTED: left})
 
 
 def _rows(directory: Path, gone: ForgottenPages) -> Iterator[tuple[Url, bool]]:

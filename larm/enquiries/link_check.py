@@ -17,12 +17,13 @@ from pathlib import Path
 import msgspec
 
 from larm.building.scoping import as_before, scope_of
-from larm.building.state import PAGES, QUEUES
+from larm.building.state import PAGES, QUEUES, forgotten_of, last_header
 from larm.config import Config
 from larm.enquiries.fragment_check import FragmentCheck
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
+from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
@@ -76,10 +77,12 @@ class Checked(msgspec.Struct, frozen=True):
 class _Known:
     """What became of all URLs: of those that are fine only that they are."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, forgotten: ForgottenPages) -> None:
         self._asked = array("Q")
         self.troubles: dict[int, Answer] = {}
         for key, row in page_rows(path):
+            if not row.stored and forgotten.holds(row.normalised):  # nobody knows any more
+                continue
             self._asked.append(key)
             if row.last.moved or row.last.why or row.last.status >= 400:
                 self.troubles[key] = row.last
@@ -100,7 +103,7 @@ class LinkCheck:
         if not is_there(book):
             raise UsageError(f"no crawl in {directory}; --dir names another directory")
         # constant after construction
-        self._known = _Known(book)
+        self._known = _Known(book, ForgottenPages(forgotten_of(last_header(directory)).items))
         embedded = msgspec.structs.replace(settings.processing, follow_embedded=True)  # or style sheets would have no links
         self._pages = StoredPages(msgspec.structs.replace(settings, processing=embedded), directory)
         self._kinds = kinds

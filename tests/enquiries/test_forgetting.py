@@ -171,7 +171,7 @@ def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: s
     assert cli.run(["forget", pattern, "--yes", *directory]) == 0
     said = capsys.readouterr().err
     assert "forgotten: 3 pages, " in said
-    assert f"unless 'larm forget --undo '{pattern}'' allows it" in said
+    assert f"unless you say: larm forget --undo '{pattern}'" in said
     assert cli.run(["forget", *directory]) == 0
     assert capsys.readouterr().out.startswith(f"{pattern}  since ")
     verdict = explain_url(config_of(start, SETTINGS), tmp_path, f"{start}private/1").verdict
@@ -183,6 +183,13 @@ def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: s
     assert crawl(tmp_path, start) == "finished"
     assert asked(web)["a.localhost/private/1"] == 1
     assert len(stored(tmp_path)) == 6
+
+
+def test_what_is_forgotten_is_no_broken_link(tmp_path: Path, start: str, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl(tmp_path, start)
+    forget(tmp_path, start, f"{start}private/*")
+    assert cli.run(["links", "--broken", "--dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_what_waits_is_passed_over(web: SyntheticWeb, tmp_path: Path) -> None:
@@ -201,6 +208,7 @@ def test_what_waits_is_passed_over(web: SyntheticWeb, tmp_path: Path) -> None:
     assert not [key for key in asked(web) if "/bad/" in key]
     assert len([url for url in stored(tmp_path) if "/good/" in url]) == 30
     assert run.counters["forgotten/passed_over"] > 20
+    assert run.last.pages == len(stored(tmp_path)) == 31
 
 
 def test_a_start_url_that_is_forgotten_says_so(tmp_path: Path, start: str) -> None:
