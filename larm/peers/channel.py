@@ -73,6 +73,11 @@ class Channel:
             self._breaker.succeeded(contact.key)
         return answer
 
+    def heard_of(self, contact: Contact) -> None:
+        """It answers, as is known from elsewhere: ask it again."""
+        if self._breaker is not None:
+            self._breaker.succeeded(contact.key)
+
     def state_of(self, contact: Contact) -> str:
         """What its last answers say of it."""
         failed = self._breaker.failures(contact.key) if self._breaker is not None else 0

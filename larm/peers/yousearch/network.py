@@ -35,6 +35,8 @@ _LARGEST = 10_000
 _FOR_REGISTRAR = 0.4
 """Of the time of a search, at most, for all registrars."""
 _MOST_KNOWN = 10_000
+_MOST_ASKED = 200
+"""Peers, in one search: each takes a thread."""
 
 
 class Network:
@@ -81,13 +83,17 @@ class Network:
         if isinstance(found, NoAnswer):
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
             return
-        notes = () if found.complete else ("no peer has all of the words; those that have most of them were asked",)
+        notes = [] if found.complete else ["no peer has all of the words; those that have most of them were asked"]
         kept = self._kept(found, query, asked, seconds)
         if kept is not None:
             yield msgspec.structs.replace(kept, notes=("another peer had asked the same before",))
             yield Findings(searcher=self.name, exact=kept.exact)
             return
-        yield from self._fresh(query, self._chosen(found.peers, query), asked, seconds, notes)
+        chosen = self._chosen(found.peers, query)
+        if len(chosen) > _MOST_ASKED:
+            notes.append(f"{len(chosen):,} peers may have an answer; {_MOST_ASKED} of them were asked")
+            chosen = self._chance.sample(chosen, _MOST_ASKED)
+        yield from self._fresh(query, chosen, asked, seconds, tuple(notes))
 
     def contacts(self) -> list[Contact]:
         """Those that were ever named to us."""

@@ -37,6 +37,8 @@ from larm.search.several import SeveralSearchers
 _SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
 
+_AGAIN = 5.0
+"""Seconds, where a registrar could not be told."""
 _PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
 _BATCH = 40_000
 """Bytes of recommendations in a request; a body may have 65,536."""
@@ -61,8 +63,8 @@ class Registrars:
         # replaced as a whole
         self._contacts: dict[str, Contact] = {} if own is None else {own.url: own}
 
-    def find(self) -> None:
-        """Ask those that are not known yet who they are."""
+    def find(self) -> bool:
+        """Ask those that are not known yet who they are; whether all are known now."""
         found = dict(self._contacts)
         for each in self._named:
             key, _, url = each.rpartition("@")
@@ -71,6 +73,7 @@ class Registrars:
                 if card is not None:
                     found[url] = card
         self._contacts = found
+        return all(each.rpartition("@")[2] in found for each in self._named)
 
     def all(self) -> list[Contact]:
         """Those that are known."""
@@ -94,6 +97,7 @@ class Peer:
         self,
         name: str,
         channel: Channel,
+        teller: Channel,
         registrars: Registrars,
         answers: Answers,
         *,
@@ -107,10 +111,14 @@ class Peer:
         clock: Clock,
         say_aloud: Callable[[str], object],
     ) -> None:
-        """``seconds`` for a search of somebody else; ``published`` is searched, ``directories`` have the indexes."""
+        """``seconds`` for a search of somebody else; ``published`` is searched, ``directories`` have the indexes.
+
+        ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
+        """
         # constant after construction
         self._name = name
         self._channel = channel
+        self._teller = teller
         self._registrars = registrars
         self._answers = answers
         self._port = port
@@ -202,13 +210,16 @@ class Peer:
 
     def _run(self) -> None:
         while True:
-            deadline = Deadline(self._clock, self._tuner.now.period)
+            began = self._clock.monotonic()
+            all_know = False
             try:
                 self._inspect()
-                self._tell_all()
-            except LarmError as error:
+                all_know = self._tell_all()
+            except (LarmError, OSError) as error:
                 self._once("peer", f"what is shared could not be looked at: {error}")
-            if not self._wait(deadline):
+            period = self._tuner.now.period
+            pause = period if all_know else min(period, _AGAIN)
+            if not self._wait(Deadline(self._clock, max(0.0, began + pause - self._clock.monotonic()))):
                 break
         for registrar in self._registrars.all():
             self._channel.ask(registrar, say.LEAVE, say.Hello(), say.Done, seconds=0.5)
@@ -248,31 +259,35 @@ class Peer:
             languages |= set(known.languages)
         return summary_of(words, sorted(languages), self._tuner.now.parameters)
 
-    def _tell_all(self) -> None:
-        self._registrars.find()
+    def _tell_all(self) -> bool:
+        """Whether all registrars know this peer now."""
+        complete = self._registrars.find()
         for registrar in self._registrars.all():
-            self._tell_one(registrar)
+            complete = self._tell_one(registrar) and complete
+        return complete
 
-    def _tell_one(self, registrar: Contact) -> None:
+    def _tell_one(self, registrar: Contact) -> bool:
         for _ in range(3):  # as changes; as a whole; with the registrar's parameters
-            answer = self._channel.ask(registrar, say.ANNOUNCE, self._announcement(registrar), say.Announced, seconds=_SECONDS)
+            answer = self._teller.ask(registrar, say.ANNOUNCE, self._announcement(registrar), say.Announced, seconds=_SECONDS)
             if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
                 self._summary = self._summarised()
             if isinstance(answer, NoAnswer):
                 self._told.pop(registrar.url, None)
                 self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
-                return
+                return False
             if answer.known:
                 if registrar.url not in self._told:  # it may know nothing else of us
                     for said in _in_batches(self._shelf.all()):
                         self._channel.ask(registrar, say.RECOMMEND, say.Recommend(said), say.Done, seconds=_SECONDS)
                 self._told[registrar.url] = self._summary
+                self._channel.heard_of(registrar)
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
-                return
+                return True
             self._told.pop(registrar.url, None)
             if answer.parameters != self._tuner.now.parameters:  # and nobody whom we believe has said so
                 self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
-                return
+                return False
+        return False
 
     def _announcement(self, registrar: Contact) -> say.Announce:
         name, before = name_of(self._summary), self._told.get(registrar.url)

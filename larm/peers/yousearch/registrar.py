@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -28,6 +28,9 @@ _MOST_SLOTS = 20_000
 """Summaries, of which one has 24 KB: half a gigabyte."""
 _MOST_AT_ONE_ADDRESS = 64
 """Peers: whoever has one address can't fill the table."""
+_MOST_AT_A_TIME = 5
+_MOST_OF_ONE = 2
+"""Peers that are called back, of all and of one address; the server answers eight questions at a time."""
 _MOST_QUERIES = 100_000
 _MOST_CACHERS = 8
 _PATIENCE = 10 * 120.0
@@ -67,6 +70,8 @@ class Registrar:
         self._table = BitTable(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
         self._board = Board()
+        self._verifying: Counter[str] = Counter()
+        """By addresses."""
         self._owners: dict[int, tuple[_Member, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
         self._cachers: OrderedDict[str, dict[str, float]] = OrderedDict()
@@ -95,7 +100,7 @@ class Registrar:
             there = sum(each.address == call.address and each.contact.key != call.key for each in self._members.values())
         if strange and there >= _MOST_AT_ONE_ADDRESS:
             raise RefusedError("there are too many peers at this address", 429)
-        if strange and not self._is_there(contact):
+        if strange and not self._verified(contact, call.address):
             raise RefusedError("you can't be reached at the address and port that this came from")
         self._tuner.take(asked.tuning)
         with self._lock:
@@ -171,11 +176,24 @@ class Registrar:
         with self._lock:
             member = self._members.get(asked.key)
             heard = member.heard if member is not None else 0.0
-        if member is not None and not self._is_there(member.contact):
+        if member is not None and not self._verified(member.contact, member.address):
             with self._lock:
                 if member.heard == heard:  # else it has come back meanwhile
                     self._remove_locked(asked.key)
         return say.Done()
+
+    def _verified(self, contact: Contact, address: str) -> bool:
+        """Few at a time, or whoever announces what does not answer would keep all others waiting."""
+        with self._lock:
+            if self._verifying[address] >= _MOST_OF_ONE or self._verifying.total() >= _MOST_AT_A_TIME:
+                raise RefusedError("too many peers announce themselves just now; try again", 503)
+            self._verifying[address] += 1
+        try:
+            return self._is_there(contact)
+        finally:
+            with self._lock:
+                self._verifying[address] -= 1
+                self._verifying += Counter()  # without zeros
 
     @property
     def members(self) -> list[Contact]:

@@ -74,13 +74,12 @@ def build(
     tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
     http = HttpClient(interface=_own(host))
     channel = Channel(identity, http, clock)
+    insisting = Channel(identity, http, clock, breaker=False)  # who comes back is asked, however often he did not answer
     questions: list[Question] = []
     registrar = None
     if peers.registrar:
-        # who is asked back has not answered anybody before: the breaker of the other channel must not keep it out
-        back = Channel(identity, http, clock, breaker=False)
         registrar = Registrar(
-            clock, asks(lambda contact: back.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
+            clock, asks(lambda contact: insisting.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
         )
         questions += registrar.questions()
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
@@ -94,6 +93,7 @@ def build(
         peer = Peer(
             peers.name,
             channel,
+            insisting,
             registrars,
             answers,
             port=port,

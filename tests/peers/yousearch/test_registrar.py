@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -233,3 +234,20 @@ def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
     assert (again.now, again.message) == (other, tuning), "it is kept"
     assert Tuner(Identity.new().key, tmp_path / "tuning.json", Tunables()).now == Tunables(), "of another administrator"
     assert not Tuner("", tmp_path / "none.json", Tunables()).take(tuning), "where there is none nobody is believed"
+
+
+def test_who_can_not_be_reached_keeps_nobody_waiting() -> None:
+    """Call-backs that take long are few, so that the others' questions are answered."""
+    world = World()
+    inner: list[str] = []
+
+    def is_there(contact: Contact) -> bool:
+        if len(inner) < 2 and contact.key != "other":
+            inner.append(contact.key)
+            with pytest.raises(RefusedError, match="too many") if len(inner) == 2 else nullcontext():
+                world.tell(f"more {len(inner)}", words("tide"))
+        return True
+
+    world.registrar = Registrar(world.clock, is_there, world.tuner)
+    assert world.tell("a", words("tide"))
+    assert world.tell("other", words("tide"), address="192.0.2.2")
