@@ -322,7 +322,7 @@ def _status(ending: Ending) -> int:
     if ending.reason == "failed":
         return 1
     if ending.reason == "disk_nearly_full":
-        complain("stopped before its disk is full (limits.disk)")
+        complain("stopped before the disk is full (limits.disk); make room and run the same command again")
         return 3
     if not ending.start_fetched:
         advice = "" if ending.failed_starts else "; 'larm why URL' says what became of it"

@@ -106,7 +106,8 @@ def test_a_full_disk(tmp_path: Path, web: SyntheticWeb, start: str, kilobytes: i
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no disk could be mounted")
     try:
-        arguments = crawl_arguments(disk, [start], {"monitor.tick": "20ms", "frontier.per_host": 4})
+        settings = {"monitor.tick": "20ms", "frontier.per_host": 4, "limits.disk": 0}
+        arguments = crawl_arguments(disk, [start], settings)
         said = larm_says(*arguments, "-q")
         check_one_line(said, disk, "the disk is full; make room and run the same command again")
         subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
