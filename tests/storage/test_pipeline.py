@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -249,13 +250,16 @@ class Broken(DocumentStorage):
         self.maybe("close")
 
 
+RAISES = f"test_pipeline.py, line {Broken.maybe.__code__.co_firstlineno + 2}"
+
+
 @pytest.mark.parametrize("where", ["open", "store", "commit"])
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (ValueError("too heavy"), "storage mine failed: ValueError: too heavy"),
+        (ValueError("too heavy"), f"storage mine failed: ValueError: too heavy ({RAISES})"),
         (StorageError("disk gone"), "storage mine failed: disk gone"),
-        (Panic("ouch"), "storage mine failed: Panic: ouch"),
+        (Panic("ouch"), f"storage mine failed: Panic: ouch ({RAISES})"),
     ],
 )
 def test_a_failure_names_the_storage_and_fails_all_tickets(where: str, error: BaseException, message: str) -> None:
@@ -270,7 +274,7 @@ def test_a_failure_names_the_storage_and_fails_all_tickets(where: str, error: Ba
     running.line.put(pages(2))
     assert running.line.queued_bytes == 0
     for ticket in (early, running.line.request_commit()):
-        with pytest.raises(StorageError, match=message):
+        with pytest.raises(StorageError, match=re.escape(message)):
             ticket.result(WAIT)
     assert storage.closed
     assert "failed" in repr(running.line)
