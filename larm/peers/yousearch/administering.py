@@ -15,7 +15,7 @@ from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.peer import Registrars
+from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.tuning import Tunables, signed
 from larm.peers.yousearch.wiring import state_folder
 

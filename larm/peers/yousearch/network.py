@@ -35,6 +35,8 @@ _LARGEST = 10_000
 _FOR_REGISTRAR = 0.4
 """Of the time of a search, at most, for all registrars."""
 _MOST_KNOWN = 10_000
+_LARGEST_LIST = 4_000_000
+"""Bytes: all peers of a registrar, where a query needs no word."""
 _MOST_ASKED = 200
 """Peers, in one search: each takes a thread."""
 
@@ -138,7 +140,9 @@ class Network:
         self._chance.shuffle(registrars)
         question = say.Look(needs_of(parse_question(query.text).tree), query.key)
         for registrar in registrars:
-            found = self._channel.ask(registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars))
+            found = self._channel.ask(
+                registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST
+            )
             if isinstance(found, say.Found):
                 with self._lock:
                     self._known.update((each.key, each) for each in found.peers[:_MOST_KNOWN])

@@ -18,16 +18,16 @@ from larm.kit.deadline import Deadline
 from larm.kit.disk.files import is_there
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked, Findings
-from larm.peers.channel import ROOT, Channel, Contact
+from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call, Question, RefusedError
-from larm.peers.http_client import HttpClient, NoAnswer
-from larm.peers.identity import KEY_LENGTH
+from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
+from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
@@ -50,44 +50,6 @@ class Indexed(msgspec.Struct, frozen=True):
     moment: int
     words: frozenset[str]
     languages: tuple[str, ...]
-
-
-class Registrars:
-    """Those that a peer tells and asks; the key of one that was named without it is asked for. Any thread."""
-
-    def __init__(self, named: Sequence[str], own: Contact | None, http: HttpClient) -> None:
-        """``named``: ``http://host:port`` or ``KEY@http://host:port``; ``own``: this very machine."""
-        # constant after construction
-        self._named = tuple(named)
-        self._http = http
-        # replaced as a whole
-        self._contacts: dict[str, Contact] = {} if own is None else {own.url: own}
-
-    def find(self) -> bool:
-        """Ask those that are not known yet who they are; whether all are known now."""
-        found = dict(self._contacts)
-        for each in self._named:
-            key, _, url = each.rpartition("@")
-            if url not in found:
-                card = Contact(key, url) if len(key) == KEY_LENGTH else self._card(url)
-                if card is not None:
-                    found[url] = card
-        self._contacts = found
-        return all(each.rpartition("@")[2] in found for each in self._named)
-
-    def all(self) -> list[Contact]:
-        """Those that are known."""
-        return list(self._contacts.values())
-
-    def _card(self, url: str) -> Contact | None:
-        came = self._http.ask("GET", url + ROOT + "/card", {}, b"", seconds=5.0, most=10_000)
-        if isinstance(came, NoAnswer) or came.status != 200:
-            return None
-        try:
-            card = msgspec.json.decode(came.body, type=say.Card)
-        except msgspec.MsgspecError:
-            return None
-        return Contact(card.key, url, card.name) if card.registrar and len(card.key) == KEY_LENGTH else None
 
 
 class Peer:

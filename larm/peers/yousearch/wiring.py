@@ -22,12 +22,13 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
-from larm.peers.yousearch.peer import Peer, Registrars
+from larm.peers.yousearch.peer import Peer
 from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.recommended import Recommended
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.registrar import is_there as asks
+from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.seams import Searcher
