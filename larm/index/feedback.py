@@ -40,9 +40,10 @@ _TO_THE_BEST = 3
 _SHORT_PAGE = 1_500
 """Characters of a main text; of a longer page the words count less, in proportion."""
 _ENOUGH = 1.0
-_LONG_ENOUGH = 200
-"""Words of a text in which one occurrence of a word is as good as it is."""
+"""Occurrences with which a word counts half in a short text; one more for each `_LONG_TEXT` words."""
+_LONG_TEXT = 200
 _WORTH_IT = 0.05
+"""A share that is smaller changes hardly any order, and costs as much."""
 
 
 class _Word(NamedTuple):
@@ -96,7 +97,7 @@ class Feedback:
             weight = (page.score / best[0].score) ** _TO_THE_BEST * _shortness(page)
             stems = forms.stems(list(counts))
             for (word, times), stem in zip(counts.items(), stems, strict=True):
-                worth[stem] += weight * times / (times + _ENOUGH + length / _LONG_ENOUGH)
+                worth[stem] += weight * times / (times + _ENOUGH + length / _LONG_TEXT)
                 spelt[stem][word] += times
             pages.update(set(stems))
         asked = set(forms.stems([word for each in units for word in each.unit.words]))
