@@ -384,8 +384,8 @@ class Network(_Section, frozen=True):
     mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
     cluster: tuple[str, ...] = ()  # hashes of its members; each has the same list
     tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too
-    redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: all three are lost once in 200,000 days
-    quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; about 40 million references
+    redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: two may be lost at once
+    quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; own items are not counted
     ping: Seconds = Seconds(30)
     young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
     private: bool = False  # pages of private addresses are shared as well; nobody else could open them

@@ -38,7 +38,7 @@ _ROWS = 200
 _SECONDS = 3.0
 """For an answer (YACY-46)."""
 _MOST_LOCAL = 100
-"""Pages of results that one may look at: candidates are few."""
+"""Results that one may look at: candidates are few."""
 
 
 class Unit(NamedTuple):

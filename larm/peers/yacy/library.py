@@ -69,6 +69,7 @@ class Vocabulary:
         return unit_of(word, [stem for stem, _ in stems.most_common(most)])
 
 
+_AGAIN = 86_400.0
 _LONGEST = 2_048
 _MOST_STEMS = 3
 """Of a word in all languages."""
@@ -93,14 +94,18 @@ class Library:
         self._private = private
         # only the sharing thread
         self._seen: dict[Path, tuple[int, int]] = {}
+        self._at = float("-inf")
 
-    def changed(self) -> bool:
-        """Something may be shared that was not yet, or must not be any more. Never while a crawl runs."""
+    def is_due(self, now: float) -> bool:
+        """Something may be shared that was not yet, or must not be any more; or a day is over, and some may have to be renewed.
+
+        Never while a crawl runs."""
         found = {path: _moment(path) for path in self._directories()}
-        return found != self._seen and not any(map(_runs, found))
+        return (found != self._seen or now - self._at > _AGAIN) and not any(map(_runs, found))
 
-    def shelved(self) -> Shelved:
+    def shelved(self, now: float) -> Shelved:
         """All pages. Raises StorageError."""
+        self._at = now
         found, left_out = dict[str, Source](), 0
         seen = {}
         for path in self._directories():

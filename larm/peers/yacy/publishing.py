@@ -7,14 +7,14 @@ withdrawn. Pages go through in groups by their addresses' hashes, so that memory
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import NamedTuple
 
 from larm.peers.yacy.chunk import Reference, cut, depth_for, write_chunk
 from larm.peers.yacy.hashes import position_of
-from larm.peers.yacy.item import RENEWED, Kind, digest_of, new_header
+from larm.peers.yacy.item import RENEWED, Header, Kind, digest_of, new_header
 from larm.peers.yacy.page import Page, Words, place_of, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
@@ -66,11 +66,12 @@ class Publishing:
         """All that is to be out is exactly this. ``peers``: how large the network is."""
         with self._lock:
             known = self._shelf.own()
+        depth = _depth(known.values(), peers)
         out: set[bytes] = set()
         pages = new = renewed = 0
         for group in _groups(sorted(sources, key=lambda source: position_of(source.hash))):
             read = [page for source in group if (page := source.read()) is not None]
-            bodies = [(kind, places, body, digest_of(body)) for kind, places, body in self._bodies(read, depth_for(peers))]
+            bodies = [(kind, places, body, digest_of(body)) for kind, places, body in self._bodies(read, depth)]
             pages += len(read)
             with self._guarded():
                 for kind, places, body, digest in bodies:
@@ -101,6 +102,14 @@ class Publishing:
             references += references_of(page, self._words, self._stems(page), self._is_common)
         for places, words in cut(references, depth):
             yield Kind.WORDS, places, write_chunk(words)
+
+
+def _depth(known: Iterable[Header], peers: int) -> int:
+    """That of what is out already, unless the network is of quite another size now: with another depth all is made anew."""
+    wanted = depth_for(peers)
+    widths = [header.last - header.first + 1 for header in known if header.kind is Kind.WORDS and not header.gone]
+    before = 64 - max(widths).bit_length() if widths else wanted
+    return before if abs(before - wanted) <= 1 else wanted
 
 
 def _groups(sources: Sequence[Source], depth: int = EXPONENT) -> Iterator[Sequence[Source]]:

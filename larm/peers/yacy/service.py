@@ -120,12 +120,12 @@ class Service:
 
     def share(self) -> None:
         """What there is to share, as far as it is not where it belongs."""
-        if not self.node.stealthy and self._library.changed():
+        if not self.node.stealthy and self._library.is_due(self.node.now()):
             self._publish()
         self._spreading.tick()
 
     def _publish(self) -> None:
-        shelved = self._library.shelved()
+        shelved = self._library.shelved(self.node.now())
         done = self._publishing.publish(shelved.sources, len(self.node.ring()), self.node.now())
         left = f"; {shelved.left_out:,} are left out, as nobody else could open them" if shelved.left_out else ""
         self._say(

@@ -56,13 +56,13 @@ class Peer:
         first = next((each for each in self.net.peers if each.up and each is not self), None)
         return () if first is None else [first.node.seed(), *first.node.membership.seed_list(self.net.clock.wall())]
 
-    def publish(self, *pages: Page) -> None:
+    def publish(self, *pages: Page, peers: int = 0) -> None:
         publishing = Publishing(
             self.node.shelf, self.node.lock, self.key, words=split,
             stems=lambda page: lambda word: (), is_common=lambda word: word == "the",
         )  # fmt: skip
         self.published = publishing.publish(
-            [Source(page.hash, lambda page=page: page) for page in pages], len(self.net.peers), self.net.clock.wall()
+            [Source(page.hash, lambda page=page: page) for page in pages], peers or len(self.net.peers), self.net.clock.wall()
         )
         self.spreading.hurry()
 

@@ -15,6 +15,7 @@ from larm.config import Network, Search
 from larm.errors import StorageError
 from larm.kit.units import Seconds
 from larm.peers.channel import ROOT
+from larm.peers.yacy.library import Library
 from larm.peers.yacy.seed import PeerType
 from larm.peers.yacy.service import Service, folder_of
 from tests.web.conftest import Served, crawled, serving
@@ -117,8 +118,16 @@ def test_a_key_that_was_exchanged_is_noticed(tmp_path: Path) -> None:
 
 def test_pages_of_private_addresses_stay_here(peers: list[Peer]) -> None:
     one = peers[0]
-    from larm.peers.yacy.library import Library
-
-    shelved = Library(lambda: [one.directory], private=False).shelved()
+    library = Library(lambda: [one.directory], private=False)
+    shelved = library.shelved(0.0)
     assert not shelved.sources
     assert shelved.left_out == 5
+
+
+def test_what_is_shared_is_looked_at_when_it_changes_and_once_a_day(peers: list[Peer]) -> None:
+    one = peers[0]
+    library = Library(lambda: [one.directory], private=True)
+    assert library.is_due(0.0)
+    library.shelved(0.0)
+    assert not library.is_due(80_000.0)
+    assert library.is_due(90_000.0), "or nothing would be renewed"

@@ -67,6 +67,13 @@ def test_a_second_time_nothing_moves(net: Net) -> None:
     assert net.peers[0].node.counts["items handed over"] == handed
 
 
+def test_a_network_that_grows_a_little_makes_nothing_anew(net: Net) -> None:
+    one = net.peers[0]
+    for peers, anew in ((8, True), (16, False), (7, False), (100, True), (120, False)):
+        one.publish(*PAGES, peers=peers)
+        assert bool(one.published.withdrawn or one.published.new) == anew, peers
+
+
 def test_stop_words_are_not_shared(net: Net) -> None:
     net.peers[0].publish(*PAGES)
     net.settle()
