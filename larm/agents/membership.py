@@ -39,8 +39,6 @@ class Rules(msgspec.Struct, frozen=True):
     minority: Literal["fence", "continue"] = "continue"
     agents: int = 1
     """The crawl begins when so many are there."""
-    late: bool = False
-    """Agents may come and go after that: hosts can be handed over."""
 
 
 class Gone(msgspec.Struct, frozen=True, array_like=True):
@@ -321,7 +319,7 @@ class Membership:
         gone = next((name for name in self.others() if self._agreed_lost(name, now)), "")
         if gone:
             return self._without(gone)
-        if not self.settled or (self.begun and not self.rules.late):
+        if not self.settled:
             return None
         for name in (self.me, *self.others()):
             beat = self.contact.beats.get(name)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import queue
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -25,18 +25,17 @@ from larm.agents.courier import WINDOW, Answer, Courier, Parcel, Row
 from larm.agents.handover import Handover, Hands
 from larm.agents.identity import Identity, write_identity
 from larm.agents.inbox import Inbox
-from larm.agents.membership import Gone, Membership, Rules
-from larm.agents.placement import HashRing, Placement
+from larm.agents.membership import Membership
 from larm.agents.rows import Wire, decode_rows, encode_rows
+from larm.agents.search_again import Search
+from larm.agents.terms import Doors, Envelope, Refusal, Rule, Seen
 from larm.errors import UsageError
 from larm.frontier.host_parts import decode_part
-from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.kit.squash import squash, unsquash
 from larm.model.message import URLMessage
 from larm.river.moves import Moves
-from larm.river.parts import Frontier, Shared
-from larm.river.steering import Steering
+from larm.river.parts import Frontier
 from larm.version import VERSION
 
 STEP = 0.1
@@ -46,65 +45,6 @@ _ADDRESSES = 1_000
 _KNOWN = 100_000
 """URLs that were sent, remembered twice over: some 20 MB. What was forgotten is sent again, and dropped over there."""
 _LARGEST = 16_000_000
-_AGAIN = 2_000
-"""Links that are looked at in one step, where those of a dead agent are looked for."""
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """What a node is told of its settings."""
-
-    cluster: str
-    address: str
-    seeds: tuple[str, ...]
-    settings: str
-    """A digest of all settings that must be the same for all agents."""
-    rules: Rules
-    weight: float = 1.0
-    batch: int = 500
-    linger: float = 2.0
-    answer: float = 5.0
-    """Seconds in which a parcel has to be answered."""
-    placement: Callable[[Mapping[str, float]], Placement] = HashRing
-
-
-class Doors(NamedTuple):
-    """What a node needs of the crawl it is part of."""
-
-    shared: Shared
-    steering: Steering
-    store: BlockStore
-    key: Callable[[str], str]
-    """Of a host, by which its owner is known."""
-    links: Callable[[], Iterator[URLMessage]]
-    """All links that were found so far, from the disk, and the start URLs."""
-    now: Callable[[], float]
-    """A clock that runs on while the machine sleeps."""
-    log: Callable[[str], object]
-
-
-class Seen(NamedTuple):
-    """What an agent knows of all."""
-
-    epoch: int
-    begun: bool
-    agents: tuple[tuple[str, str, float, str, float, int], ...]
-    """Name, address, weight, state, seconds of silence (-1: never heard), URLs that wait for it here."""
-
-
-class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
-    """A beat as it is sent."""
-
-    larm: str
-    settings: str
-    address: str
-    addresses: dict[str, str]
-    beat: Beat
-
-
-class Refusal(msgspec.Struct, frozen=True, array_like=True, tag="refusal"):
-    """Instead of one."""
-
-    why: str
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -175,9 +115,7 @@ class Node:
         # only larm-agents
         self._identity = msgspec.structs.replace(identity, boots=identity.boots + 1, listen=rule.address)
         self._addresses = {name: address for name, address in identity.addresses.items() if name != identity.name}
-        self._again: list[tuple[Gone, int]] = []
-        """Dead agents, and the checkpoint after which links of their hosts can be looked for."""
-        self._looking: Iterator[list[URLMessage]] | None = None
+        self._search = Search(doors.links, self._key, rule.placement)
         self._epoch = 0
         self._refused: set[str] = set()
         self._lingers = 0.0
@@ -306,7 +244,7 @@ class Node:
     def cut(self, *, last: bool) -> object:  # noqa: ARG002  the protocol has it
         """See `larm.seams.Stateful`."""
         with self.agent.lock:
-            if not self._again:  # else what a dead agent had is not found again yet
+            if not self._search.pending:  # else what a dead agent had is not found again yet
                 self.agent.cut()
             lanes = {}
             for name, waiting in self._queues.items():
@@ -378,11 +316,14 @@ class Node:
             self._deliver(rows)
         for gone in orphans:
             self._doors.log(f"{gone.name} is given up: its hosts go to others, who look for links to them")
-            self._again.append((gone, self._checkpoints + 2))
+            self._search.begin(gone, self._checkpoints + 2)
             self._doors.shared.ticker.hurry()
         for parcel in parcels:
             self._send_parcel(parcel)
-        self._look_again()
+        found = self._search.step(self._checkpoints)
+        if found and self._frontier is not None:
+            with gate.step():
+                self._frontier.handler.put(found)
 
     def _hand_over(self) -> None:
         """What is not ours any more goes to its owners; who leaves has nothing then."""
@@ -598,38 +539,11 @@ class Node:
         with self._doors.shared.gate.step(), self.agent.lock:
             self.agent.courier.answered(parcel, answer, self._doors.now())
 
-    # -- what a dead agent had
-
-    def _look_again(self) -> None:
-        """Some links at a time, so that beats go on: those to hosts of a dead agent go through the chain again."""
-        if self._looking is None and self._again and self._checkpoints >= self._again[0][1]:
-            self._looking = self._links_to(self._again[0][0])
-        if self._looking is None:
-            return
-        found = next(self._looking, None)
-        if found is None:
-            self._looking = None
-            self._again.pop(0)
-        elif found and self._frontier is not None:
-            with self._doors.shared.gate.step():
-                self._frontier.handler.put(found)
-
-    def _links_to(self, gone: Gone) -> Iterator[list[URLMessage]]:
-        owner = self._rule.placement(gone.before.members).owner
-        found: list[URLMessage] = []
-        for number, message in enumerate(self._doors.links(), 1):
-            if owner(self._key(message)) == gone.name:
-                found.append(message)
-            if number % _AGAIN == 0:
-                yield found
-                found = []
-        yield found
-
     # -- small
 
     def _idle(self) -> bool:
         steering = self._doors.steering
-        return not (self._doors.shared.tally.value or steering.pending or steering.paused or self._again)
+        return not (self._doors.shared.tally.value or steering.pending or steering.paused or self._search.pending)
 
     def _deliver(self, rows: Sequence[Row]) -> None:
         """In a step of the gate."""

@@ -13,8 +13,9 @@ import msgspec
 
 from larm.agents.identity import FILE, read_identity
 from larm.agents.membership import Rules
-from larm.agents.node import Doors, Node, Rule
+from larm.agents.node import Node
 from larm.agents.placement import HashRing, Intervals
+from larm.agents.terms import Doors, Rule
 from larm.building.ground import Ground
 from larm.building.state import LOGS, QUEUES, host_rules
 from larm.config import Cluster, Config
@@ -44,9 +45,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     files = [ground.directory / name for name in (tls.ca, tls.certificate, tls.key)]
     secured = Tls(*files) if tls.ca else None
     bus = ZenohBus(cluster.name, listen, cluster.lease, secured, insecure=cluster.insecure)
-    rules = Rules(
-        lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents, late=True
-    )
+    rules = Rules(lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents)
     seeds = tuple(seed for seed in cluster.seeds if seed != listen)
     rule = Rule(
         cluster=cluster.name,

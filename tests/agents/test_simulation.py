@@ -9,7 +9,7 @@ import pytest
 from larm.agents.membership import Rules
 from tests.agents.simulation import World
 
-RULES = Rules(lease=3.0, adopt_after=12.0, minority="fence", late=True)
+RULES = Rules(lease=3.0, adopt_after=12.0, minority="fence")
 
 
 def begun(seed: int, agents: int, hosts: int, rules: Rules, **how: int) -> World:

@@ -1,0 +1,66 @@
+"""Search: links to the hosts of agents that have died, in what this crawl has found so far. On ``larm-agents``.
+
+A log of links may be large, so it is read some lines at a time: the beats must go on. What was found before others knew of the
+death may be in memory still, so it begins after a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from larm.agents.membership import Gone
+from larm.agents.placement import Placement
+from larm.model.message import URLMessage
+
+_LINKS = 2_000
+"""That are looked at in one step: some ten milliseconds."""
+
+
+class Search:
+    """``links``: all that there are; ``key``: by which the owner of one is known."""
+
+    def __init__(
+        self,
+        links: Callable[[], Iterator[URLMessage]],
+        key: Callable[[URLMessage], str],
+        placement: Callable[[Mapping[str, float]], Placement],
+    ) -> None:
+        # constant after construction
+        self._links = links
+        self._key = key
+        self._placement = placement
+        # only larm-agents; others may look whether there is anything
+        self._wanted: list[tuple[Gone, int]] = []
+        self._found: Iterator[list[URLMessage]] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """There is something to be found still."""
+        return bool(self._wanted)
+
+    def begin(self, gone: Gone, checkpoint: int) -> None:
+        """Look for what that agent had, when so many checkpoints have been made."""
+        self._wanted.append((gone, checkpoint))
+
+    def step(self, checkpoints: int) -> list[URLMessage]:
+        """What the next lines have."""
+        if self._found is None and self._wanted and checkpoints >= self._wanted[0][1]:
+            self._found = self._links_to(self._wanted[0][0])
+        if self._found is None:
+            return []
+        found = next(self._found, None)
+        if found is None:
+            self._found = None
+            self._wanted.pop(0)
+        return found or []
+
+    def _links_to(self, gone: Gone) -> Iterator[list[URLMessage]]:
+        owner = self._placement(gone.before.members).owner
+        found: list[URLMessage] = []
+        for number, message in enumerate(self._links(), 1):
+            if owner(self._key(message)) == gone.name:
+                found.append(message)
+            if number % _LINKS == 0:
+                yield found
+                found = []
+        yield found

@@ -1,0 +1,73 @@
+"""Values of a node: what it is told of the settings, what it needs of its crawl, and what nodes say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from larm.agents.beat import Beat
+from larm.agents.membership import Rules
+from larm.agents.placement import HashRing, Placement
+from larm.kit.disk.block_store import BlockStore
+from larm.model.message import URLMessage
+from larm.river.parts import Shared
+from larm.river.steering import Steering
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a node is told of its settings."""
+
+    cluster: str
+    address: str
+    seeds: tuple[str, ...]
+    settings: str
+    """A digest of all settings that must be the same for all agents."""
+    rules: Rules
+    weight: float = 1.0
+    batch: int = 500
+    linger: float = 2.0
+    answer: float = 5.0
+    """Seconds in which a parcel has to be answered."""
+    placement: Callable[[Mapping[str, float]], Placement] = HashRing
+
+
+class Doors(NamedTuple):
+    """What a node needs of the crawl it is part of."""
+
+    shared: Shared
+    steering: Steering
+    store: BlockStore
+    key: Callable[[str], str]
+    """Of a host, by which its owner is known."""
+    links: Callable[[], Iterator[URLMessage]]
+    """All links that were found so far, from the disk, and the start URLs."""
+    now: Callable[[], float]
+    """A clock that runs on while the machine sleeps."""
+    log: Callable[[str], object]
+
+
+class Seen(NamedTuple):
+    """What an agent knows of all."""
+
+    epoch: int
+    begun: bool
+    agents: tuple[tuple[str, str, float, str, float, int], ...]
+    """Name, address, weight, state, seconds of silence (-1: never heard), URLs that wait for it here."""
+
+
+class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
+    """A beat as it is sent."""
+
+    larm: str
+    settings: str
+    address: str
+    addresses: dict[str, str]
+    beat: Beat
+
+
+class Refusal(msgspec.Struct, frozen=True, array_like=True, tag="refusal"):
+    """Instead of one."""
+
+    why: str
