@@ -36,7 +36,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
-@click.option("--public-search", is_flag=True, help="Everybody may search, and there is nothing but search.")
+@click.option(
+    "--public-search", is_flag=True, help="Everybody may search, and there is nothing but search, or what needs the token."
+)
 @click.option("--require-token", is_flag=True, help="Nobody sees anything without the token.")
 @click.option("--token-file", type=_FILE, metavar="FILE", help="Default: ~/.config/larm/token; made where there is none.")
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A host name by which it may be asked for.")
@@ -114,7 +116,7 @@ def serve(
     )
     place = f"[{host}]" if ":" in host else host
     address = f"http://{place}:{socket.getsockname()[1]}/"
-    say(f"{address}  (Ctrl-C ends it{'' if public_search else f'; the token is in {access.token.path}'})")
+    say(f"{address}  (Ctrl-C ends it{'' if access.only_search else f'; the token is in {access.token.path}'})")
     if opened:
         import webbrowser
 

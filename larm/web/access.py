@@ -1,7 +1,8 @@
 """Access: who may see and do what. Three kinds of routes: search, the rest that only shows, and what changes something.
 
 On the loopback interface everybody may search and look; what changes something needs the token. With ``require_token`` all of
-it does. A public search has no other routes at all. On the event loop.
+it does. A public search has no other routes at all, but with both everybody may search, and the rest needs the token. On the
+event loop.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ class Access:
 
     def __init__(self, token: Token, *, public_search: bool = False, require_token: bool = False) -> None:
         self.token = token
-        self.public_search = public_search
+        self.only_search = public_search and not require_token
+        """There is nothing else here."""
+        self._public_search = public_search
         self._require_token = require_token
 
     def exists(self, kind: Kind) -> bool:
         """Whether there are such routes."""
-        return kind is Kind.SEARCH or not self.public_search
+        return kind is Kind.SEARCH or not self.only_search
 
     def allows(self, kind: Kind, request: Request) -> bool:
         """Whether who asks may have this."""
@@ -39,6 +42,8 @@ class Access:
 
     def needs_token(self, kind: Kind) -> bool:
         """Nobody else may."""
+        if kind is Kind.SEARCH and self._public_search:
+            return False
         return self._require_token or kind is Kind.CHANGE
 
     def signed_in(self, request: Request) -> bool:

@@ -138,7 +138,7 @@ def application(
     tasks: list[asyncio.Task[None]] = []
 
     def begin() -> None:
-        if not access.public_search:
+        if not access.only_search:
             tasks.append(asyncio.create_task(_keep_schedule(app.state)))
         if peer is not None:
             peer.open()

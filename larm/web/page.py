@@ -59,7 +59,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     shared = {
         "peering": request.app.state.peering is not None,
         "recommend": can_recommend(request),
-        "public": access.public_search,
+        "public": access.only_search,
         "signed_in": access.signed_in(request),
         "path": request.url.path,
     }

@@ -114,6 +114,16 @@ def test_a_server_that_requires_the_token(start: Start, harbour: Path) -> None:
     assert served.get("/healthz").status_code == 200
 
 
+def test_everybody_may_search_and_the_rest_needs_the_token(start: Start, harbour: Path) -> None:
+    served = start(harbour, access={"public_search": True, "require_token": True})
+    assert served.get("/search?q=causeway").status_code == 200
+    assert served.get("/api/v1/search?q=causeway").status_code == 200
+    for path in ("/crawls", "/metrics"):
+        assert served.get(path).status_code == 303, path
+        assert served.get(path, headers=served.bearer).status_code == 200, path
+    assert served.get("/api/v1/crawls").status_code == 401
+
+
 def test_a_public_search_is_nothing_but_search(start: Start, harbour: Path) -> None:
     served = start(harbour, access={"public_search": True})
     assert served.get("/search", params={"q": "tide"}).status_code == 200
