@@ -22,6 +22,8 @@ _AT_A_TIME = 10
 _SECONDS = 15.0
 _LATER = 600.0
 """Seconds after which an item that a peer has refused is offered to it again: it may have known others, or have been full."""
+_BELIEVED = 86_400.0
+"""Seconds for which a peer is believed to have what it was given: it may have lost its disk, and nobody has noticed."""
 _IDLE = 30.0
 """Seconds between two looks through the shelf (YACY-31)."""
 
@@ -37,6 +39,7 @@ class Spreading:
         self._after = 0
         self._settled: dict[str, dict[int, int]] = {}
         """Of each peer the items that it has, and as of when: a few dozen bytes each."""
+        self._asked_anew = node.now()
         self._later: dict[tuple[int, str], float] = {}
         self.waiting = True
         """Something was not yet where it belongs when the shelf was looked through last."""
@@ -65,6 +68,9 @@ class Spreading:
                 node.shelf.expire(node.now())
                 node.words, node.pages = node.shelf.words, node.shelf.own_pages()
                 self.waiting = False
+                if node.now() - self._asked_anew > _BELIEVED:
+                    self._settled.clear()
+                    self._asked_anew = node.now()
                 self._later = {each: at for each, at in self._later.items() if at > node.now()}
                 self._settled = {each: items for each, items in self._settled.items() if node.membership.is_active(each)}
             rows = node.shelf.headers(self._after, _LOOK)

@@ -113,6 +113,18 @@ def test_others_repair_without_the_author(net: Net) -> None:
     whole(net, PAGES)
 
 
+def test_a_peer_that_has_lost_its_disk_gets_it_all_again(net: Net) -> None:
+    net.peers[0].publish(*PAGES)
+    net.settle()
+    poor = net.peers[4]
+    poor.node.shelf.let_go([number for number, _ in poor.node.shelf.headers(0, 10_000)])
+    assert not has(poor, "common")
+    net.clock.advance(86_400)
+    net.run(300)
+    net.settle()
+    whole(net, PAGES)
+
+
 def test_what_is_not_ones_own_any_more_is_let_go(net: Net) -> None:
     net.peers[0].publish(*PAGES)
     net.settle()
