@@ -12,6 +12,7 @@ from __future__ import annotations
 import queue
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -267,13 +268,13 @@ class Node:
         try:
             next_step = self._doors.now()
             while not self._stopping or self._someone_waits():
-                try:
-                    event = self._events.get(timeout=max(0.0, next_step - self._doors.now()))
-                except queue.Empty:
+                left = next_step - self._doors.now()
+                if left <= 0:  # first, or many events would keep the beats from being sent
                     self._step(self._doors.now())
                     next_step = self._doors.now() + STEP
-                else:
-                    event()
+                    continue
+                with suppress(queue.Empty):
+                    self._events.get(timeout=left)()
         finally:
             self._bus.close()
 
