@@ -18,17 +18,17 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.threads.bell import Bell
 from larm.kit.threads.gate import Gate
 from larm.kit.threads.tally import Tally
-from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
-from larm.river.parts import Shared
 from larm.testing.local_bus import Hub, LocalBus
 
 
 def test_beats_are_sent_however_many_events_come_in(tmp_path: Path) -> None:
     hub, beats = Hub(), queue.SimpleQueue[Question]()
     hub.listening["seed"] = beats.put
-    shared = Shared(SystemClock(), Counters(), Gate(), Tally(lambda: None), Bell(), Ticker(5.0), ThreadCpu())
+    shared: Any = SimpleNamespace(
+        clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
+    )
     steering: Any = SimpleNamespace(recipients={}, pending=False, paused=False, ask_again=lambda: None)
     store = BlockStore(tmp_path)
     doors = Doors(shared, steering, store, str, lambda: iter(()), boot_time, lambda _: None)
