@@ -160,7 +160,8 @@ def test_an_index_that_comes_later_gets_all_pages(tmp_path: Path, web: Synthetic
 
 def test_a_log_that_is_left_out_while_a_crawl_goes_on_is_not_emptied(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     for chain in (["log", "index"], ["index"], ["log", "index"]):
-        crawl = build_crawl(config_of(start, {"storage.chain": chain}), tmp_path)
+        here = {"storage.chain": chain, "processing.processes": 0}  # a page is stored before the next one is asked for
+        crawl = build_crawl(config_of(start, here), tmp_path)
         log = WatchedLog()
         web.log = log
         log.at(3, crawl.stop)
