@@ -25,6 +25,9 @@ class Broken:
         raise ZeroDivisionError("oops\nsecond line")
 
 
+OOPS = f"test_by_mime.py, line {Broken.process.__code__.co_firstlineno + 1}"
+
+
 def test_types_without_a_processor_are_stored_and_not_parsed() -> None:
     assert document(b"%PDF-1.4 <a href=x>", content_type="application/pdf") == Document("application/pdf")
 
@@ -71,7 +74,7 @@ def test_a_processor_that_raises_costs_one_page() -> None:
     counted: list[tuple[str, int]] = []
     parts = processors(LinkMemo(normalizer), Processing(), {"text/html": Broken()}, lambda name, n: counted.append((name, n)))
     found = parts.process(message(PAGE), page("<p>x"))
-    assert found == Document("text/html", index=False, warnings=(f"{PAGE}: Broken: ZeroDivisionError: oops",))
+    assert found == Document("text/html", index=False, warnings=(f"{PAGE}: Broken: ZeroDivisionError: oops ({OOPS})",))
     assert counted == [("processing/error", 1)]
     assert parts.process(message(PAGE), page("x", content_type="text/plain")).text == "x"
 
