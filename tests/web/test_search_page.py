@@ -115,7 +115,7 @@ def test_what_pages_say_is_text(start: Start, tmp_path: Path) -> None:
         "/": ("Home", "A quiet page."),
         "/x?a=%22%3E%3Cscript%3Ealert(1)%3C/script%3E": ("<script>alert(1)</script>", "evil one"),
         "/y": ('"><img src=x onerror=alert(1)>', "evil <script>alert(2)</script> </div> evil two"),
-        "/z": ("javascript:alert(1)", "evil {{ 7*7 }} {% raw %} \u202e three"),
+        "/z": ("javascript:alert(1)", "evil {{ 9091*7919 }} {% raw %} \u202e three"),
     }
     (tmp_path / "evil").mkdir()
     crawled(tmp_path / "evil", hostile)
@@ -124,7 +124,7 @@ def test_what_pages_say_is_text(start: Start, tmp_path: Path) -> None:
     urls = [hit["url"] for hit in served.get("/api/v1/search", params={"q": "evil"}).json()["hits"]]
     assert len(urls) == 3
     copies = [served.get("/copy", params={"in": "evil", "url": url}).text for url in urls]
-    typed = (HOSTILE, '"><img src=x onerror=alert(1)>', "{{7*7}}")
+    typed = (HOSTILE, '"><img src=x onerror=alert(1)>', "{{9091*7919}}")
     queries = [served.get("/search", params={"q": words}).text for words in typed]
     for text in [answer.text, *copies, *queries]:
         tree = LexborHTMLParser(text)
@@ -135,7 +135,7 @@ def test_what_pages_say_is_text(start: Start, tmp_path: Path) -> None:
         links = [node.attributes.get("href") or "" for node in tree.css("a")]
         assert all(link.startswith(("/", "#", "http://")) for link in links)
         assert "\u202e" not in text
-        assert "7*7" in text or "49" not in text
+        assert "71991629" not in text
 
 
 def test_templates_have_no_way_around_escaping() -> None:

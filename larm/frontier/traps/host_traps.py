@@ -102,8 +102,8 @@ class HostTraps:
         self.warm = WARM
         """Pages of this run, at most `WARM`, that count for nothing."""
         # not saved
-        self.released = 0
-        """So many were asked for once more at the start of this run; what they lead to may cost as much before it is a trap."""
+        self.released = False
+        """In this run all that was held back is asked for."""
         self.active = False
         """Something may have to be held back."""
         self._struck: list[str] = []

@@ -11,10 +11,9 @@ from larm.frontier.traps.rounds import undecided
 def resume(traps: HostTraps, settings: Settings, rule: int, *, release: bool) -> bool:
     """Of an earlier run; whether anything is different now. ``rule``: as `HostTraps.rule`, 0 where repetition is not asked for.
 
-    ``release``: all of it goes on, and what comes of it as well, until its patterns are found out once more: by as many pages
-    as went on, at least.
+    ``release``: all of it goes on, and what comes of it as well, until its patterns are found out once more.
     """
-    traps.released = traps.held if release else 0
+    traps.released = release
     before = traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
     for record in traps.records.values():
         if release or _is_free(record, settings, rule):

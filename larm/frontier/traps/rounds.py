@@ -9,8 +9,8 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
   first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
-  then, or in a run that asks for all that was held back; all others together may cost as many requests as the host has had
-  else.
+  then; nor in a run that asks for all that was held back, if it brings no more than it takes. All others together may cost as
+  many requests as the host has had else.
 - A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little.
 - Where nothing is left, the pattern opens.
 """
@@ -104,7 +104,8 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
     if barren and _is_endless(traps, round_):
         _close(traps, record, lines, f"{round_.asked} of its pages led to {round_.brought} others, and so on")
     elif round_.left:
-        leaves = traps.released > 0 or (record.native >= min(round_.left, _PART) and round_.dull < _TIMES)
+        leaves = record.native >= min(round_.left, _PART) and round_.dull < _TIMES
+        leaves |= traps.released and round_.brought <= round_.asked
         free = worth or (not traps.trapped if reproduces else leaves)
         _ask_for_part(traps, record, round_, free=free)
     else:
@@ -117,7 +118,7 @@ def _is_endless(traps: HostTraps, round_: Round) -> bool:
     if round_.reproduced == 1:
         round_.rate = rate
     traps.searched = traps.searched or round_.began
-    if round_.reproduced < _TIMES or traps.read - traps.searched < max(traps.searched // _GROWN, traps.released):
+    if round_.reproduced < _TIMES or traps.read - traps.searched < traps.searched // _GROWN:
         return False
     if rate >= round_.rate * _DRY:
         return True
@@ -169,7 +170,7 @@ def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: li
         return
     record.failures += 1
     traps.failed += traps.read - round_.began
-    if record.failures >= _TIMES and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE, traps.released):
+    if record.failures >= _TIMES and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE):
         _close(traps, record, lines, f"its last {round_.size} pages led to {round_.total} others, and so on")
 
 
