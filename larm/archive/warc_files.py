@@ -8,6 +8,7 @@ on with a file of an earlier one, but completes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -100,13 +101,10 @@ class WarcFiles:
 
     def close(self) -> None:
         """Complete the file that is written, unless something came after the last commit: nothing vouches for that."""
-        if self._warc is None or self._index is None:
-            return
-        if self._warc.length == self._noted:
+        if self._warc is not None and self._index is not None and self._warc.length == self._noted:
             self._finish()
         else:
-            self._warc.close()
-            self._index.close()
+            self._close()
 
     def _next(self) -> None:
         self._files += 1
@@ -125,27 +123,35 @@ class WarcFiles:
 
     def _finish(self) -> None:
         assert self._warc is not None  # noqa: S101
-        assert self._index is not None  # noqa: S101
-        self._warc.close()
-        self._index.close()
         length = self._warc.length
-        self._warc = self._index = None
+        self._close()
         self._complete_file(self._name, length)
         self._name = ""
+
+    def _close(self) -> None:
+        """Close what is open: one of the two alone, where the disk was full for the other, and both, if one's close fails."""
+        with ExitStack() as files:
+            for file in (self._warc, self._index):
+                if file is not None:
+                    files.callback(file.close)
+            self._warc = self._index = None
 
     def _complete_file(self, name: str, length: int) -> None:
         """Sort its index, and give both their names. Each step can be done again."""
         warc = self._folder / name
         index = self._folder / f"{_stem(name)}.cdxj"
         unsorted = index.with_name(index.name + OPEN)
-        source = unsorted if unsorted.exists() else index
-        lines = source.read_text(encoding="utf-8").splitlines(keepends=True) if source.exists() else []
-        within = [line for line in lines if line.endswith("\n") and sum(place_of(line)) <= length]
-        write_atomically(index, "".join(sorted(within)).encode())
-        unsorted.unlink(missing_ok=True)
         written = warc.with_name(name + OPEN)
-        if written.exists():
-            written.rename(warc)
+        try:
+            source = unsorted if unsorted.exists() else index
+            lines = source.read_text(encoding="utf-8").splitlines(keepends=True) if source.exists() else []
+            within = [line for line in lines if line.endswith("\n") and sum(place_of(line)) <= length]
+            write_atomically(index, "".join(sorted(within)).encode())
+            unsorted.unlink(missing_ok=True)
+            if written.exists():
+                written.rename(warc)
+        except OSError as error:
+            raise disk_failure(warc, error) from error
         sync_directory(self._folder)
         self._complete[name] = length
 

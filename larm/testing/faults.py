@@ -19,7 +19,7 @@ import io
 import os
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -125,3 +125,12 @@ class _FaultyFile(io.FileIO):
 def path_of(descriptor: int) -> str:
     """The path under which a file was opened (Linux)."""
     return os.readlink(f"/proc/self/fd/{descriptor}")
+
+
+def open_files(directory: Path) -> list[str]:
+    """Those of this process that lie in a directory. It asks /proc."""
+    links = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # that of the look itself
+            links.append(str(link.readlink()))
+    return [path for path in links if path.startswith(str(directory))]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from larm.kit.units import ByteSize
 from larm.model.document import Document, Visit
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import url
+from larm.testing.faults import FaultyDisk, open_files
 from tests.archive.exchanges import exchange, visit
 from tests.archive.judges import Seen, judge
 
@@ -53,6 +56,32 @@ def kill(storage: WarcStorage) -> None:
         if file is not None:
             file.close()
     storage._book.close()
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
+def test_a_disk_that_fails_at_any_write_leaves_no_file_open(tmp_path: Path, error: int) -> None:
+    kept = []  # or the end of their lives would close them
+
+    def run(directory: Path) -> None:
+        storage = storage_in(directory, size=ByteSize(1_000))
+        kept.append(storage)
+        try:
+            storage.open(None)
+            storage.store([visit(f"{PAGE}{n}", b"<p>words" * n) for n in range(4)])
+            storage.commit()
+        finally:
+            storage.close()
+
+    (tmp_path / "all" / "queues").mkdir(parents=True)
+    with FaultyDisk(tmp_path / "all") as disk:
+        run(tmp_path / "all")
+    assert len(disk.sites) > 20
+    for number in range(1, len(disk.sites) + 1):
+        directory = tmp_path / str(number)
+        (directory / "queues").mkdir(parents=True)
+        with FaultyDisk(directory, number, error) as disk, suppress(StorageError):
+            run(directory)
+        assert open_files(directory) == [], disk.failed
 
 
 def archive(directory: Path) -> list[Seen]:

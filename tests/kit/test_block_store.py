@@ -6,7 +6,6 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import diskcache
@@ -17,6 +16,7 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.threads.workers import Workers
+from larm.testing.faults import open_files
 
 
 @pytest.fixture
@@ -207,15 +207,6 @@ def test_many_threads_and_closing_on_another(tmp_path: Path) -> None:
     workers.start("larm-close", store.close)
     workers.join(10)
     assert deaths == []
-
-
-def open_files(directory: Path) -> list[str]:
-    """Those of this process that lie in a directory."""
-    links = []
-    for link in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # that of the look itself
-            links.append(str(link.readlink()))
-    return [path for path in links if path.startswith(str(directory))]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
