@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from larm.agents.node import Node
+from larm.agents.sorter import Sorter
 from larm.model.message import URLMessage
 from larm.seams import Drop
 
@@ -18,22 +18,22 @@ class OwnerFilter:
     name = "owner"
     log_name = "OwnerFilter"
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, sorter: Sorter) -> None:
         # constant after construction
-        self._node = node
+        self._sorter = sorter
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`. What goes to others is neither dropped nor passes."""
-        ours, known = self._node.sort(batch)
+        ours, known = self._sorter.sort(batch)
         if known:
             drop(known, "sent to its agent before")
         return ours
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """See `larm.seams.Recalling`. Any thread."""
-        return self._node.recall(fingerprints)
+        return self._sorter.recall(fingerprints)
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
-        owner = self._node.owner(message.url.host)
-        return f"its host belongs to the agent {owner}" if owner not in ("", self._node.me) else None
+        owner = self._sorter.owner(message.url.host)
+        return f"its host belongs to the agent {owner}" if owner not in ("", self._sorter.me) else None

@@ -76,7 +76,7 @@ def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:
     owner = ""
     if host:
         try:
-            owner = node.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
+            owner = node.sorter.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
         except BadUrl as error:
             raise UsageError(f"{host[:200]}: {error}") from error
     seen = node.look()

@@ -250,7 +250,7 @@ def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
 def _owner_filter(node: Node) -> Filter:
     from larm.agents.owner_filter import OwnerFilter
 
-    return OwnerFilter(node)
+    return OwnerFilter(node.sorter)
 
 
 def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: StoragesApart, notes: list[str]) -> Recrawl | None:

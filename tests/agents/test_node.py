@@ -38,7 +38,7 @@ def test_beats_are_sent_however_many_events_come_in(tmp_path: Path) -> None:
     workers = Workers(lambda _, error: died.append(error))
 
     def flood() -> None:
-        node._events.put(flood)
+        node._line.put(flood)
 
     flood()
     try:

@@ -1,0 +1,123 @@
+"""Greeting: beats on the wire, and who is refused. Addresses of agents travel in them. On ``larm-agents``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from larm.agents.agent import Agent
+from larm.agents.beat import Beat, Quiet
+from larm.agents.line import Line
+from larm.agents.terms import Doors, Envelope, Refusal, Rule
+from larm.version import VERSION
+
+_ADDRESSES = 1_000
+_REFUSED = 100
+"""Reasons that are logged, each once."""
+_encode = msgspec.msgpack.Encoder().encode
+_said = msgspec.msgpack.Decoder(Envelope | Refusal)
+
+
+class Greeting:
+    """``after``: called when a beat was heard, with the time: it has to be on the disk before anything is said again.
+
+    ``fail``: this agent can't take part, and why.
+    """
+
+    def __init__(  # noqa: PLR0917
+        self,
+        agent: Agent,
+        rule: Rule,
+        doors: Doors,
+        line: Line,
+        after: Callable[[float], object],
+        fail: Callable[[str], object],
+    ) -> None:
+        # constant after construction
+        self._agent = agent
+        self._rule = rule
+        self._doors = doors
+        self._line = line
+        self._after = after
+        self._fail = fail
+        # only larm-agents
+        self._refused: set[str] = set()
+
+    def send(self, beats: Sequence[tuple[str, Beat]], now: float) -> None:
+        """To the agents they are for, and, in the same rhythm, to seeds that no known agent listens at."""
+        addresses, membership = self._line.addresses, self._agent.membership
+        for name, beat in beats:
+            if name in addresses:
+                self._send(addresses[name], beat)
+        if not beats and membership.others():
+            return
+        known = {*addresses.values(), self._rule.address}
+        for address in self._rule.seeds:
+            if address not in known:
+                with self._agent.lock:
+                    beat = membership.beat("", now, Quiet())
+                self._send(address, beat)
+
+    def asked(self, payload: bytes) -> bytes:
+        """What to answer to a beat. Raises msgspec.MsgspecError or ValueError where it is none."""
+        found = _said.decode(payload)
+        if isinstance(found, Refusal):
+            raise ValueError("a refusal is no question")
+        why = ""
+        if found.larm != VERSION:
+            why = f"this cluster runs larm {VERSION}, not {found.larm}"
+        elif found.settings != self._rule.settings:
+            why = "its settings differ: start URLs, scope, urls.* and cluster.* must be the same for all agents of a cluster"
+        answer = None if why else self._hear(found)
+        if answer is None:
+            why = why or f"another process is {found.beat.sender}: this directory was copied from one that is in use"
+            if why not in self._refused and len(self._refused) < _REFUSED:
+                self._refused.add(why)
+                self._doors.log(f"refused {found.address}: {why}")
+            self._doors.shared.counters.add("agents/refused", 1)
+            return _encode(Refusal(why))
+        return _encode(self._envelope(answer))
+
+    def _send(self, address: str, beat: Beat) -> None:
+        payload = _encode(self._envelope(beat))
+        self._line.ask_at(address, "beat", payload, self._rule.rules.lease, lambda said: self._answered(address, said))
+
+    def _envelope(self, beat: Beat) -> Envelope:
+        rule = self._rule
+        return Envelope(
+            VERSION, rule.settings, rule.address, {**self._line.addresses, self._agent.membership.me: rule.address}, beat
+        )
+
+    def _answered(self, address: str, said: bytes | None) -> None:
+        if said is None:
+            return
+        try:
+            found = _said.decode(said)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return
+        if isinstance(found, Refusal):
+            self._doors.log(f"{address}: {found.why}")
+            if not self._agent.membership.inside:
+                self._fail(f"the agent at {address} refuses this one: {found.why}")
+            return
+        self._hear(found)
+
+    def _hear(self, envelope: Envelope) -> Beat | None:
+        now, beat, agent = self._doors.now(), envelope.beat, self._agent
+        with agent.lock:
+            answer = agent.hear(beat, now)
+        if answer is not None:
+            self._meet(envelope)
+        self._after(now)
+        if answer is None:
+            return None
+        with agent.lock:  # again, as what was promised is on the disk only now
+            return agent.membership.beat(beat.sender, self._doors.now(), agent.quiet(beat.sender))
+
+    def _meet(self, envelope: Envelope) -> None:
+        me, addresses, sender = self._agent.membership.me, self._line.addresses, envelope.beat.sender
+        for name, address in {**envelope.addresses, sender: envelope.address}.items():
+            if name != me and (name == sender or name not in addresses) and len(addresses) < _ADDRESSES:
+                addresses[name] = address
+        self._agent.acquaintances = set(addresses)

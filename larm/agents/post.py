@@ -1,0 +1,127 @@
+"""Post: parcels of URLs and parts of hosts on the wire, there and here. On ``larm-agents``.
+
+What comes is in the journal before it is acknowledged; who sends has to have introduced himself (`larm.agents.greeting`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from larm.agents.agent import Agent, Received
+from larm.agents.courier import WINDOW, Answer, Parcel, Row
+from larm.agents.line import Line
+from larm.agents.rows import Wire, decode_rows, encode_rows
+from larm.agents.terms import Doors, Rule
+from larm.errors import UsageError
+from larm.frontier.host_parts import decode_part
+from larm.kit.squash import squash, unsquash
+from larm.river.moves import Moves
+from larm.river.parts import Frontier
+
+_LARGEST = 16_000_000
+_TAKEN = b"taken"
+_encode = msgspec.msgpack.Encoder().encode
+_wire = msgspec.msgpack.Decoder(Wire)
+_part = msgspec.msgpack.Decoder(tuple[str, int, bytes])
+_answer = msgspec.msgpack.Decoder(Answer)
+
+
+class Post:
+    """Of one agent. ``recipient``: the name under which the journal keeps parcels."""
+
+    def __init__(self, agent: Agent, rule: Rule, doors: Doors, line: Line, recipient: str) -> None:
+        # constant after construction
+        self._agent = agent
+        self._rule = rule
+        self._doors = doors
+        self._line = line
+        self._recipient = recipient
+        # replaced before any other thread runs
+        self._frontier: Frontier | None = None
+        self._moves: Moves | None = None
+
+    def take(self, frontier: Frontier, moves: Moves) -> None:
+        """Before any other thread runs."""
+        self._frontier, self._moves = frontier, moves
+        self._doors.steering.recipients[self._recipient] = self._carry_out
+
+    # -- parcels
+
+    def send(self, parcel: Parcel) -> None:
+        """Its courier is told what became of it."""
+        membership = self._agent.membership
+        wire = Wire(membership.me, membership.contact.boot, parcel.seq, parcel.low, encode_rows(parcel.rows))
+        payload = squash(_encode(wire))
+        self._line.ask(parcel.to, "parcel", payload, self._rule.answer, lambda said: self._answered(parcel, said))
+
+    def _answered(self, parcel: Parcel, said: bytes | None) -> None:
+        try:
+            answer = None if said is None else _answer.decode(said)
+        except msgspec.MsgspecError:
+            answer = None
+        with self._doors.shared.gate.step(), self._agent.lock:
+            self._agent.courier.answered(parcel, answer, self._doors.now())
+
+    def asked_parcel(self, payload: bytes) -> bytes | None:
+        """What to answer to one. Raises msgspec.MsgspecError or ValueError where it is none."""
+        wire = _wire.decode(unsquash(payload, _LARGEST))
+        agent, steering = self._agent, self._doors.steering
+        with agent.lock:
+            if not self._introduced(wire.sender, wire.boot) or not agent.membership.begun:
+                return None  # he will ask again
+            agent.credit = WINDOW if self._frontier is None or self._frontier.handler.keeps_up() else 0
+            answer = agent.knows(wire.sender, wire.boot, wire.seq)
+        if answer is None:
+            decode_rows(wire.rows)  # garbage must not get into the journal
+            try:
+                steering.deliver(self._recipient, payload)
+            except UsageError:  # it ends
+                return _encode(Answer(taken=False, credit=0))
+            steering.carry_out()
+            answer = Answer(taken=True, credit=agent.credit)
+        return _encode(answer)
+
+    def _carry_out(self, parcel: bytes) -> None:
+        """A parcel that is in the journal. In a step of the gate."""
+        wire = _wire.decode(unsquash(parcel, _LARGEST))
+        received = Received(wire.sender, wire.boot, wire.seq, wire.low, tuple(decode_rows(wire.rows)))
+        with self._agent.lock:
+            rows = self._agent.carry_out(received, self._doors.now())
+        self._doors.shared.counters.add("agents/urls_in", len(received.rows))
+        self.deliver(rows)
+
+    def deliver(self, rows: Sequence[Row]) -> None:
+        """What is ours goes through the filters. In a step of the gate."""
+        if rows and self._frontier is not None:
+            self._frontier.handler.put([row.item for row in rows])
+
+    # -- hosts
+
+    def send_part(self, name: str, part: bytes, taken: Callable[[bool], object]) -> None:
+        """A part of a host for that agent; ``taken`` is told whether it is there."""
+        membership = self._agent.membership
+        payload = squash(_encode((membership.me, membership.contact.boot, part)))
+        self._line.ask(name, "part", payload, self._rule.answer, lambda said: taken(said == _TAKEN))
+
+    def asked_part(self, payload: bytes) -> bytes | None:
+        """What to answer to one. Raises msgspec.MsgspecError, ValueError or UsageError where it is none."""
+        sender, boot, part = _part.decode(unsquash(payload, _LARGEST))
+        host = decode_part(part).host
+        with self._agent.lock:
+            membership = self._agent.membership
+            owner = membership.owner(self._doors.key(host)) if membership.view.epoch else ""
+            introduced = self._introduced(sender, boot)
+        if not introduced or self._moves is None or owner != membership.me:
+            return None
+        try:
+            self._moves.receive(part)
+        except UsageError as error:
+            self._doors.log(f"{sender}: {error}")
+            return None
+        return _TAKEN
+
+    def _introduced(self, sender: str, boot: int) -> bool:
+        beat = self._agent.membership.contact.beats.get(sender)
+        return beat is not None and beat.stamp.boot == boot

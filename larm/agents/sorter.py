@@ -1,0 +1,91 @@
+"""Sorter: which of the URLs that were found are ours, and the memory of those that were sent to others.
+
+The handler thread brings URLs (`sort`), in a step of the gate; any thread may ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from larm.agents.agent import Agent
+from larm.agents.courier import Row
+from larm.kit.counters import Counters
+from larm.model.message import URLMessage
+
+_KNOWN = 100_000
+"""URLs that were sent, remembered twice over: some 20 MB. What was forgotten is sent again, and dropped over there."""
+
+
+class Sorter:
+    """Of one crawl. ``key``: of a host, by which its owner is known; ``now``: the clock of the agents."""
+
+    def __init__(self, agent: Agent, key: Callable[[str], str], counters: Counters, now: Callable[[], float]) -> None:
+        # constant after construction
+        self._agent = agent
+        self._key_of = key
+        self._counters = counters
+        self._now = now
+        # single operations on a dictionary or a set
+        self._keys: dict[str, str] = {}
+        self._sent: tuple[set[int], set[int]] = (set(), set())
+
+    @property
+    def me(self) -> str:
+        """The name of this agent."""
+        return self._agent.membership.me
+
+    def sort(self, batch: Sequence[URLMessage]) -> tuple[list[URLMessage], list[URLMessage]]:
+        """Those that are ours, and those that were sent before. All others are on their way. Handler thread, in a step."""
+        key, sent, agent = self.key, self._sent, self._agent
+        ours: list[URLMessage] = []
+        known: list[URLMessage] = []
+        foreign: list[URLMessage] = []
+        with agent.lock:
+            membership = agent.membership
+            if membership.begun and membership.settled:
+                for message in batch:
+                    fingerprint = message.url.fingerprint
+                    if membership.owner(key(message)) == membership.me:
+                        ours.append(message)
+                    elif message.known is None and (fingerprint in sent[0] or fingerprint in sent[1]):
+                        known.append(message)
+                    else:
+                        sent[0].add(fingerprint)
+                        foreign.append(message)
+            else:
+                foreign = list(batch)
+            rows = [Row(key(message), message) for message in foreign]
+            ours += [row.item for row in agent.put(rows, self._now())] if rows else []
+        if len(sent[0]) > _KNOWN:
+            self._sent = (set(), sent[0])
+        if foreign:
+            self._counters.add("agents/urls_out", len(foreign))
+            starts = sum(message.depth == 0 for message in foreign)
+            if starts:
+                self._counters.add("start/elsewhere", starts)
+        return ours, known
+
+    def recall(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those that were sent before. Any thread."""
+        new, old = self._sent
+        return new.intersection(fingerprints) | old.intersection(fingerprints) if new or old else set()
+
+    def forget(self) -> None:
+        """What was sent, as hosts have other owners now. Any thread."""
+        self._sent = (set(), set())
+
+    def owner(self, host: str) -> str:
+        """The agent that has this host, by name; empty: nobody yet. Any thread."""
+        with self._agent.lock:
+            membership = self._agent.membership
+            return membership.owner(self._key_of(host)) if membership.view.epoch else ""
+
+    def key(self, message: URLMessage) -> str:
+        """By which the owner of its host is known."""
+        host = message.url.host
+        found = self._keys.get(host)
+        if found is None:
+            if len(self._keys) >= _KNOWN:
+                self._keys.clear()
+            found = self._keys[host] = self._key_of(host)
+        return found

@@ -1,0 +1,28 @@
+"""Standing: how a cluster stands, as one of its agents sees it. Any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from larm.agents.agent import Agent
+from larm.agents.contact import NEVER
+from larm.agents.terms import Rule, Seen
+
+
+def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], now: float) -> Seen:
+    """All agents that it knows of."""
+    with agent.lock:
+        membership, contact = agent.membership, agent.membership.contact
+        waits = agent.courier.waits_for()
+        found = []
+        for name in sorted({*membership.view.members, *contact.beats, *waits}):
+            silent = 0.0 if name == membership.me else contact.silent(name, now)
+            beat = contact.beats.get(name)
+            inside = name in membership.view.members
+            state = "working" if silent < rule.rules.lease else "silent"
+            if not inside:
+                state = "waiting" if beat is not None and beat.wish == "join" and state == "working" else "given up"
+            weight = membership.view.members.get(name, beat.weight if beat is not None else 0.0)
+            address = rule.address if name == membership.me else addresses.get(name, "")
+            found.append((name, address, weight, state, -1.0 if silent == NEVER else silent, waits.get(name, 0)))
+        return Seen(membership.view.epoch, membership.begun, tuple(found))
