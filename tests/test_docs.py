@@ -1,4 +1,4 @@
-"""The documents say what is so: config.yaml, README.rst, ARCHITECTURE.rst and .ci/run against the program."""
+"""The documents say what is so: config.yaml, README.rst, docs/, ARCHITECTURE.rst and .ci/run against the program."""
 
 from __future__ import annotations
 
@@ -26,17 +26,23 @@ from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.rst", "ARCHITECTURE.rst", "CHANGES.rst")
+CHAPTERS = tuple(
+    f"docs/{path.name}"
+    for path in sorted((ROOT / "docs").glob("*.rst"))
+    if path.name != "index.rst" and ".. include" not in path.read_text(encoding="utf-8")
+)
+DOCUMENTS = ("README.rst", "ARCHITECTURE.rst", "CHANGES.rst", *CHAPTERS)
 
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-README = text("README.rst")
+MANUAL = "\n\n".join(text(name) for name in ("README.rst", *CHAPTERS))
+"""What users read: README.rst, and what it leads to."""
 
 
-def section(title: str, document: str = README) -> str:
+def section(title: str, document: str = MANUAL) -> str:
     """What stands under a heading, up to the next one."""
     found = re.search(
         rf"^{re.escape(title)}\n([=-])\1+\n(.*?)(?=^[^\n]+\n(?:===+|---+)\n|\Z)", document, re.MULTILINE | re.DOTALL
@@ -45,7 +51,7 @@ def section(title: str, document: str = README) -> str:
     return found[2]
 
 
-def blocks(language: str, document: str = README) -> list[str]:
+def blocks(language: str, document: str = MANUAL) -> list[str]:
     """The code blocks of a language, not indented any more."""
     found = re.findall(rf"^\.\. code-block:: {language}\n\n((?:(?: {{3}}.*)?\n)+)", document, re.MULTILINE)
     return [re.sub("^ {3}", "", block, flags=re.MULTILINE).strip() + "\n" for block in found]
@@ -90,14 +96,14 @@ def test_config_yaml_names_the_options_that_set_a_key() -> None:
     assert [key for name, key in _KEYS.items() if not commented[key].endswith(options[name])] == []
 
 
-# -- README.rst: what it says of the command line
+# -- The manual: what it says of the command line
 
 
 COMMANDS = {name: command for name, command in cli.larm.commands.items() if not command.hidden}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_readme_has_every_option_of_a_command(name: str) -> None:
+def test_manual_has_every_option_of_a_command(name: str) -> None:
     said = section(f"larm {name}") + section("All commands")
     context = click.Context(COMMANDS[name], **CONTEXT)  # click keeps the help option that it makes here
     options = [p for p in COMMANDS[name].get_params(context) if isinstance(p, click.Option) and not p.hidden]
@@ -106,49 +112,49 @@ def test_readme_has_every_option_of_a_command(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_readme_has_no_option_that_is_none(name: str) -> None:
+def test_manual_has_no_option_that_is_none(name: str) -> None:
     table = re.findall(r"^(``-.*?``)  ", section(f"larm {name}"), re.MULTILINE)
     said = {option.split()[0] for row in table for option in re.findall(r"``(.+?)``", row)}
     assert said <= {opt for parameter in COMMANDS[name].params for opt in parameter.opts}
 
 
-def test_readme_has_the_settings_that_can_be_changed_while_a_crawl_runs() -> None:
+def test_manual_has_the_settings_that_can_be_changed_while_a_crawl_runs() -> None:
     said = re.search(r"These settings can be changed: (.*?)\. A host", section("A crawl that runs"), re.DOTALL)
     assert said is not None
     assert tuple(re.findall(r"``(\w+\.\w+)``", said[1])) == CHANGEABLE
 
 
-def test_readme_has_the_exit_statuses() -> None:
+def test_manual_has_the_exit_statuses() -> None:
     said = set(re.findall(r"^``(\d+)``  ", section("Stopping and going on"), re.MULTILINE))
     raised = {str(kind.exit_status) for kind in vars(errors).values() if isinstance(kind, type)}
     assert said == raised | {"0", "4", str(INTERRUPTED)}
 
 
-def test_readme_names_only_keys_that_exist() -> None:
+def test_manual_names_only_keys_that_exist() -> None:
     sections = "|".join(field.name for field in msgspec.structs.fields(Config))
-    named = set(re.findall(rf"``((?:{sections})\.[a-z_.]+)``", README))
+    named = set(re.findall(rf"``((?:{sections})\.[a-z_.]+)``", MANUAL))
     files = {"robots.txt", "robots.log", "config.yaml"}
     assert len(named) > 10
     assert named - files <= set(dotted(Config))
 
 
-def test_readme_shows_the_version_in_the_user_agent() -> None:
-    assert f"larm/{'.'.join(__version__.split('.')[:2])} (+" in README
+def test_manual_shows_the_version_in_the_user_agent() -> None:
+    assert f"larm/{'.'.join(__version__.split('.')[:2])} (+" in MANUAL
 
 
-def test_readme_has_the_columns_of_the_monitors_log() -> None:
+def test_manual_has_the_columns_of_the_monitors_log() -> None:
     assert [column for column in COLUMNS if f"``{column}``" not in section("The logs")] == []
     (sample,) = re.findall(r"^ {3}(\d\d:\d\d:\d\d:\d{3};.*)", section("The logs"), re.MULTILINE)
     assert sample.count(";") == 1 + len(COLUMNS)
 
 
-def test_ci_runs_the_command_of_the_readme_that_passes_the_tests() -> None:
+def test_ci_runs_the_command_of_the_manual_that_passes_the_tests() -> None:
     commands = [line for line in text(".ci/run").splitlines() if line and not line.startswith("#")]
     (of_readme,) = [block.strip() for block in blocks("sh") if "pytest" in block]
     assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', ".ci/chromium", of_readme]
 
 
-# -- README.rst: the examples
+# -- The manual: the examples
 
 
 @pytest.fixture
@@ -174,7 +180,7 @@ def crawl(directory: Path, settings: Mapping[str, object]) -> dict[str, int]:
     return running.snapshot().counters
 
 
-def test_filter_storage_and_processor_of_the_readme_work_in_a_crawl(examples: Path) -> None:
+def test_filter_storage_and_processor_of_the_manual_work_in_a_crawl(examples: Path) -> None:
     with SyntheticWeb() as web:
         site = web.host("www.localhost")
         site.page("/", "Kitchen", links=["/soup", "/soup?printable=yes", "/cake.json", "/broken.json"])
@@ -196,7 +202,7 @@ def test_filter_storage_and_processor_of_the_readme_work_in_a_crawl(examples: Pa
     assert "Recipes: JSONDecodeError" in errors
 
 
-def test_scorer_of_the_readme_works_in_a_search(examples: Path) -> None:
+def test_scorer_of_the_manual_works_in_a_search(examples: Path) -> None:
     """The newer one of two pages that say the same of what is looked for."""
     with SyntheticWeb() as web:
         site = web.host("www.localhost")
@@ -211,7 +217,7 @@ def test_scorer_of_the_readme_works_in_a_search(examples: Path) -> None:
     assert "my_scorers:Fresh" in hits[0].explanation
 
 
-def test_readme_names_everything_that_a_crawl_leaves_in_its_directory(examples: Path) -> None:
+def test_manual_names_everything_that_a_crawl_leaves_in_its_directory(examples: Path) -> None:
     with SyntheticWeb() as web:
         web.host("a.localhost").page("/", "A")
         crawl(examples, {"crawl.start": [web.url("a.localhost")]})
@@ -223,7 +229,7 @@ def test_readme_names_everything_that_a_crawl_leaves_in_its_directory(examples: 
     assert [name for name in first if f"**{name}**" not in section("The logs")] == []
 
 
-def test_storage_of_the_readme_goes_on_where_the_checkpoint_was(examples: Path) -> None:
+def test_storage_of_the_manual_goes_on_where_the_checkpoint_was(examples: Path) -> None:
     with SyntheticWeb() as web:
         web.host("a.localhost").page("/", "A")
         web.host("b.localhost").page("/", "B")
@@ -235,7 +241,7 @@ def test_storage_of_the_readme_goes_on_where_the_checkpoint_was(examples: Path) 
     assert titles == ["A", "B"]
 
 
-def test_search_of_the_readme_finds_something(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_of_the_manual_finds_something(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (program,) = [block for block in blocks("python") if "open_index" in block]
     with SyntheticWeb() as web:
         web.host("a.localhost").page("/", "Search", "Full text search is fast.", links=["/other"])
@@ -245,7 +251,7 @@ def test_search_of_the_readme_finds_something(examples: Path, capsys: pytest.Cap
         assert capsys.readouterr().out == f"Search\n{web.url('a.localhost')}\nSearch Full text search is fast. /other\n\n"
 
 
-def test_crawl_of_the_readme_tells_of_its_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_crawl_of_the_manual_tells_of_its_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (program,) = [block for block in blocks("python") if "larm.crawl(" in block]
     with SyntheticWeb() as web:
         web.host("a.localhost").page("/", "Home", "Some words.", links=["/gone"])
@@ -256,7 +262,7 @@ def test_crawl_of_the_readme_tells_of_its_pages(tmp_path: Path, capsys: pytest.C
     assert rest == ["finished 1", f"{start}gone 404 HTTP status 404 {start}"]
 
 
-def test_readme_has_every_key_of_the_json() -> None:
+def test_manual_has_every_key_of_the_json() -> None:
     from larm.model.facets import Facet
     from larm.model.hit import Hit
     from larm.search.answer import answer_of
@@ -268,14 +274,14 @@ def test_readme_has_every_key_of_the_json() -> None:
     assert said == [*answer, *answer["hits"][0]]
 
 
-def test_readme_has_every_operator() -> None:
+def test_manual_has_every_operator() -> None:
     from larm.search.operators import _OPERATORS
 
     said = set(re.findall(r"``-?(\w+):", section("What you can ask")))
     assert said - {"name"} == set(_OPERATORS)
 
 
-def test_configurations_of_the_readme_are_valid(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configurations_of_the_manual_are_valid(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = blocks("yaml")
     assert len(shown) == 4
     monkeypatch.setenv("WIKI_PASSWORD", "secret")
@@ -288,7 +294,7 @@ def test_configurations_of_the_readme_are_valid(examples: Path, monkeypatch: pyt
         check(load(file), examples)
 
 
-def test_host_resolver_of_the_readme_does_what_its_comments_say(examples: Path) -> None:
+def test_host_resolver_of_the_manual_does_what_its_comments_say(examples: Path) -> None:
     from larm.model.host_resolver import parse_rules
 
     (rules,) = blocks("properties")
@@ -304,7 +310,7 @@ def test_host_resolver_of_the_readme_does_what_its_comments_say(examples: Path) 
         (r"https://www\.example\.org/manual/.*", "https://www.example.org/manual/a", "https://www.example.org/"),
     ],
 )
-def test_scopes_of_the_readme(scope: str, inside: str, outside: str) -> None:
+def test_scopes_of_the_manual(scope: str, inside: str, outside: str) -> None:
     from larm.filters.scope import ScopeFilter
     from larm.testing.fakes import message
 
@@ -349,16 +355,39 @@ def test_changes_tell_of_this_version() -> None:
     assert re.search(rf"^{re.escape(__version__)} --", text("CHANGES.rst"), re.MULTILINE)
 
 
+def test_readme_is_short_and_leads_to_every_chapter() -> None:
+    lines = text("README.rst").splitlines()
+    assert len(lines) <= 200
+    linked = re.findall(r"^\.\. _.*: (docs/[\w-]+\.rst)$", text("README.rst"), re.MULTILINE)
+    assert {*linked, "docs/manual.rst"} == set(CHAPTERS)
+
+
+def test_every_chapter_is_in_the_manual_and_in_the_package() -> None:
+    listed = re.findall(r"^   ([\w-]+)$", text("docs/manual.rst"), re.MULTILINE)
+    assert {f"docs/{name}.rst" for name in listed} == {*CHAPTERS, "docs/readme.rst"} - {"docs/manual.rst"}
+    shipped = {path.name: path.resolve() for path in (ROOT / "larm" / "manual").glob("*.rst")}
+    assert shipped == {Path(name).name: ROOT / name for name in DOCUMENTS}
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_within_the_project_lead_somewhere(name: str) -> None:
     targets = [target for target in re.findall(r"<([^>\s]+)>`__", text(name)) if "://" not in target]
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert [target for target in targets if not ((ROOT / name).parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_references_to_sections_lead_somewhere(name: str) -> None:
-    titles = re.findall(r"`([^`<>]+)`_(?!_)", text(name))
-    assert [title for title in titles if not section(title, text(name))] == []
+    """In the same file, or by a target that names the file and, in the form of code hosts and Sphinx, the section."""
+    said = text(name)
+    targets = dict(re.findall(r"^\.\. _(.+): (\S+)$", said, re.MULTILINE))
+    titles = {*re.findall(r"`([^`<>]+)`_(?!_)", said), *re.findall(r"(?<![`\w])([A-Z][a-z]+)_(?!\w)", said)}
+    assert set(targets) <= titles
+    assert [title for title in titles - set(targets) if not section(title, said)] == []
+    for title, target in targets.items():
+        file, _, place = target.partition("#")
+        there = ((ROOT / name).parent / file).read_text(encoding="utf-8")
+        assert section(title, there)
+        assert place in ("", re.sub("[^a-z0-9]+", "-", title.lower()))
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, "config.yaml"])

@@ -72,7 +72,7 @@ def test_the_sources_are_whole(built: Path) -> None:
 def test_the_wheel_has_the_manual_and_no_tests(built: Path) -> None:
     [wheel] = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {f"larm/manual/{name}.rst" for name in ("README", "CHANGES", "ARCHITECTURE")} <= set(names)
+    assert {f"larm/manual/{name}.rst" for name in ("README", "CHANGES", "ARCHITECTURE", "manual", "crawling")} <= set(names)
     assert "larm/config.yaml" in names
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"larm"}
 

@@ -1,4 +1,7 @@
-"""``larm help``: the manual, section by section, on a machine without a browser or a network."""
+"""``larm help``: the manual, section by section, on a machine without a browser or a network.
+
+The chapters are the files of ``docs/``, which are in the package as well, in the order of the list in ``manual.rst``.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,11 @@ from larm.cli.options import LarmCommand, verbose_option
 from larm.cli.terminal import is_terminal
 from larm.errors import UsageError
 
-_FILES = {"changes": "CHANGES.rst", "architecture": "ARCHITECTURE.rst"}
+_FILES = {"changes": "CHANGES.rst", "architecture": "ARCHITECTURE.rst", "readme": "README.rst"}
 _LAID_OUT = re.compile(r"^(?:[ =.:-]|\S.*\n[=-]{3})", re.MULTILINE)
 _HEADING = re.compile(r"^(?P<title>\S.*)\n(?P<line>([=-])\3{2,})$", re.MULTILINE)
+_TARGETS = re.compile(r"^\.\. _.*: .*\n?", re.MULTILINE)
+_REFERENCE = re.compile(r"`([^`<>]+)`_(?!_)|(?<![\w`])([A-Z][a-z]+)_(?!\w)")
 
 
 @click.command("help", cls=LarmCommand)
@@ -26,11 +31,15 @@ _HEADING = re.compile(r"^(?P<title>\S.*)\n(?P<line>([=-])\3{2,})$", re.MULTILINE
 def manual(*, topic: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
     """Show the part of the manual that is about TOPIC: a command, or a title. Without one: which there are.
 
-    'changes' and 'architecture' are topics, too.
+    'readme', 'changes' and 'architecture' are topics, too.
     """
     wanted = " ".join(topic).lower()
     if not wanted:
-        click.echo("\n".join(["larm help TOPIC, of these:", *[f"  {title}" for title in (*dict(_sections()), *_FILES)]]))
+        click.echo("larm help TOPIC, of these:")
+        for chapter in _chapters():
+            (first, _), *others = _sections(chapter)
+            click.echo("\n".join([f"  {first}", *[f"    {title}" for title, _ in others]]))
+        click.echo("\n".join(f"  {name}" for name in _FILES))
         return
     text = _text(_FILES[wanted]) if wanted in _FILES else _found(wanted)
     click.echo_via_pager(_fitting(text) if is_terminal(sys.stdout) else text)
@@ -44,26 +53,33 @@ def _fitting(text: str) -> str:
 
 
 def _found(wanted: str) -> str:
-    """The section of this title; else those that have it in theirs."""
-    sections = list(_sections())
-    titles = [title for title, _ in sections]
-    hits = [n for n, title in enumerate(titles) if title.lower() in (wanted, f"larm {wanted}")]
-    hits = hits or [n for n, title in enumerate(titles) if wanted in title.lower()]
+    """The chapter or section of this title; else the sections that have it in theirs."""
+    chapters = list(_chapters())
+    sections = [section for chapter in chapters for section in _sections(chapter)]
+    hits = [chapter for chapter in chapters if next(_sections(chapter))[0].lower() == wanted]
+    hits = hits or [text for title, text in sections if title.lower() in (wanted, f"larm {wanted}")]
+    hits = hits or [text for title, text in sections if wanted in title.lower()]
     if not hits:
         raise UsageError(f"no part of the manual is about {wanted!r}; 'larm help' lists them")
-    return "\n\n".join(sections[n][1] for n in hits) + "\n"
+    return "\n\n".join(hits) + "\n"
 
 
 def _text(name: str) -> str:
-    return (files("larm") / "manual" / name).read_text(encoding="utf-8")
+    text = (files("larm") / "manual" / name).read_text(encoding="utf-8")
+    return _REFERENCE.sub(r"'\1\2'", _TARGETS.sub("", text)).rstrip() + "\n"
 
 
-def _sections() -> Iterator[tuple[str, str]]:
-    """Title and text of each section of the manual, those within others by themselves."""
-    text = _text("README.rst")
-    marks = [mark for mark in _HEADING.finditer(text) if len(mark["line"]) >= len(mark["title"])]
+def _chapters() -> Iterator[str]:
+    for name in re.findall(r"^   ([\w-]+)$", _text("manual.rst"), re.MULTILINE):
+        if name != "readme":
+            yield _text(f"{name}.rst")
+
+
+def _sections(chapter: str) -> Iterator[tuple[str, str]]:
+    """Title and text of each section of a chapter, those within others by themselves."""
+    marks = [mark for mark in _HEADING.finditer(chapter) if len(mark["line"]) >= len(mark["title"])]
     for mark, after in zip(marks, [*marks[1:], None], strict=True):
-        yield mark["title"], text[mark.start() : after.start() if after else len(text)].rstrip()
+        yield mark["title"], chapter[mark.start() : after.start() if after else len(chapter)].rstrip()
 
 
 help = manual  # noqa: A001  the name of the command, by which it is looked up

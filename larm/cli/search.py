@@ -1,6 +1,6 @@
 """``larm search``: words in, the best pages out, for a person or (``--json``) for a program.
 
-The JSON is stable, README.rst describes it. Words may begin with ``-``, so this command reads its arguments in its own way.
+The JSON is stable, docs/searching.rst has it. Words may begin with ``-``, so this command reads its arguments in its own way.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Whoever asks about a topic names some of its words, and the pages about it have 
 That helps where many pages answer, and hurts where one does: so it counts the more, the less the first ten pages differ in
 their scores, and the shorter they are. What else stands on a long page says little of what was asked.
 
-README.rst has what comes of it. It is worth most where texts are abstracts (Cranfield, MAP .310 to .327 on the half that
+What comes of it: docs/searching.rst. It is worth most where texts are abstracts (Cranfield, MAP .310 to .327 on the half that
 settings are found on), and nothing where the question is a paragraph itself.
 """
 

@@ -1,4 +1,4 @@
-"""The answer to a search as JSON has it: ``larm search --json``, ``larm serve``. Stable, described in README.rst. Pure."""
+"""The answer to a search as JSON has it: ``larm search --json``, ``larm serve``. Stable, see docs/searching.rst. Pure."""
 
 from __future__ import annotations
 

@@ -13,9 +13,11 @@ from larm import cli
         ("crawl", "larm crawl\n----------\n"),
         ("larm crawl", "larm crawl\n----------\n"),
         ("ARCHIVES", "Archives\n========\n"),
+        ("searching", "=========\nSearching\n=========\n\n\nWhat you can ask\n"),
+        ("readme", "====\nlarm\n====\n"),
         ("changes", "=======\nChanges\n"),
         ("architecture", "====="),
-        ("host", "One host, several names\n"),
+        ("host", "Hosts that never end\n"),
     ],
 )
 def test_a_topic_is_shown(topic: str, begins: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,10 +28,18 @@ def test_a_topic_is_shown(topic: str, begins: str, capsys: pytest.CaptureFixture
 def test_all_topics_are_listed_and_others_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["help"]) == 0
     listed = capsys.readouterr().out
-    for title in ("Try it", "larm crawl", "Manners", "changes"):
+    for title in ("Installing", "  larm crawl", "  Manners", "changes"):
         assert f"  {title}\n" in listed
     assert cli.run(["help", "nonsense"]) == 2
     assert "no part of the manual is about 'nonsense'" in capsys.readouterr().err
+
+
+def test_links_between_chapters_are_names_to_ask_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["help", "commands", "and", "options"]) == 0
+    said = capsys.readouterr().out
+    assert "see 'Scope'" in said
+    assert "see 'Archives'" in said
+    assert ".. _" not in said
 
 
 def test_licences(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which policies of crawler-commons' normaliser and of w3lib larm shares, and where it differs, and why. Also in README.rst.
+"""Which policies of crawler-commons' normaliser and of w3lib larm shares, where it differs, and why. See docs/crawling.rst.
 
 A policy: (what, an address, what it is the same as, does larm agree, why not). The tests of `test_urls` hold larm to it, and to
 the exact set of cases of the two suites that follow from what is not shared.
