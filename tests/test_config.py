@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm import config
-from larm.config import Config, load
+from larm.config import Config, load, loading
 from larm.errors import ConfigError
 from larm.kit.units import ByteSize, Seconds
 
@@ -273,9 +272,9 @@ def test_nothing_gets_into_the_user_agent_that_would_break_the_request(text: str
 @given(st.text(max_size=40) | st.text("{}[]:,-&*!|>'\"%@`? \n\tabc0", max_size=40))
 def test_any_text_is_a_configuration_or_a_mistake(text: str) -> None:
     with suppress(ConfigError):
-        tree = config._yaml(text, "x")
+        tree = loading._yaml(text, "x")
         if isinstance(tree, dict):
-            assert isinstance(config._convert(tree, "x"), Config)
+            assert isinstance(loading._convert(tree, "x"), Config)
 
 
 @given(st.sampled_from(["fetch", "fetch.threads", "frontier.delay", "filters.own", "crawl.start", ""]), st.text(max_size=20))

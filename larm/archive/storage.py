@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
-from larm import config
 from larm.archive.cdxj import Capture
 from larm.archive.compression import COMPRESSIONS
 from larm.archive.names import FOLDER, PAYLOADS
 from larm.archive.payload_book import PayloadBook
 from larm.archive.records import NOT_MODIFIED, SAME_PAYLOAD, Made, Original, Records, date_of, payload_digest
 from larm.archive.warc_files import Entry, Place, WarcFiles
+from larm.config import WarcStorage as Settings
+from larm.config.section import Count
 from larm.errors import StorageError
 from larm.fetching.headers import parse_headers
 from larm.model.document import Visit
@@ -32,7 +33,7 @@ class _Position(msgspec.Struct, frozen=True):
     """What a checkpoint notes of the storage."""
 
     place: Place
-    payloads: config.Count
+    payloads: Count
     """Generation of the table of payloads."""
 
     @classmethod
@@ -54,7 +55,7 @@ class WarcStorage:
         self,
         directory: Path,
         queues: Path,
-        settings: config.WarcStorage,
+        settings: Settings,
         clock: Clock,
         about: Sequence[tuple[str, str]],
         counted: Callable[[str, int], object],

@@ -17,7 +17,7 @@ import msgspec
 
 from larm.archive.cdxj import Capture, cdxj_line, place_of
 from larm.archive.names import OPEN, OURS
-from larm.config import Count
+from larm.config.section import Count
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure

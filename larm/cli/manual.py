@@ -53,12 +53,13 @@ def _fitting(text: str) -> str:
 
 
 def _found(wanted: str) -> str:
-    """The chapter or section of this title; else the sections that have it in theirs."""
+    """The chapter or section of this title; else the sections that have it in theirs; else those that speak of it as a name."""
     chapters = list(_chapters())
     sections = [section for chapter in chapters for section in _sections(chapter)]
     hits = [chapter for chapter in chapters if next(_sections(chapter))[0].lower() == wanted]
     hits = hits or [text for title, text in sections if title.lower() in (wanted, f"larm {wanted}")]
     hits = hits or [text for title, text in sections if wanted in title.lower()]
+    hits = hits or [text for _, text in sections if f"``{wanted}``" in text.lower()]
     if not hits:
         raise UsageError(f"no part of the manual is about {wanted!r}; 'larm help' lists them")
     return "\n\n".join(hits) + "\n"

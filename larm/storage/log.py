@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from larm import config
+from larm.config import LogStorage as Settings
+from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failure
@@ -30,15 +31,15 @@ LINKS_LOG = "links.log"
 class _Position(msgspec.Struct, frozen=True):
     """What a checkpoint notes of the log storage."""
 
-    store: config.Count
+    store: Count
     """Bytes of store.log."""
-    links: config.Count
+    links: Count
     """Bytes of links.log."""
-    page_file: config.Positive
+    page_file: Positive
     """Number of the last page file."""
-    offset: config.Count
+    offset: Count
     """Bytes of the last page file."""
-    full: tuple[config.Count, ...] = ()
+    full: tuple[Count, ...] = ()
     """Bytes of each page file before the last."""
 
     @classmethod
@@ -57,7 +58,7 @@ class LogStorage:
 
     name = "log"
 
-    def __init__(self, directory: Path, settings: config.LogStorage) -> None:
+    def __init__(self, directory: Path, settings: Settings) -> None:
         # constant after construction
         self._logs = directory / "logs"
         self._settings = settings

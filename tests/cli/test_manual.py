@@ -17,6 +17,7 @@ from larm import cli
         ("readme", "====\nlarm\n====\n"),
         ("changes", "=======\nChanges\n"),
         ("architecture", "====="),
+        ("sites", "Settings of one site\n"),
         ("host", "Hosts that never end\n"),
     ],
 )

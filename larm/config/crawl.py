@@ -1,0 +1,71 @@
+"""Sections of config.yaml: what to fetch, under which name, and when to stop; what URLs are the same."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from typing import Annotated, Literal
+
+import msgspec
+
+from larm.config.section import Count, Positive, Section
+from larm.kit.units import Seconds
+
+
+class Agent(Section, frozen=True):
+    """Who we say we are."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_-]+\Z")] = "larm"  # product token of RFC 9309 2.2.1
+    contact: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # URL or mail address; a warning where empty
+
+
+class Seed(Section, frozen=True):
+    """A start URL with a scope of its own."""
+
+    url: str
+    scope: Literal["", "host", "below", "domain"] = ""  # empty: `Crawl.scope`
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+class Crawl(Section, frozen=True):
+    """What to fetch, and when to stop."""
+
+    start: tuple[str, ...] = ()
+    seeds: tuple[Seed, ...] = ()  # start URLs of which more is to be said
+    scope: Literal["", "host", "below", "domain"] = ""  # of each start URL; empty: its host, or as in earlier runs
+    include: tuple[str, ...] = ()  # only URLs that one of these patterns matches
+    exclude: tuple[str, ...] = ()  # no URL that one of these matches
+    restrict_to: str = ""  # regular expression; empty: the hosts of the start URLs
+    max_pages: Positive | None = None
+    max_depth: Count | None = None
+    max_time: Seconds | None = None
+    on_idle: Literal["end", "wait"] = "end"  # where nothing is left; "wait": for URLs that are added from outside
+    parked: bool = False  # fetch what earlier runs held back as it looked like a trap
+    allow_private: bool = False  # a crawler must not be a way into an intranet
+    private_networks: tuple[str, ...] = ()  # those that it may go to: 10.1.0.0/16, or one address
+
+    def __post_init__(self) -> None:
+        if self.restrict_to and (self.scope or any(seed.scope or seed.include or seed.exclude for seed in self.seeds)):
+            raise ValueError("restrict_to: it is the whole scope, so neither scope nor seeds may set another")
+        for text in self.private_networks:
+            try:
+                ip_network(text, strict=False)
+            except ValueError:
+                raise ValueError(
+                    f"private_networks: {text!r} is neither an address nor a network such as 10.1.0.0/16"
+                ) from None
+
+
+class Urls(Section, frozen=True):
+    """The normaliser."""
+
+    lowercase_path: bool = False  # paths are case-sensitive (RFC 3986); folding loses pages (LARM-22)
+    host_resolver: str = ""  # file of rules (LARM-39), relative to the crawl's directory
+
+
+class Files(Section, frozen=True):
+    """Folders of this machine, where a start URL is one."""
+
+    hidden: bool = False  # names that begin with a dot: settings, caches, version control
+    include: tuple[str, ...] = ()  # shell patterns for files; empty: all
+    exclude: tuple[str, ...] = ()  # shell patterns for files and folders

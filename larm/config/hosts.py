@@ -1,0 +1,62 @@
+"""Sections of config.yaml: who may be asked, and when: robots.txt, politeness, what belongs to one site."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from larm.config.section import Count, Factor, Positive, Section
+from larm.kit.units import ByteSize, Seconds
+from larm.model.domain import DomainRule
+
+
+class Robots(Section, frozen=True):
+    """robots.txt (RFC 9309)."""
+
+    obey: bool = True
+    size: ByteSize = ByteSize(512_000)  # at least 500 KiB (RFC 9309 2.5)
+    timeout: Seconds = Seconds(30)  # LARM-58
+    ttl: Seconds = Seconds(86_400)  # RFC 9309 2.4
+    redirects: Count = 5  # RFC 9309 2.3.1.2
+    sitemaps: bool = True  # pages that no link leads to are found by them alone
+
+
+class Frontier(Section, frozen=True):
+    """Queues, politeness and health of hosts."""
+
+    order: Literal["breadth-first", "opic", "host-budget", "pagerank"] = "breadth-first"  # all end with the same pages
+    domains: DomainRule = DomainRule.PUBLIC_SUFFIX  # what host budgets, and opic_shares, take for one domain (YIOOP-40)
+    opic_shares: Literal["equal", "domains"] = "equal"  # "domains": half of a page's cash leaves its domain (YIOOP-49)
+    delay: Seconds = Seconds(1)  # between two requests to a host
+    per_host: Positive = 1  # requests at a time to a host (LARM-66)
+    per_address: Count = 4  # hosts of one IP address are together asked as often as so many hosts: a machine with a thousand
+    # blogs bears no more than a few large ones, and one with two or three hosts does not get slower; 0: as often as all
+    delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
+    health: Positive = 5  # time-outs until a host is given up (LARM-63)
+    retries: Count = 2  # further tries of a URL that failed for now
+    retry_wait: Seconds = Seconds(5)  # before the first retry, doubling
+    backoff: Seconds = Seconds(60)  # a host that answers 429 or 503 is left alone this long, doubling
+    backoff_max: Seconds = Seconds(86_400)
+    longest_wait: Seconds = Seconds(3_600)  # a run ends where all that is left must wait for longer: a server that is busy
+    # says minutes; who says more than an hour means another day, and a crawl that sleeps till then helps nobody
+    retry_hosts_after: Seconds = Seconds(3_600)  # a host given up gets one more try (LARM-65), doubling
+    redirects: Count = 5  # in a row (LARM-17)
+    message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
+    host_block: Positive = 100  # messages in a block of a host's queue (LARM-70)
+    hosts_in_memory: Positive = 100_000  # records of hosts used last; the others are on disk: 1.5 KB each
+    messages_in_memory: Positive = 200_000  # waiting at all hosts together; the others are on disk: 450 bytes each
+
+
+class Site(Section, frozen=True):
+    """What belongs to one site. In ``auth``, ``headers`` and ``proxy``, ``${NAME}`` stands for a variable of the environment,
+    ``${file:PATH}`` for the first line of a file that only its owner can read."""
+
+    delay: Seconds | None = None  # None: `Frontier.delay`; what robots.txt asks for holds all the same
+    per_host: Positive | None = None  # None: `Frontier.per_host`
+    user_agent: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # empty: as everywhere
+    headers: dict[str, str] = {}  # further ones
+    auth: str = ""  # name:password, by basic authentication
+    cookies: str = ""  # a file of them, in Netscape's form, as browsers export it
+    keep_cookies: bool = False  # those that answers set are sent again, in this run
+    proxy: str = ""  # http, https, socks5 or socks5h://host:port

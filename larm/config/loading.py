@@ -1,0 +1,175 @@
+"""Sources of settings into a `Config`: command line, ``-s``, environment, files, defaults. The only reader of YAML.
+
+A key that is not a field of its section is an error that names its path; so is a value of the wrong type or outside its bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from larm.config.whole import Config
+from larm.errors import ConfigError
+from larm.kit.recurrence import Every
+from larm.kit.units import ByteSize, Seconds
+from larm.kit.yaml_text import parse_yaml, read_text
+
+_LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15}  # 31 years, a petabyte; timers overflow beyond that
+
+
+def load(
+    file: Path | None,
+    overrides: Iterable[str] = (),
+    command_line: Mapping[str, object] | None = None,
+    source: str = "command line",
+    *,
+    defaults: Path | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Config:
+    """The effective configuration.
+
+    ``defaults``: a file in which the user has what he wants in all crawls; ``file`` wins. ``environment``: the variables
+    ``LARM_SECTION_KEY`` count, as ``LARM_FRONTIER_DELAY=2s``, and ``LARM_CONTACT`` for ``agent.contact``; they win over files.
+
+    ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins;
+    ``source``: where these stand, for messages.
+    Raises ConfigError with one line that names the key and what was expected.
+    """
+    tree = _read(file) if file is not None else {}
+    if defaults is not None:
+        usual = _read(defaults)
+        _convert(usual, str(defaults))  # so that a mistake is blamed on the right file
+        tree = _merged(usual, tree)
+    where = str(file) if file is not None else ""
+    config = _convert(tree, where)  # first alone, so that a mistake is blamed on the right source
+    for name, written in sorted(environment.items()):
+        dotted = _of_environment(name)
+        if dotted:
+            _put(tree, dotted, _yaml(written, name), name)
+            config = _convert(tree, name)
+    for text in overrides:
+        dotted, equals, written = text.partition("=")
+        if not equals:
+            raise ConfigError(f"-s {text}: expected KEY=VALUE")
+        _put(tree, dotted.strip(), _yaml(written, f"-s {text}"), f"-s {text}")
+        config = _convert(tree, "-s")
+    for key, value in (command_line or {}).items():
+        _put(tree, key, value, key)
+    return _convert(tree, source) if command_line else config
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Two trees as one; what both have is ``above``'s."""
+    both = dict(below)
+    for key, value in above.items():
+        inner = both.get(key)
+        both[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return both
+
+
+def _of_environment(name: str) -> str:
+    """The key that a variable of the environment is for; empty: none of ours."""
+    if name == "LARM_CONTACT":
+        return "agent.contact"
+    head, _, rest = name.partition("_")
+    section, _, key = rest.lower().partition("_")
+    sections = {field.name for field in msgspec.structs.fields(Config)}
+    return f"{section}.{key}" if head == "LARM" and section in sections and key else ""
+
+
+def changed(settings: Config, dotted: str, text: str) -> Config:
+    """The settings with another value of one key, ``section.name``; ``text`` is YAML. Raises ConfigError."""
+    tree: dict[str, Any] = {}
+    _put(tree, dotted, _yaml(text, dotted), dotted)
+    section, _, name = dotted.partition(".")
+    value = getattr(getattr(_convert(tree, "set"), section), name)
+    return msgspec.structs.replace(settings, **{section: msgspec.structs.replace(getattr(settings, section), **{name: value})})
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        text = read_text(file)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file}: can't read the configuration: {error}") from error
+    tree = _yaml(text, str(file))
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{file}: expected sections such as 'fetch:', got {type(tree).__name__}")
+    return tree
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        return parse_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _put(tree: dict[str, Any], dotted: str, value: object, where: str) -> None:
+    *path, last = dotted.split(".")
+    for name in path:
+        if tree.get(name) is None:  # absent, or a section whose keys are all commented out
+            tree[name] = {}
+        if not isinstance(tree[name], dict):
+            raise ConfigError(f"{where}: {name} is not a section")
+        tree = tree[name]
+    tree[last] = value
+
+
+def _convert(tree: dict[str, Any], where: str) -> Config:
+    _check_keys(tree, Config, "", where)
+    try:
+        return msgspec.convert(tree, Config, dec_hook=_quantity)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_blame(str(error), where)) from error
+
+
+def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str) -> None:
+    """msgspec names an unknown key too, but can't say what was meant."""
+    if not isinstance(tree, dict):
+        return
+    fields = {field.name: field.type for field in msgspec.structs.fields(struct)}
+    for key in list(tree):
+        kind = fields.get(key)
+        if kind is None:
+            import difflib  # for mistakes alone
+
+            near = difflib.get_close_matches(str(key), fields, 1)
+            hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
+            raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")
+        if get_origin(kind) is dict and isinstance(tree[key], dict):  # sections of one form by names
+            inner = get_args(kind)[1]
+            if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+                for name, section in tree[key].items():
+                    _check_keys(section, inner, f"{path}{key}.{name}.", where)
+        elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            if tree[key] is None:  # a section whose keys are all commented out
+                del tree[key]
+            else:
+                _check_keys(tree[key], kind, f"{path}{key}.", where)
+
+
+def _quantity(kind: Any, value: object) -> object:
+    if kind is Every:
+        return Every.parse(value)
+    if kind not in _LARGEST:
+        raise NotImplementedError(f"config field of type {kind}")
+    try:
+        number = kind.parse(value)
+    except OverflowError:
+        number = _LARGEST[kind] + 1
+    if number > _LARGEST[kind]:
+        raise ValueError(f"expected at most {_LARGEST[kind]}")
+    return number
+
+
+def _blame(message: str, where: str) -> str:
+    what, at, path = message.rpartition(" - at ")
+    if not at:
+        return f"{where}: {message}"
+    return f"{where}: {path.strip('`').removeprefix('$.')}: {what}"

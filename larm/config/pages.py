@@ -1,0 +1,45 @@
+"""Sections of config.yaml: transfers, and what is read of what they bring."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from larm.config.section import Count, Positive, Section
+from larm.kit.units import ByteSize, Seconds
+
+
+class Fetch(Section, frozen=True):
+    """Transfers."""
+
+    threads: Positive = 2  # one thread does what it can before the next begins; 16 halve the speed (the GIL)
+    transfers: Positive = 32  # at a time in each thread: more than a host is asked at a time, so that one thread serves it
+    timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
+    connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
+    page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)
+    document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
+    ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
+    http2: bool = True
+    verify_tls: bool = True
+    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; better than verify_tls: false for all
+    dns_ttl: Seconds = Seconds(3_600)  # LARM-126
+
+
+class Documents(Section, frozen=True):
+    """PDF and office files, which are read in processes of their own."""
+
+    processes: Count = 2  # one that hangs must not stop the others; 0: such files are stored and not read
+    timeout: Seconds = Seconds(10)  # most take less than one; a crawl that is stopped waits for those that are being read
+    memory: ByteSize = ByteSize(400_000_000)  # address space of each; most files need 60 MB
+
+
+class Processing(Section, frozen=True):
+    """From bytes to documents."""
+
+    parser: Literal["lexbor", "html5lib"] = "lexbor"  # the same algorithm, lexbor 60 times as fast
+    follow_embedded: bool = False  # also fetch images, style sheets and scripts (they are in links.log anyway)
+    srcset: bool = False  # the same images again, in other sizes: five times as many links on many a page
+    nofollow: bool = True  # obey rel=nofollow and meta robots
+    strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
+    documents: Documents = Documents()
+    processes: Count | None = None  # that read pages beside the crawl; None: one for each core but one, at most 3
+    by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own

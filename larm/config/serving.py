@@ -1,0 +1,63 @@
+"""Sections of config.yaml: what is told of a crawl, and what others are served: a search page, peers, a network."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from larm.config.section import Count, Positive, Section
+from larm.kit.units import ByteSize, Seconds
+
+
+class Monitor(Section, frozen=True):
+    """What is told while the crawl runs."""
+
+    tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
+    plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
+    stalled: Seconds = Seconds(160)  # a thread at work that gets no further for so long is told (LARM-81)
+
+
+class Serve(Section, frozen=True):
+    """``larm serve``."""
+
+    crawls: Positive = 1  # of those that `recrawl.every` makes due, at a time
+    stop_crawls: bool = False  # those that it has started stop when it ends; else they go on by themselves
+    searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
+    waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
+    search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
+
+
+class Peers(Section, frozen=True):
+    """Many people's indexes, one search: what ``larm serve`` is to others."""
+
+    name: Annotated[str, msgspec.Meta(max_length=64)] = ""  # of this machine among them; empty: it is no peer
+    registrar: bool = False  # it keeps, in memory, who there is, and which words each has
+    registrars: tuple[
+        str, ...
+    ] = ()  # where to tell of oneself and to ask: http://host:port, KEY@ before it to be sure who it is
+    share: tuple[str, ...] = ()  # folders that others may search and open
+    groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
+    allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
+    deny: tuple[str, ...] = ()  # keys of those that are not
+    administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
+    directory: str = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
+    period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
+    time_out: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
+    cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
+
+
+class Network(Section, frozen=True):
+    """``larm serve --network``."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}\Z")] = ""  # empty: none
+    seeds: tuple[str, ...] = ()  # peers whose seed lists are loaded: http://192.0.2.7:7070
+    mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
+    cluster: tuple[str, ...] = ()  # hashes of its members; each has the same list
+    tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too
+    redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: two may be lost at once
+    quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; own items are not counted
+    ping: Seconds = Seconds(30)
+    young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
+    private: bool = False  # pages of private addresses are shared as well; nobody else could open them
+    stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English

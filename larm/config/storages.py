@@ -1,0 +1,79 @@
+"""Sections of config.yaml: where documents go, what a crawl may take of its machine, and what a revisit believes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from larm.config.section import Positive, Section
+from larm.kit.recurrence import Every
+from larm.kit.units import ByteSize, Seconds
+
+
+class Limits(Section, frozen=True):
+    """What a crawl may take of its machine."""
+
+    memory: ByteSize | None = None  # of all its processes; None: half of what the machine, or its container, has, as the other
+    # half is for files that the system keeps in memory, on which index and queues live, and for everybody else; 1.1 GB at most
+    disk: ByteSize = ByteSize(200_000_000)  # left free on the disk of the crawl: what the last commit, and the merges and the
+    # snapshot of the graph after it, write for some hundred thousand pages; 0: crawl till it is full
+
+
+class LogStorage(Section, frozen=True):
+    """store.log, links.log and the page files."""
+
+    page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
+    links: bool = True  # links.log, for other programs: 6.4 KB a page of 50 links; larm's own link graph takes a tenth of it
+
+
+class Duplicates(Section, frozen=True):
+    """Pages that say the same."""
+
+    merge: bool = True  # of pages with the same text index the first one
+    # Share of their main texts, and of their lengths, from which on pages are nearly the same, so one search result. Articles
+    # that were copied with one word changed have .97; pages of a catalogue, of which one word in 20 is their own, .9 or less.
+    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92
+    similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92  # the same, where their titles differ
+
+
+class IndexStorage(Section, frozen=True):
+    """The full-text index."""
+
+    memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
+    threads: Positive = 1
+    text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
+    duplicates: Duplicates = Duplicates()
+
+
+class WarcStorage(Section, frozen=True):
+    """WARC files, where the storage ``warc`` is in the chain."""
+
+    size: ByteSize = ByteSize(1_000_000_000)  # of a file, as the standard recommends
+    compression: Literal["gzip", "zstd"] = "gzip"  # all tools read gzip; zstd takes a fifth of the time, and few read it
+    revisits: bool = True  # a payload that is in the archive is not written again
+    metadata: bool = True  # where a page was found, and its links
+
+
+class Storage(Section, frozen=True):
+    """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
+
+    chain: tuple[str, ...] = ("log", "index", "graph")
+    queue: ByteSize = ByteSize(16_000_000)  # waiting in memory for one storage; beyond it the fetchers wait
+    overflow: ByteSize = ByteSize(256_000_000)  # on the disk, where a storage makes no room for seconds; the crawl goes on
+    # meanwhile. A checkpoint waits for it, so a larger one would make a crash cost more
+    log: LogStorage = LogStorage()
+    index: IndexStorage = IndexStorage()
+    warc: WarcStorage = WarcStorage()
+    own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
+
+
+class Recrawl(Section, frozen=True):
+    """Revisiting a finished crawl."""
+
+    every: Every | None = None  # larm serve starts it again so long after its last run, or at these times
+    current: Seconds = Seconds(43_200)  # longest time for which a server is believed that a page is current (Cache-Control,
+    # Expires), so that a revisit does not ask for it: who comes every day wants all of it, who comes hourly what may be new
+    most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
+        0.5  # share of a host's pages forgotten at once; 1: believe anything
+    )
