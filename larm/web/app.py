@@ -161,7 +161,7 @@ def application(
 
 async def _keep_schedule(state: State) -> None:
     while True:
-        await state.desk.look(state.schedule.tick, state.directories.all())
+        await state.desk.look(lambda: state.schedule.tick(state.directories.all()))
         await asyncio.sleep(PERIOD)
 
 

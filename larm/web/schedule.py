@@ -7,6 +7,7 @@ called by one thread at a time.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -51,27 +52,37 @@ class Schedule:
         """When the next run of each begins, in seconds since 1970; at the earliest."""
 
     def tick(self, directories: Sequence[Served]) -> None:
-        """Start what is due. Raises nothing for what can be wrong with a directory."""
+        """Start what is due. Raises nothing: whatever is wrong with a directory is said, and the others have their turn."""
         now = self._clock.wall()
         due: dict[Path, float] = {}
         waiting = []
         for served in directories:
-            every = self._every(served)
-            if every is None:
+            try:
+                moment = self._due(served, now)
+            except Exception as error:  # noqa: BLE001  nobody watches this thread
+                self._complain(served, f"{served.name}: its schedule fails by a fault of larm: {_name(error)}")
                 continue
-            crawl = self._state_of(served)
-            if crawl.runs:
-                continue
-            self._mine.discard(served.path)
-            last = max(crawl.written, self._tried.get(served.path, 0.0))
-            if not last and every.is_clock_time:
-                last = self._seen.setdefault(served.path, now)
-            due[served.path] = every.after(last) if last else now
-            waiting.append(served)
+            if moment is not None:
+                due[served.path] = moment
+                waiting.append(served)
         for served in sorted(waiting, key=lambda each: due[each.path]):
             if due[served.path] <= now and len(self._mine) < self._most:
                 self._begin(served, now)
         self.due = due
+
+    def _due(self, served: Served, now: float) -> float | None:
+        """When its next run begins; None where it has no schedule, or runs."""
+        every = self._every(served)
+        if every is None:
+            return None
+        crawl = self._state_of(served)
+        if crawl.runs:
+            return None
+        self._mine.discard(served.path)
+        last = max(crawl.written, self._tried.get(served.path, 0.0))
+        if not last and every.is_clock_time:
+            last = self._seen.setdefault(served.path, now)
+        return every.after(last) if last else now
 
     def _begin(self, served: Served, now: float) -> None:
         self._tried[served.path] = now
@@ -79,6 +90,8 @@ class Schedule:
             self._run(served.path)
         except LarmError as error:
             self._say(f"{served.name} was due, and could not begin: {error}")
+        except Exception as error:  # noqa: BLE001  nobody watches this thread
+            self._say(f"{served.name} was due, and could not begin by a fault of larm: {_name(error)}")
         else:
             self._mine.add(served.path)
             self._say(f"{served.name} was due, and has begun")
@@ -90,7 +103,16 @@ class Schedule:
         try:
             return load(config).recrawl.every
         except LarmError as error:
-            if self._wrong.get(served.path) != str(error):
-                self._wrong[served.path] = str(error)
-                self._say(f"{served.name} has no schedule: {error}")
+            self._complain(served, f"{served.name} has no schedule: {error}")
             return None
+
+    def _complain(self, served: Served, sentence: str) -> None:
+        """Once, as long as it is the same."""
+        if self._wrong.get(served.path) != sentence:
+            self._wrong[served.path] = sentence
+            self._say(sentence)
+
+
+def _name(error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"

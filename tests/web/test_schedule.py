@@ -40,13 +40,19 @@ class Crawls:
         self.running: set[str] = set()
         self.ended: dict[str, float] = {}
         self.refused = ""
+        self.faults: set[str] = set()
+        """Crawls at which an exception comes that nobody foresaw: when they are looked at, or when they begin."""
         self.said: list[str] = []
         self.schedule = Schedule(self.state_of, self.run, most, self.clock, self.said.append)
 
     def state_of(self, served: Served) -> Crawl:
+        if f"look at {served.name}" in self.faults:
+            raise RuntimeError("figures that nobody understands")
         return Crawl(name=served.name, state="", runs=served.name in self.running, written=self.ended.get(served.name, 0.0))
 
     def run(self, path: Path) -> None:
+        if path.name in self.faults:
+            raise RuntimeError("no room for a process")
         if self.refused:
             raise UsageError(self.refused)
         self.running.add(path.name)
@@ -120,3 +126,15 @@ def test_a_configuration_that_is_wrong_is_said_once(tmp_path: Path) -> None:
     for _ in range(3):
         assert crawls.tick() == {"right"}
     assert len([line for line in crawls.said if line.startswith("wrong has no schedule")]) == 1
+
+
+def test_a_fault_at_one_crawl_is_said_and_the_others_run(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path, most=9, a="1h", b="1h", c="1h")
+    crawls.faults = {"look at a", "b"}
+    for _ in range(3):
+        assert crawls.tick(0.01) == {"c"}
+    a, b = sorted(line for line in crawls.said if "fault" in line)
+    assert a.startswith("a: its schedule fails by a fault of larm: RuntimeError: figures that nobody understands (")
+    assert b.startswith("b was due, and could not begin by a fault of larm: RuntimeError: no room for a process (")
+    crawls.faults.clear()
+    assert crawls.tick(1) == {"a", "b", "c"}
