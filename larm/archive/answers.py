@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from larm.archive.scanning import Record
+from larm.archive.scanning import Record, head_of
 from larm.config import Fetch
 from larm.fetching.classify import Ending, classify
 from larm.fetching.large import is_document
@@ -81,17 +81,16 @@ def wall_of(date: str) -> float:
 
 def parted(block: bytes) -> tuple[bytes, bytes]:
     """Header, with the empty line, and body without transfer coding."""
-    if not block.startswith(b"HTTP/"):
-        return b"", block
-    crlf = block.find(b"\r\n\r\n")
-    lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else None)  # not through the whole body
-    if crlf >= 0 and (lf < 0 or crlf < lf):
-        head, body = block[: crlf + 4], block[crlf + 4 :]
-    elif lf >= 0:
-        head, body = block[: lf + 2], block[lf + 2 :]
-    else:
-        head, body = block.rstrip(b"\r\n") + b"\r\n\r\n", b""
-    return head, _unchunked(body) if _CHUNKED.search(head) else body
+    head = head_of(block)
+    body = block[len(head) :]
+    if head and not head.endswith((b"\r\n\r\n", b"\n\n")):  # it has no end
+        head = head.rstrip(b"\r\n") + b"\r\n\r\n"
+    return head, _unchunked(body) if is_chunked(head) else body
+
+
+def is_chunked(head: bytes) -> bool:
+    """Whether its header says so; many archives hold such bodies without their chunks all the same."""
+    return bool(_CHUNKED.search(head))
 
 
 def _unchunked(body: bytes) -> bytes:

@@ -112,8 +112,7 @@ class Catalogue:
         readable = path
         if is_arc(path):
             readable = self._folder / f"converted-{digest(str(path).encode()):016x}.warc"
-            if why := convert(path, readable):
-                damaged(path.stat().st_size, why)
+            convert(path, readable, damaged)
         elif not is_by_record(path):
             readable = self._folder / f"unpacked-{digest(str(path).encode()):016x}.warc"
             if why := unpack(path, readable):

@@ -1,4 +1,7 @@
-"""The CDXJ index of any WARC file, and a check of its digests: what ``larm warc index`` and ``verify`` say. Main thread."""
+"""The CDXJ index of any WARC or ARC file, and a check of its digests: what ``larm warc index`` and ``verify`` say. Main thread.
+
+Of a long record only the beginning is kept in memory, however long it is.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ from pathlib import Path
 
 import msgspec
 
-from larm.archive.answers import parted
+from larm.archive.answers import is_chunked, parted
+from larm.archive.arc import is_arc, scan_arc
 from larm.archive.cdxj import Capture, cdxj_line
-from larm.archive.records import FIELDS_TYPE, payload_digest
+from larm.archive.records import FIELDS_TYPE, digest_text, payload_digest
 from larm.archive.scanning import Damaged, Record, is_by_record, is_packed, not_an_archive, scan
 from larm.errors import StorageError
 from larm.fetching.headers import parse_headers
 
+_KEPT = 16_000_000  # bytes of a block
 _BETWEEN = 4  # bytes: two line ends follow a record, and are no part of it
 _INDEXED = frozenset({"response", "revisit", "resource", "metadata"})
 
@@ -31,10 +36,11 @@ class Checked(msgspec.Struct, frozen=True):
 
 def index_lines(path: Path, damaged: Damaged) -> list[str]:
     """All lines, sorted. Raises StorageError, also for a file that can't be read by record."""
-    if not is_by_record(path):
+    arc = is_arc(path)
+    if not arc and not is_by_record(path):
         raise StorageError(f"{path}: it was compressed as a whole: no index can lead into it; 'warcio recompress' mends that")
-    lines = [cdxj_line(capture) for record, end in with_ends(path, damaged) if (capture := _capture(path, record, end))]
-    return sorted(lines)
+    records = scan_arc(path, damaged, _KEPT) if arc else with_ends(path, damaged)
+    return sorted(cdxj_line(capture) for record, end in records if (capture := _capture(path, record, end)))
 
 
 def check(path: Path, damaged: Damaged) -> Checked:
@@ -47,7 +53,8 @@ def check(path: Path, damaged: Damaged) -> Checked:
         lost += 1
         damaged(offset, why)
 
-    for record in scan(path, lose):
+    records = (record for record, _ in scan_arc(path, lose, _KEPT)) if is_arc(path) else scan(path, lose, most=_KEPT)
+    for record in records:
         kinds[record.get("warc-type") or "unknown"] += 1
         digests += record.get("warc-block-digest").startswith("sha1:")
         payload = _payload_is_right(record)
@@ -65,10 +72,12 @@ def _payload_is_right(record: Record) -> bool | None:
     if not said.startswith("sha1:") or record.get("warc-type") not in ("response", "resource"):
         return None
     if record.get("warc-type") == "resource" or not record.block.startswith(b"HTTP/"):
-        return payload_digest(record.block) == said
+        return said == (digest_text(record.sha1) if record.sha1 else payload_digest(record.block))
     head, body = parted(record.block)
-    raw = record.block[len(head) :]
-    return said in (payload_digest(raw), payload_digest(body))  # with transfer coding or without: the field does both
+    if record.sha1:
+        right = said == digest_text(record.payload_sha1)
+        return right or (None if is_chunked(head) else False)  # the whole would be needed in memory
+    return said in (payload_digest(record.block[len(head) :]), payload_digest(body))  # the field does both
 
 
 def with_ends(path: Path, damaged: Damaged) -> Iterator[tuple[Record, int]]:
@@ -82,7 +91,7 @@ def with_ends(path: Path, damaged: Damaged) -> Iterator[tuple[Record, int]]:
         starts.append(offset)
         damaged(offset, why)
 
-    for record in scan(path, lose):
+    for record in scan(path, lose, most=_KEPT):
         if held is not None:
             after = [start for start in starts if start > held.offset + 1]
             yield held, min([*after, record.offset]) - (0 if packed else _BETWEEN)
@@ -103,18 +112,23 @@ def _capture(path: Path, record: Record, end: int) -> Capture | None:
         headers, _ = parse_headers(head.splitlines(keepends=True))
         mime = headers.get("content-type", "") if head else ""
         status = head.split(None, 2)[1].decode("latin-1") if head else ""
-        digest = digest or payload_digest(body if head else record.block)
+        digest = digest or _payload_digest(record, body if head else record.block)
     url = record.get("warc-target-uri").strip("<>").replace(" ", "%20")
     return Capture(
         url=url,
         date=record.get("warc-date"),
         mime="warc/revisit" if kind == "revisit" else mime,
         status=status,
-        digest=digest or payload_digest(record.block),
+        digest=digest or _payload_digest(record, record.block),
         length=end - record.offset,
         offset=record.offset,
         file=path.name,
     )
+
+
+def _payload_digest(record: Record, payload: bytes) -> str:
+    """Of all of it, where what is in memory is not all: then without undoing chunks."""
+    return digest_text(record.payload_sha1) if record.sha1 else payload_digest(payload)
 
 
 def say_damage(path: Path, tell: Callable[[str], object]) -> Damaged:

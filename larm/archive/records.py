@@ -144,7 +144,12 @@ def date_of(wall: float) -> str:
 
 def payload_digest(payload: bytes) -> str:
     """SHA-1 in base 32, as all archives have it; it tells payloads apart, and protects nothing."""
-    return f"sha1:{b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()}"
+    return digest_text(hashlib.sha1(payload, usedforsecurity=False).digest())
+
+
+def digest_text(sha1: bytes) -> str:
+    """As it stands in a record."""
+    return f"sha1:{b32encode(sha1).decode()}"
 
 
 def fields_block(fields: Fields) -> bytes:

@@ -26,24 +26,36 @@ _ALL = int(any_type)
 _BLOCK = 4_000_000  # bytes that are searched at a time
 _OVERLAP = 64
 _PIECE = 1_000_000
+_ALL_BYTES = -1
 _LEAST_OF_GZIP = 18
 
 Damaged = Callable[[int, str], object]
 """Told of an offset in a file, and what is wrong there."""
 
 
-class Record(NamedTuple):
-    """One record."""
+class Block(NamedTuple):
+    """What is in a record."""
 
-    offset: int
-    """Where it begins in the file: the record can be read from there."""
-    headers: dict[str, str]
     block: bytes
     """The first bytes of it, where no more were asked for."""
     size: int = -1
     """Bytes of all of it; -1: it was not read to its end."""
     sha1: bytes = b""
-    """Of all of it, where ``block`` is not all; empty: nobody has asked for it."""
+    """Of all of it, where ``block`` is not all."""
+    payload_sha1: bytes = b""
+    """The same of what is behind the header of an answer."""
+
+
+class Record(NamedTuple):
+    """One record: where it is, and what `Block` says."""
+
+    offset: int
+    """Where it begins in the file: the record can be read from there."""
+    headers: dict[str, str]
+    block: bytes
+    size: int = -1
+    sha1: bytes = b""
+    payload_sha1: bytes = b""
 
     def get(self, name: str) -> str:
         """A header, by its name in lower case; empty where it is missing."""
@@ -70,8 +82,9 @@ def read_at(file: BinaryIO, offset: int, most: int) -> Record:
     file.seek(offset)
     try:
         for found in ArchiveIterator(file, parse_http=False):
-            record = _record(found, most, whole=False)
-            if why := _flaw(record, digest=False):
+            block = found.reader.read(most)
+            record = Record(found.stream_pos, _headers(found), block, len(block) if len(block) < most else -1)
+            if why := flaw_of(record, digest=False):
                 raise ValueError(why)
             return record
     except OSError as error:
@@ -135,7 +148,7 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int, most: int | None) -> Ite
                     damaged(at if before is None else before, str(error))
                 at, counted = at if before is None else before, False
             else:
-                why = _flaw(last) or ("" if packed or last.get("warc-block-digest") else "its length is wrong")
+                why = flaw_of(last) or ("" if packed or last.get("warc-block-digest") else "its length is wrong")
                 counted = True  # that the next one is not found is the same damage
                 damaged(last.offset if why else last.offset + 1, why or str(error))
                 if held is not None and not why:
@@ -159,30 +172,51 @@ def is_packed(file: BinaryIO) -> bool:
     return file.read(4).startswith((_GZIP, _ZSTD))
 
 
-def _record(found: WarcRecord, most: int | None, *, whole: bool = True) -> Record:
-    """``most``: bytes of the block that are kept; ``whole``: the rest is read as well, piece by piece."""
-    headers = {name.lower(): value for name, value in found.headers.items()}
-    block = found.reader.read() if most is None else found.reader.read(most)
+def _record(found: WarcRecord, most: int | None) -> Record:
+    """``most``: bytes of the block that are kept; the rest is read as well, piece by piece."""
+    return Record(found.stream_pos, _headers(found), *read_block(found.reader.read, most))
+
+
+def _headers(found: WarcRecord) -> dict[str, str]:
+    return {name.lower(): value for name, value in found.headers.items()}
+
+
+def read_block(read: Callable[[int], bytes], most: int | None) -> Block:
+    """All of a block is read, piece by piece; ``most``: bytes of it that are kept, or all."""
+    block = read(_ALL_BYTES if most is None else most)
+    while most is not None and len(block) < most and (piece := read(most - len(block))):  # some give what they just have
+        block += piece
     if most is None or len(block) < most:
-        return Record(found.stream_pos, headers, block, len(block))
-    if not whole:
-        return Record(found.stream_pos, headers, block)
-    size, digest = len(block), sha1(block, usedforsecurity=False)
-    while piece := found.reader.read(_PIECE):
+        return Block(block, len(block))
+    size, digest, payload = len(block), sha1(block, usedforsecurity=False), sha1(usedforsecurity=False)
+    payload.update(block[len(head_of(block)) :])
+    while piece := read(_PIECE):
         size += len(piece)
         digest.update(piece)
-    return Record(found.stream_pos, headers, block, size, digest.digest())
+        payload.update(piece)
+    return Block(block, size, digest.digest(), payload.digest())
+
+
+def head_of(block: bytes) -> bytes:
+    """The header of an answer, with the empty line; empty where the block is none, all of it where it does not end."""
+    if not block.startswith(b"HTTP/"):
+        return b""
+    crlf = block.find(b"\r\n\r\n")
+    lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else None)  # not through the whole body
+    if crlf >= 0 and (lf < 0 or crlf < lf):
+        return block[: crlf + 4]
+    return block[: lf + 2] if lf >= 0 else block
 
 
 def _whole(record: Record, damaged: Damaged) -> Iterator[Record]:
-    why = _flaw(record)
+    why = flaw_of(record)
     if why:
         damaged(record.offset, why)
     else:
         yield record
 
 
-def _flaw(record: Record, *, digest: bool = True) -> str:
+def flaw_of(record: Record, *, digest: bool = True) -> str:
     """What is wrong with it by its own headers; empty: nothing. ``digest``: whether to look at that, too."""
     length = record.get("content-length")
     if not (length.isascii() and length.isdigit()):
@@ -229,4 +263,4 @@ def _is_member(file: BinaryIO, at: int) -> bool:
 
 def not_an_archive(path: Path) -> StorageError:
     """For a file in which there is no record at all."""
-    return StorageError(f"{path}: no WARC record in it; of an ARC file 'warcio recompress' makes one")
+    return StorageError(f"{path}: no WARC record in it")

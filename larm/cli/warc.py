@@ -54,7 +54,7 @@ def export(
 @click.option("--output", type=_PATH, metavar="FILE", help="Default: stdout.")
 @verbose_option
 def index(*, files: tuple[Path, ...], output: Path | None, verbose: bool) -> None:  # noqa: ARG001
-    """Write the CDXJ index of WARC files: a sorted line for each capture."""
+    """Write the CDXJ index of WARC or ARC files: a sorted line for each capture."""
     from larm.archive.indexing import index_lines, say_damage
     from larm.kit.disk.atomic import write_atomically
 
@@ -69,7 +69,7 @@ def index(*, files: tuple[Path, ...], output: Path | None, verbose: bool) -> Non
 @click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
 @verbose_option
 def verify(*, files: tuple[Path, ...], verbose: bool) -> int:  # noqa: ARG001
-    """Read all records of WARC files, and check their lengths and digests. Exit status 1 if anything is damaged."""
+    """Read all records of WARC or ARC files, and check their lengths and digests. Exit status 1 if anything is damaged."""
     from larm.archive.indexing import check, say_damage
 
     damaged = 0

@@ -98,6 +98,7 @@ def test_a_crawl_without_pages_has_nothing_to_export(tmp_path: Path, capsys: pyt
 
 INDEXED = ["warcio/example.warc.gz", "warcio/example.warc", "warcio/post-test.warc.gz", "warcio/example-resource.warc.gz"]
 INDEXED += ["warcio/example-iana.org-chunked.warc", "warcio/example-wget-bad-target-uri.warc.gz"]
+INDEXED += ["warcio/example.arc.gz", "warcio/example.arc", "warcio/example-space-in-url.arc"]
 INDEXED += [
     f"warc-specifications/{name}.warc.gz" for name in ("20130729-heritrix-original", "20141124-heritrix-server-not-modified")
 ]
@@ -128,3 +129,16 @@ def test_an_index_in_a_file_and_a_check(crawled: Path, tmp_path: Path, capsys: p
     said = capsys.readouterr()
     assert "1 damaged" in said.out
     assert f"{file}: byte " in said.err
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")
+def test_an_arc_file_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = SAMPLES / "warcio" / "example.arc.gz"
+    assert cli.run(["warc", "verify", str(whole)]) == 0
+    assert capsys.readouterr().out == f"{whole}: 2 records (1 response, 1 warcinfo), 0 digests right, 0 damaged\n"
+    cut = tmp_path / "cut.arc"
+    cut.write_bytes((SAMPLES / "warcio" / "example.arc").read_bytes()[:1_000])
+    assert cli.run(["warc", "verify", str(cut)]) == 1
+    said = capsys.readouterr()
+    assert "1 damaged" in said.out
+    assert f"{cut}: byte 151: it ends too early" in said.err

@@ -61,3 +61,7 @@ def test_in(tmp_path: Path) -> None:
     assert seen.main < 400 * MB
     [row] = rows(tmp_path / "crawl")
     assert (row.url, row.status, row.size) == ("http://a.org/large", 200, 20 * MB)
+    for command in ("verify", "index"):
+        seen = watch(["warc", command, str(archive)], 2_000 * MB)
+        assert (seen.status, seen.killed) == (0, False), seen.said
+        assert seen.main < 200 * MB
