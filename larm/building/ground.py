@@ -13,7 +13,8 @@ import msgspec
 
 from larm.building.marker import Marker
 from larm.building.readers import normalizer_of
-from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, without_removed
+from larm.building.sealing import Sealing
+from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, close_all, without_removed
 from larm.config import Config
 from larm.errors import LarmError
 from larm.frontier.checkpoint import Header
@@ -51,6 +52,7 @@ class Ground(NamedTuple):
     begins_anew: list[str]
     """What was removed from the directory, in words."""
     undo: Undo
+    sealing: Sealing
 
     @property
     def header(self) -> Header | None:
@@ -61,9 +63,19 @@ class Ground(NamedTuple):
         """This is to be called at the end, or where building fails."""
         self.undo.append(close)
 
+    def close(self, *, well: bool) -> None:
+        """At the end of a run, on the main thread, when all threads are gone. ``well``: nothing of it failed.
+
+        Raises StorageError if the next run has to read all files, as they could not be sealed.
+        """
+        self.sealing.well = well
+        close_all(self.undo)
+        if self.sealing.failure is not None:
+            raise self.sealing.failure
+
 
 def ground_of(  # noqa: PLR0917
-    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, undo: Undo
+    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, undo: Undo, sealing: Sealing
 ) -> Ground:
     """Raises ConfigError, StorageError."""
     header, begins_anew = without_removed(state.header, directory)
@@ -84,6 +96,7 @@ def ground_of(  # noqa: PLR0917
         normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())]),
         begins_anew,
         undo,
+        sealing,
     )
 
 

@@ -27,6 +27,7 @@ from larm.filters.scope import ScopeFilter
 from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
+from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
@@ -61,6 +62,8 @@ class StorageParts(msgspec.Struct, frozen=True):
     counted: Callable[[str, int], None]
     about: Sequence[tuple[str, str]] = ()
     """The crawl, for archives."""
+    seal: Seal = NO_SEAL
+    """Files that need not be looked at."""
 
 
 _NONE = StorageParts(lambda _name, _n: None)
@@ -76,7 +79,7 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
     "log": lambda settings, directory, _: LogStorage(directory, settings.log),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
-    "graph": lambda _settings, directory, _parts: GraphStorage(directory, SystemClock()),
+    "graph": lambda _settings, directory, parts: GraphStorage(directory, SystemClock(), parts.seal),
     "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),
 }
 
@@ -133,7 +136,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
 
         return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
 
-    return IndexStorage(directory, settings, aliases=aliases)
+    return IndexStorage(directory, settings, aliases=aliases, seal=parts.seal)
 
 
 def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) -> Storage:

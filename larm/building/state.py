@@ -17,6 +17,7 @@ from larm.index.integrity import check_fields
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
+from larm.kit.disk.seal import Seal
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.yaml_text import read_text
 from larm.model.forgotten import PART, ForgottenPart
@@ -108,10 +109,11 @@ def check_forgotten(header: Header, directory: Path) -> None:
         raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it")
 
 
-def check_databases(directory: Path) -> None:
+def check_databases(directory: Path, seal: Seal) -> None:
     """Before a crawl is continued: those whose damage would not show by itself. Raises StorageError."""
     for name in (VISITED, PAGES, ALIASES):
-        check_database(directory / QUEUES / name)
+        if not seal.holds(directory / QUEUES / name):
+            check_database(directory / QUEUES / name)
 
 
 def check_folders(header: Header, directory: Path) -> None:
@@ -146,21 +148,25 @@ def without_removed(header: Header | None, directory: Path) -> tuple[Header | No
     return msgspec.structs.replace(header, logs=logs, storages=storages), notes
 
 
-def recover(state: State, directory: Path) -> None:
+def recover(state: State, directory: Path, seal: Seal) -> None:
     """Bring the files of the frontier to the last checkpoint, and do what the last run may have died before.
 
-    Raises StorageError where one of them is damaged, or not of this crawl.
+    ``seal``: files that need not be looked at. Raises StorageError where one of them is damaged, or not of this crawl.
     """
     visited, seen = directory / QUEUES / VISITED, state.seen
     advice = "it was removed or replaced; put the file back as it was, or start over with --fresh"
     if state.header is None and len(seen):
         raise StorageError(f"{state.store}: no checkpoint in it, but {visited} has one of {len(seen):,} URLs: {advice}")
     epoch = state.header.epoch if state.header else 0
-    seen.check()
+    if not seal.holds(visited):
+        seen.check()
     if seen.epoch == epoch - 1:
         seen.apply(state.fresh, epoch)
     elif seen.epoch != epoch:
         raise StorageError(f"{visited}: it is of checkpoint {seen.epoch}, {state.store} of {epoch}: {advice}")
+    if seal.holds(directory / QUEUES / DATABASE):  # nothing came after the last checkpoint
+        state.store.go_on(epoch)
+        return
     found = len(state.file.host_rows())
     if state.header is not None and found != state.header.hosts:
         wrong = f"records of {found} hosts instead of {state.header.hosts}"

@@ -17,7 +17,7 @@ def storage_lines(ground: Ground) -> Sequence[StorageLine]:
     """Those of ``storage.chain``, and the page book. Raises ConfigError, StorageError."""
     folder, settings = ground.directory / QUEUES, ground.settings.storage
     positions = ground.header.storages if ground.header else {}
-    chain = storages(ground.settings, ground.directory, StorageParts(ground.shared.counters.add))
+    chain = storages(ground.settings, ground.directory, StorageParts(ground.shared.counters.add, seal=ground.sealing.found))
     return [
         StorageLine(
             storage,

@@ -23,6 +23,7 @@ from larm.building.observers import observers_of
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
 from larm.building.scoping import Scope, scope_of
+from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
 from larm.building.state import (
     PAGES,
@@ -103,16 +104,18 @@ def build_crawl(
             forget(directory, logs_of(directory))
             set_marker(directory, VERSION, saved=False)  # last: whoever is killed before has to say --fresh again
         put_back(directory)
-        check_databases(directory)
+        sealing = Sealing(directory)
+        undo.append(sealing.close)  # after all that comes below, which has files open
+        check_databases(directory, sealing.found)
         state = open_state(settings, directory, undo)
         if state.header is None:
             refuse_to_begin(directory, str(state.store))
         else:
             check_folders(state.header, directory)
             check_forgotten(state.header, directory)
-        recover(state, directory)
+        recover(state, directory, sealing.found)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
-        ground = ground_of(settings, directory, state, marker, clock or SystemClock(), undo)
+        ground = ground_of(settings, directory, state, marker, clock or SystemClock(), undo, sealing)
         return _assemble(ground, lock, marker, ahead)
     except BaseException:
         close_all(undo)
@@ -220,7 +223,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         records=ground.records,
         observers=observers,
         notes=notes,
-        close=lambda: close_all(ground.undo),
+        close=ground.close,
         member=node,
     )
 

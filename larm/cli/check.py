@@ -18,8 +18,9 @@ from larm.config import CONFIG_FILE
 @click.command(cls=LarmCommand)
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Check this setting too.")
+@click.option("--state", is_flag=True, help="Read all of the crawl in DIR as well, as after a crash.")
 @directory_option
-def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> None:
+def check(*, file: Path | None, overrides: tuple[str, ...], state: bool, directory: Path) -> None:
     """Is this configuration valid? Default: config.yaml in DIR. Shows what differs from the defaults."""
     from larm.building.wiring import check as check_parts
 
@@ -35,6 +36,11 @@ def check(*, file: Path | None, overrides: tuple[str, ...], directory: Path) -> 
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
         click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")
+    if state:
+        from larm.enquiries.state_check import check_state
+
+        found = check_state(config, directory)
+        click.echo(f"the state is whole: {found.files:,} files, {found.size / 1e6:,.1f} MB read")
 
 
 def _plain(value: object) -> object:

@@ -22,6 +22,7 @@ from larm.archive.names import PAYLOADS
 from larm.building.marker import permit
 from larm.building.named_parts import BUILT_IN_STORAGES, storages
 from larm.building.readers import normalizer_of
+from larm.building.sealing import Sealing
 from larm.building.state import (
     LOGS,
     PAGES,
@@ -153,10 +154,11 @@ def _opened(settings: Config, directory: Path, undo: Undo) -> State:
     permit(directory)
     undo.append(DirectoryLock(directory).close)
     put_back(directory)
-    check_databases(directory)
+    seal = Sealing(directory).found
+    check_databases(directory, seal)
     state = open_state(settings, directory, undo)
     check_folders(_known(state.header, directory), directory)
-    recover(state, directory)
+    recover(state, directory, seal)
     return state
 
 

@@ -25,6 +25,7 @@ from larm.index.link_texts import said
 from larm.index.readable import as_the_others, openable
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
 
 ANCHORS = "anchors"
@@ -76,11 +77,11 @@ def mark_of(path: Path) -> int | None:
         return None
 
 
-def made_of(path: Path) -> int | None:
-    """The same, of an index of which each file is whole."""
+def made_of(path: Path, seal: Seal = NO_SEAL) -> int | None:
+    """The same, of an index of which each file is whole; ``seal``: files that need not be looked at."""
     try:
         generation = mark_of(path)
-        check_files(path)
+        check_files(path, seal)
         opened(path)  # of the right version
         return generation
     except (OSError, ValueError, StorageError):

@@ -31,6 +31,7 @@ from larm.index.scripts import composed_and_parted
 from larm.index.symbols import symbols
 from larm.index.terms import composed
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.seal import NO_SEAL, Seal
 
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
 _MOST_MEMORY = 4_293_967_294
@@ -44,7 +45,7 @@ class IndexWriter:
     Raises ConfigError if the memory is too small; every method but `close` may raise StorageError.
     """
 
-    def __init__(self, path: Path, memory: int, threads: int) -> None:
+    def __init__(self, path: Path, memory: int, threads: int, seal: Seal = NO_SEAL) -> None:
         if not _LEAST_MEMORY <= memory // threads <= _MOST_MEMORY:
             raise ConfigError(
                 f"storage.index.memory: expected 15MB to 4GB for each of storage.index.threads, got {memory} in all"
@@ -55,6 +56,7 @@ class IndexWriter:
         self._memory = memory
         self._threads = threads
         self._words = AnyScript()
+        self._seal = seal
         # only the writer thread
         self._writer: tantivy.IndexWriter | None = None
         self._generation = 0  # of the last commit
@@ -75,7 +77,7 @@ class IndexWriter:
             )
         else:
             go_back(self._path, generation)
-            check_files(self._path)
+            check_files(self._path, self._seal)
             drop_unfinished(self._path)
         index = schema.open_index(self._path)
         with self._failure:

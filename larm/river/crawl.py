@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Protocol
 
 import msgspec
 
@@ -65,6 +66,14 @@ class Ending(msgspec.Struct, frozen=True):
     """A line for each start URL that brought no page in this run: what happened."""
 
 
+class Closing(Protocol):
+    """Closes all that the parts have open."""
+
+    def __call__(self, *, well: bool) -> None:
+        """``well``: nothing of the run failed. Raises StorageError."""
+        ...
+
+
 class Crawl:
     """One run. Built by `larm.building.wiring`; `run` once, on the main thread."""
 
@@ -87,7 +96,7 @@ class Crawl:
         records: Sequence[FetcherRecord],
         observers: Observers,
         notes: list[str],
-        close: Callable[[], None],
+        close: Closing,
         member: Member | None = None,
     ) -> None:
         """``member``: of a crawl by several agents."""
@@ -232,7 +241,10 @@ class Crawl:
         if self._member is not None:
             self._member.stop()
         self._talkers.join(_GOODBYE if self._member is None else self._member.goodbye)
-        self._close()
+        try:
+            self._close(well=error is None and not stuck)
+        except StorageError as failure:  # all is saved, but a disk that writes no more is to be told
+            reason, error = "failed", failure
         counts = self._counters.snapshot()
         fetched = counts.get("start/fetched", 0) > 0 or counts.get("start/elsewhere", 0) > 0
         return Ending(reason, error, fetched, tuple(failed))

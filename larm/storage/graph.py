@@ -20,6 +20,7 @@ from larm.graph.snapshot import Snapshot
 from larm.index.anchors import ANCHORS, disown, made_of, mark_of, write_anchors
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
 from larm.seams import Clock
@@ -42,10 +43,12 @@ class GraphStorage:
 
     name = "graph"
 
-    def __init__(self, directory: Path, clock: Clock) -> None:
+    def __init__(self, directory: Path, clock: Clock, seal: Seal = NO_SEAL) -> None:
+        """``seal``: files that need not be looked at."""
         # constant after construction
         self._directory = directory / "graph"
         self._clock = clock
+        self._seal = seal
         self.progress = Progress()
         # only the writer thread
         self._builder = BlockBuilder()
@@ -67,7 +70,8 @@ class GraphStorage:
                 path.unlink()
         except OSError as error:
             raise disk_failure(self._directory, error) from error
-        check_journal(self._directory / JOURNAL, length)
+        if not self._seal.holds(self._directory / JOURNAL):
+            check_journal(self._directory / JOURNAL, length)
         self._journal = AppendFile(self._directory / JOURNAL, length)
         self._noted, self._begun = length, self._clock.monotonic()
         self._seen = self._last_snapshot(length)
@@ -118,7 +122,7 @@ class GraphStorage:
         Not only where there is a new snapshot: a commit may have finished the last one, or the process died after it.
         """
         graph, path = open_graph(self._directory), self._directory.with_name(ANCHORS)
-        if graph is not None and graph.generation != made_of(path):
+        if graph is not None and graph.generation != made_of(path, self._seal):
             write_anchors(
                 path,
                 lambda after: graph.all_texts(_MOST_TEXTS, after),
@@ -134,7 +138,8 @@ class GraphStorage:
             snapshot = Snapshot(path)
             seen = snapshot.figures["journal"]
             if seen <= length:
-                snapshot.check()  # readers say that the next run mends it, and that may be one in which nothing comes
+                if not self._seal.holds(path):
+                    snapshot.check()  # readers say that the next run mends it, and that may be one in which nothing comes
                 return seen
         except (FileNotFoundError, StorageError, KeyError):
             pass

@@ -17,6 +17,7 @@ from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
+from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
@@ -36,13 +37,14 @@ class IndexStorage:
         settings: config.IndexStorage,
         clock: Clock | None = None,
         aliases: Callable[[], Aliases] | None = None,
+        seal: Seal = NO_SEAL,
     ) -> None:
-        """``aliases`` makes them, on the writer thread."""
+        """``aliases`` makes them, on the writer thread. ``seal``: files that need not be looked at."""
         # constant after construction
         self._clock = clock or SystemClock()
         self._text_size = settings.text_size
         self._make_aliases = aliases
-        self._writer = IndexWriter(directory / "index", settings.memory, settings.threads)
+        self._writer = IndexWriter(directory / "index", settings.memory, settings.threads, seal)
         # only the writer thread
         self._aliases: Aliases | None = None
 

@@ -19,9 +19,9 @@ from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.files import sync_directory
+from larm.kit.disk.files import check_length, sync_directory
 from larm.model.document import Visit
-from larm.storage.page_file import PageFiles
+from larm.storage.page_file import PageFiles, page_file
 from larm.storage.store_log import StoreEntry, format_entry, format_links
 
 STORE_LOG = "store.log"
@@ -113,6 +113,15 @@ class LogStorage:
         if self._files is None:
             raise StorageError(f"{self._logs}: the log storage was not opened")
         return self._files
+
+
+def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
+    """All files have what the checkpoint noted. Changes nothing. Raises StorageError for the first one that was cut."""
+    logs, noted = directory / "logs", _Position.read(position)
+    check_length(logs / STORE_LOG, noted.store)
+    check_length(logs / LINKS_LOG, noted.links)
+    for number, length in enumerate((*noted.full, noted.offset), 1):
+        check_length(page_file(logs, number), length)
 
 
 class _Files:

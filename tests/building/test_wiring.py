@@ -225,7 +225,7 @@ class Builder:
 
     def close(self) -> None:
         while self.open:
-            self.open.pop()._close()
+            self.open.pop()._close(well=False)
 
 
 @pytest.fixture

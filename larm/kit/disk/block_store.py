@@ -93,6 +93,11 @@ class BlockStore:
             cache.forget(epoch, suffix)
             self._epoch = epoch
 
+    def go_on(self, epoch: int) -> None:
+        """At the start, where nothing was written after the cut of that epoch: go on in it."""
+        with self._lock:
+            self._epoch = epoch
+
     def transaction(self, puts: Mapping[str, bytes] | Iterable[tuple[str, bytes]], deletes: Iterable[str] = ()) -> None:
         """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it.
 

@@ -32,14 +32,22 @@ def free_bytes(directory: Path) -> int:
 def cut_back(path: Path, length: int) -> None:
     """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
     try:
+        if check_length(path, length) > length:
+            os.truncate(path, length)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def check_length(path: Path, length: int) -> int:
+    """Bytes of the file. Raises StorageError where it is shorter than ``length``, or absent and ``length`` is not 0."""
+    try:
         found = path.stat().st_size if path.exists() else 0
         if found < length:
             raise StorageError(
                 f"{path}: {found:,} bytes, but the last checkpoint noted {length:,}: it was cut or replaced; "
                 "put the file back as it was, or start over with --fresh"
             )
-        if found > length:
-            os.truncate(path, length)
+        return found
     except OSError as error:
         raise disk_failure(path, error) from error
 
