@@ -164,11 +164,11 @@ class Courier:
                 parcels.append(parcel)
         return parcels
 
-    def answered(self, parcel: Parcel, answer: Answer | None, now: float) -> None:
-        """What became of a parcel; None: there was no answer."""
+    def answered(self, parcel: Parcel, answer: Answer | None, now: float) -> bool:
+        """What became of a parcel; None: there was no answer. True: now it is known that it was taken."""
         lane = self._lane(parcel.to)
         if parcel.seq not in lane.out:
-            return
+            return False
         if answer is not None:
             lane.credit = max(1, min(answer.credit, WINDOW))
             if not answer.credit:  # the next one is the question whether there is room again
@@ -179,9 +179,10 @@ class Courier:
             lane.wait = _FIRST_WAIT
             lane.sent += len(parcel.rows)
             self.moves -= _moves(parcel.rows)
-        else:
-            lane.retry_at[parcel.seq] = now + lane.wait
-            lane.wait = min(lane.wait * 2, _LONGEST_WAIT)
+            return True
+        lane.retry_at[parcel.seq] = now + lane.wait
+        lane.wait = min(lane.wait * 2, _LONGEST_WAIT)
+        return False
 
     def heard(self, name: str) -> None:
         """That agent is there again: what it did not answer need not wait any longer."""

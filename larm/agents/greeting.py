@@ -10,6 +10,7 @@ from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet
 from larm.agents.line import Line
 from larm.agents.terms import Doors, Envelope, Refusal, Rule
+from larm.agents.together import Together
 from larm.version import VERSION
 
 _ADDRESSES = 1_000
@@ -31,6 +32,7 @@ class Greeting:
         rule: Rule,
         doors: Doors,
         line: Line,
+        together: Together,
         after: Callable[[float], object],
         fail: Callable[[str], object],
     ) -> None:
@@ -39,6 +41,7 @@ class Greeting:
         self._rule = rule
         self._doors = doors
         self._line = line
+        self._together = together
         self._after = after
         self._fail = fail
         # only larm-agents
@@ -74,7 +77,7 @@ class Greeting:
             why = why or f"another process is {found.beat.sender}: this directory was copied from one that is in use"
             if why not in self._refused and len(self._refused) < _REFUSED:
                 self._refused.add(why)
-                self._doors.log(f"refused {found.address}: {why}")
+                self._doors.log(f"refused {found.card.address}: {why}")
             self._doors.shared.counters.add("agents/refused", 1)
             return _encode(Refusal(why))
         return _encode(self._envelope(answer))
@@ -85,9 +88,8 @@ class Greeting:
 
     def _envelope(self, beat: Beat) -> Envelope:
         rule = self._rule
-        return Envelope(
-            VERSION, rule.settings, rule.address, {**self._line.addresses, self._agent.membership.me: rule.address}, beat
-        )
+        addresses = {**self._line.addresses, self._agent.membership.me: rule.address}
+        return Envelope(VERSION, rule.settings, self._together.card(), addresses, beat)
 
     def _answered(self, address: str, said: bytes | None) -> None:
         if said is None:
@@ -109,6 +111,7 @@ class Greeting:
             answer = agent.hear(beat, now)
         if answer is not None:
             self._meet(envelope)
+            self._together.hear(beat.sender, envelope.card)
         self._after(now)
         if answer is None:
             return None
@@ -117,7 +120,7 @@ class Greeting:
 
     def _meet(self, envelope: Envelope) -> None:
         me, addresses, sender = self._agent.membership.me, self._line.addresses, envelope.beat.sender
-        for name, address in {**envelope.addresses, sender: envelope.address}.items():
+        for name, address in {**envelope.addresses, sender: envelope.card.address}.items():
             if name != me and (name == sender or name not in addresses) and len(addresses) < _ADDRESSES:
                 addresses[name] = address
         self._agent.acquaintances = set(addresses)

@@ -17,6 +17,7 @@ import msgspec
 
 from larm.agents.agent import Agent
 from larm.agents.bus import Bus, Question
+from larm.agents.card import Card
 from larm.agents.courier import Courier
 from larm.agents.greeting import Greeting
 from larm.agents.handover import Handover, Hands
@@ -25,12 +26,16 @@ from larm.agents.inbox import Inbox
 from larm.agents.line import Line
 from larm.agents.membership import Membership
 from larm.agents.outboxes import Outboxes
+from larm.agents.placement import PLACEMENTS
 from larm.agents.post import Post
+from larm.agents.roster import Roster
 from larm.agents.search_again import Search
 from larm.agents.sorter import Sorter
 from larm.agents.standing import standing
 from larm.agents.terms import Doors, Rule, Seen
+from larm.agents.together import Together
 from larm.errors import UsageError
+from larm.river.budget import PageBudget
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
@@ -54,7 +59,7 @@ class Node:
             saved=identity.saved,
             now=doors.now(),
             founder=not rule.seeds,
-            placement=rule.placement,
+            placement=PLACEMENTS[rule.placement],
         )
         # constant after construction
         self._rule = rule
@@ -67,9 +72,12 @@ class Node:
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
         self.sorter = Sorter(self.agent, doors.key, doors.shared.counters, doors.now)
         self._line = Line(bus, {name: address for name, address in identity.addresses.items() if name != identity.name})
-        self._greeting = Greeting(self.agent, rule, doors, self._line, self._after, self._fail)
+        card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
+        roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
+        self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
+        self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._fail)
         self._post = Post(self.agent, rule, doors, self._line, self.name)
-        self._search = Search(doors.links, self.sorter.key, rule.placement)
+        self._search = Search(doors.links, self.sorter.key, PLACEMENTS[rule.placement])
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
@@ -94,7 +102,7 @@ class Node:
         """The name of this agent."""
         return self.agent.membership.me
 
-    def take(self, frontier: Frontier, wake: Callable[[], object], moves: Moves) -> None:
+    def take(self, frontier: Frontier, wake: Callable[[], object], moves: Moves, budget: PageBudget) -> None:
         """Before any other thread runs."""
         hands = Hands(
             owner=self.sorter.owner,
@@ -109,12 +117,13 @@ class Node:
         self._wake = wake
         self._doors.steering.policy = self
         self._post.take(frontier, moves)
+        self.together.take(frontier, budget, wake)
 
     # -- any thread
 
     def look(self) -> Seen:
         """How it stands."""
-        return standing(self.agent, self._rule, dict(self._line.addresses), self._doors.now())
+        return standing(self.agent, self._rule, dict(self._line.addresses), self.together.cards, self._doors.now())
 
     def note(self) -> str:
         """What a person should know at the start."""
@@ -168,6 +177,11 @@ class Node:
                     self._line.take(left)
         finally:
             self._line.close()
+            self.together.save()
+
+    def ending(self, reason: str) -> None:
+        """The crawl begins to end, for this reason (`larm.river.crawl.Ending`). Any thread."""
+        self.together.ending(reason)
 
     def stop(self) -> None:
         """Returns at once; any thread."""
@@ -176,8 +190,9 @@ class Node:
 
     def _someone_waits(self) -> bool:
         membership = self.agent.membership
-        if self._doors.now() > self._lingers or not (membership.over or self._left):
-            return False
+        now = self._doors.now()
+        if now > self._lingers or not (membership.over or self._left):
+            return now <= self._lingers and self.together.untold(now)
         if self._left:
             return True
         beats = membership.contact.beats
@@ -200,6 +215,7 @@ class Node:
 
     def _step(self, now: float) -> None:
         gate, agent = self._doors.shared.gate, self.agent
+        self.together.step(now)
         with agent.lock:
             beats = agent.tick(now)
         self._after(now)
@@ -283,4 +299,6 @@ class Node:
 
     def _idle(self) -> bool:
         steering = self._doors.steering
-        return not (self._doors.shared.tally.value or steering.pending or steering.paused or self._search.pending)
+        if steering.paused or steering.limits.now.crawl.on_idle == "wait":
+            return False
+        return not (self._doors.shared.tally.value or steering.pending or self._search.pending)

@@ -10,9 +10,13 @@ from __future__ import annotations
 import hashlib
 import random
 from bisect import bisect_left
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import islice
-from typing import Protocol
+from typing import Final, Literal, Protocol
+
+from larm.errors import ConfigError
+from larm.model.domain import site_of
+from larm.model.file_url import FILES
 
 POINTS = 200
 """On the circle, for an agent of weight 1 (UBI-10): 7 agents have their shares to within a quarter then."""
@@ -31,6 +35,15 @@ class Placement(Protocol):
     def order(self, host: str, count: int | None = None, skip: Container[str] = ()) -> list[str]:
         """The first ``count`` agents for it, each once, the owner first; all: None. Those in ``skip`` are left out."""
         ...
+
+
+def key_of(host: str, by: Literal["site", "host"]) -> str:
+    """What the owner of a host, as URLs have it, is told by. Raises ConfigError for that of folders."""
+    if host == FILES:
+        raise ConfigError("cluster.name: folders can't be crawled by several agents")
+    name, colon, port = host.rpartition(":")
+    name = name if colon and port.isdigit() else host
+    return site_of(name) if by == "site" else name
 
 
 def point_of(name: str) -> int:
@@ -97,6 +110,10 @@ class Intervals:
 
     def _place(self, host: str) -> int:
         return point_of(host) * len(self._agents) // _CIRCLE
+
+
+PLACEMENTS: Final[Mapping[str, Callable[[Mapping[str, float]], Placement]]] = {"ring": HashRing, "intervals": Intervals}
+"""By their names in the settings."""
 
 
 def _checked(weights: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -61,8 +61,11 @@ class Post:
             answer = None if said is None else _answer.decode(said)
         except msgspec.MsgspecError:
             answer = None
-        with self._doors.shared.gate.step(), self._agent.lock:
-            self._agent.courier.answered(parcel, answer, self._doors.now())
+        with self._doors.shared.gate.step():
+            with self._agent.lock:
+                taken = self._agent.courier.answered(parcel, answer, self._doors.now())
+            if taken:
+                self._doors.shared.counters.add("agents/urls_out", len(parcel.rows))
 
     def asked_parcel(self, payload: bytes) -> bytes | None:
         """What to answer to one. Raises msgspec.MsgspecError or ValueError where it is none."""

@@ -58,11 +58,8 @@ class Sorter:
             ours += [row.item for row in agent.put(rows, self._now())] if rows else []
         if len(sent[0]) > _KNOWN:
             self._sent = (set(), sent[0])
-        if foreign:
-            self._counters.add("agents/urls_out", len(foreign))
-            starts = sum(message.depth == 0 for message in foreign)
-            if starts:
-                self._counters.add("start/elsewhere", starts)
+        if starts := sum(message.depth == 0 for message in foreign):
+            self._counters.add("start/elsewhere", starts)
         return ours, known
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:

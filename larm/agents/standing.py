@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from larm.agents.agent import Agent
+from larm.agents.card import Card
 from larm.agents.contact import NEVER
-from larm.agents.terms import Rule, Seen
+from larm.agents.terms import AgentSeen, Rule, Seen
 
 
-def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], now: float) -> Seen:
-    """All agents that it knows of."""
+def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], cards: Mapping[str, Card], now: float) -> Seen:
+    """All agents that it knows of, with the last that each said of itself."""
     with agent.lock:
         membership, contact = agent.membership, agent.membership.contact
         waits = agent.courier.waits_for()
@@ -24,5 +25,8 @@ def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], now: float)
                 state = "waiting" if beat is not None and beat.wish == "join" and state == "working" else "given up"
             weight = membership.view.members.get(name, beat.weight if beat is not None else 0.0)
             address = rule.address if name == membership.me else addresses.get(name, "")
-            found.append((name, address, weight, state, -1.0 if silent == NEVER else silent, waits.get(name, 0)))
+            card = cards.get(name, Card(address))
+            silence = -1.0 if silent == NEVER else silent
+            state = "paused" if card.figures.paused and state == "working" else state
+            found.append(AgentSeen(name, address, weight, state, silence, waits.get(name, 0), card))
         return Seen(membership.view.epoch, membership.begun, tuple(found))

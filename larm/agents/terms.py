@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from larm.agents.beat import Beat
+from larm.agents.card import Card
 from larm.agents.membership import Rules
-from larm.agents.placement import HashRing, Placement
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
 from larm.river.parts import Shared
@@ -30,7 +31,10 @@ class Rule(msgspec.Struct, frozen=True):
     linger: float = 2.0
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
-    placement: Callable[[Mapping[str, float]], Placement] = HashRing
+    placement: Literal["ring", "intervals"] = "ring"
+    by: Literal["site", "host"] = "site"
+    serve: str = ""
+    """Of our ``larm serve``."""
 
 
 class Doors(NamedTuple):
@@ -46,6 +50,25 @@ class Doors(NamedTuple):
     now: Callable[[], float]
     """A clock that runs on while the machine sleeps."""
     log: Callable[[str], object]
+    directory: Path
+    """Of the crawl."""
+    stored: Path
+    """The log of its pages."""
+
+
+class AgentSeen(NamedTuple):
+    """What an agent knows of one."""
+
+    name: str
+    address: str
+    weight: float
+    state: str
+    """working, paused, silent, waiting (to be let in) or given up."""
+    silent: float
+    """Seconds; -1: never heard."""
+    waits: int
+    """URLs for it that wait here."""
+    card: Card
 
 
 class Seen(NamedTuple):
@@ -53,8 +76,7 @@ class Seen(NamedTuple):
 
     epoch: int
     begun: bool
-    agents: tuple[tuple[str, str, float, str, float, int], ...]
-    """Name, address, weight, state, seconds of silence (-1: never heard), URLs that wait for it here."""
+    agents: tuple[AgentSeen, ...]
 
 
 class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
@@ -62,7 +84,7 @@ class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
 
     larm: str
     settings: str
-    address: str
+    card: Card
     addresses: dict[str, str]
     beat: Beat
 

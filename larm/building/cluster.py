@@ -14,7 +14,7 @@ import msgspec
 from larm.agents.identity import FILE, read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
-from larm.agents.placement import HashRing, Intervals
+from larm.agents.placement import key_of
 from larm.agents.terms import Doors, Rule
 from larm.building.ground import Ground
 from larm.building.state import LOGS, QUEUES, host_rules
@@ -23,12 +23,10 @@ from larm.control.requests import AgentLine, AgentTable
 from larm.errors import ConfigError, UsageError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
-from larm.model.domain import site_of
-from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, URLNormalizer
 from larm.river.steering import Steering
-from larm.storage.log import LINKS_LOG
+from larm.storage.log import LINKS_LOG, STORE_LOG
 
 
 def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> Node:
@@ -56,16 +54,20 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         weight=cluster.weight,
         batch=cluster.batch,
         linger=cluster.linger,
-        placement=HashRing if cluster.placement == "ring" else Intervals,
+        placement=cluster.placement,
+        by=cluster.by,
+        serve=cluster.serve.rstrip("/"),
     )
     doors = Doors(
         shared=ground.shared,
         steering=steering,
         store=ground.state.store,
-        key=_site_key if cluster.by == "site" else _host_key,
+        key=lambda host: key_of(host, cluster.by),
         links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
         now=boot_time,
         log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),
+        directory=ground.directory,
+        stored=ground.directory / LOGS / STORE_LOG,
     )
     known = ground.header.parts.get(Node.name) if ground.header else None
     return Node(rule, identity, path, bus, doors, known=known)
@@ -73,26 +75,26 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
 
 def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:
     """What ``larm cluster status`` shows. Any thread. Raises UsageError where ``host`` is none."""
-    owner = ""
-    if host:
-        try:
-            owner = node.sorter.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
-        except BadUrl as error:
-            raise UsageError(f"{host[:200]}: {error}") from error
+    owner = _owner(ground, node, host) if host else ""
     seen = node.look()
-    lines = tuple(AgentLine(*each) for each in seen.agents)
-    return AgentTable(ground.settings.cluster.name, node.me, seen.epoch, seen.begun, lines, owner)
+    lines = tuple(
+        AgentLine(*each[:-1], each.card.figures.pages, each.card.figures.waiting, each.card.serve, each.card.directory)
+        for each in seen.agents
+    )
+    return AgentTable(ground.settings.cluster.name, node.me, seen.epoch, seen.begun, lines, owner, node.together.totals)
 
 
-def _site_key(host: str) -> str:
-    return site_of(_host_key(host))
+def elsewhere(ground: Ground, node: Node, host: str) -> str:
+    """Of a host that another agent has, where that is, for a person; empty: it is ours. Any thread. Raises UsageError."""
+    owner = _owner(ground, node, host)
+    return "" if owner in ("", node.me) else node.together.place(owner)
 
 
-def _host_key(host: str) -> str:
-    if host == FILES:
-        raise ConfigError("cluster.name: folders can't be crawled by several agents")
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() else host
+def _owner(ground: Ground, node: Node, host: str) -> str:
+    try:
+        return node.sorter.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
+    except BadUrl as error:
+        raise UsageError(f"{host[:200]}: {error}") from error
 
 
 def _digest(settings: Config, directory: Path, start_urls: Sequence[str]) -> str:
@@ -105,7 +107,7 @@ def _digest(settings: Config, directory: Path, start_urls: Sequence[str]) -> str
         settings.crawl.include,
         settings.crawl.exclude,
         [[seed.url, seed.scope, seed.include, seed.exclude] for seed in settings.crawl.seeds],
-        settings.crawl.max_depth,
+        [settings.crawl.max_depth, settings.crawl.max_pages],
         settings.urls.lowercase_path,
         host_rules(settings, directory),
         [cluster.name, cluster.agents, cluster.by, cluster.placement, cluster.minority],

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.building.ground import Ground
-from larm.control.desk import Cluster, ControlDesk, Parts
+from larm.control.cluster import Cluster
+from larm.control.desk import ControlDesk, Parts
 from larm.control.hosts import HostLister
 from larm.control.server import ControlServer
 from larm.kit.disk.lock import DirectoryLock
@@ -51,6 +52,7 @@ def observers_of(  # noqa: PLR0917
         checkpointer=checkpointer,
         paused=lambda: steering.paused,
         stalled=lambda: watchdog.stalled,
+        cluster=cluster.figures if cluster is not None else lambda: None,
     )
     reporter = Reporter(probe, shared.clock, ground.directory)
     ground.closed(reporter.close)

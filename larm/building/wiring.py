@@ -39,7 +39,7 @@ from larm.building.state import (
 )
 from larm.building.storage_lines import half_made, storage_lines
 from larm.config import Config
-from larm.control.desk import Cluster
+from larm.control.cluster import Cluster
 from larm.duplicates.novelty import NoveltyJudge
 from larm.fetching.addresses import AddressRule
 from larm.filters.dated_log import DatedLog
@@ -196,9 +196,9 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         ground, mission, frontier, lines, apart, addresses, scope, [steering, moves, *([node] if node else ())], marker
     )
     checkpointer.on_saved.append(moves.work)
-    _follow_changes(steering, frontier, lander, budget, ground)
+    _follow_changes(steering, frontier, lander, None if node else budget, ground)
     if node is not None:
-        node.take(frontier, pool.wake_all, moves)
+        node.take(frontier, pool.wake_all, moves, budget)
         notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
@@ -245,9 +245,15 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
 def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
     if node is None:
         return None
-    from larm.building.cluster import agent_table
+    from larm.building.cluster import agent_table, elsewhere
 
-    return Cluster(lambda host: agent_table(ground, node, host), node.leave)
+    return Cluster(
+        table=lambda host: agent_table(ground, node, host),
+        leave=node.leave,
+        order=lambda asked: node.together.order(asked.what),
+        elsewhere=lambda host: elsewhere(ground, node, host),
+        figures=lambda: node.together.totals,
+    )
 
 
 def _owner_filter(node: Node) -> Filter:
@@ -340,12 +346,14 @@ def _checkpointer(  # noqa: PLR0917
     )
 
 
-def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget, ground: Ground) -> None:
+def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget | None, ground: Ground) -> None:
     """Settings that change while it runs reach the parts that go by them."""
 
     def tell(now: Config) -> None:
         frontier.queues.change(now.frontier)
         lander.max_depth = now.crawl.max_depth
+        if budget is None:  # several agents have one
+            return
         budget.change(now.crawl.max_pages)
         if budget.exhausted:
             ground.shared.bell.ring("closespider_pagecount")

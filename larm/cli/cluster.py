@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from larm.cli.options import LarmCommand, LarmGroup, directory_option, existing, verbose_option
 from larm.cli.terminal import say
 from larm.errors import UsageError
+
+if TYPE_CHECKING:
+    from larm.control.requests import AgentLine
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -36,14 +40,53 @@ def status(*, host: str, directory: Path, verbose: bool) -> None:  # noqa: ARG00
         table = control.ask(Agents(host))
     click.echo(f"cluster {table.cluster}, view {table.epoch}" + (" (the crawl has not begun)" if not table.begun else ""))
     for agent in table.agents:
-        here = " (this one)" if agent.name == table.me else ""
-        heard = "" if agent.name == table.me else f", heard {agent.silent:.0f} s ago" if agent.silent >= 0 else ", never heard"
-        waits = f", {agent.waits:,} URLs wait for it" if agent.waits else ""
-        click.echo(
-            f"{agent.name}{here}  {agent.address or 'address not known'}  weight {agent.weight:g}, {agent.state}{heard}{waits}"
-        )
+        click.echo(_line(agent, me=agent.name == table.me))
+    if table.totals is not None:
+        from larm.monitor.cluster_line import cluster_line
+
+        click.echo(cluster_line(table.totals))
     if host:
         click.echo(f"{host} belongs to {table.owner or 'nobody yet'}")
+
+
+def _line(agent: AgentLine, *, me: bool) -> str:
+    heard = " (this one)" if me else f", heard {agent.silent:.0f} s ago" if agent.silent >= 0 else ", never heard"
+    pages = f", {agent.pages:,} pages, {agent.queued:,} URLs to go" if agent.pages or agent.queued else ""
+    waits = f", {agent.waits:,} URLs for it wait here" if agent.waits else ""
+    address = agent.address or "address not known"
+    return f"{agent.name}  {address}  weight {agent.weight:g}, {agent.state}{heard}{pages}{waits}"
+
+
+@cluster.command(cls=LarmCommand)
+@directory_option
+@verbose_option
+def pause(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Have all agents ask for nothing more, until 'larm cluster resume'; what is in the air lands."""
+    _all(directory, "pause")
+
+
+@cluster.command(cls=LarmCommand)
+@directory_option
+@verbose_option
+def resume(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """Have all agents go on after a pause."""
+    _all(directory, "resume")
+
+
+@cluster.command(cls=LarmCommand)
+@directory_option
+@verbose_option
+def stop(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+    """End all agents in good order, as Ctrl-C does with one; the same commands go on."""
+    _all(directory, "stop")
+
+
+def _all(directory: Path, what: Literal["pause", "resume", "stop"]) -> None:
+    from larm.control.client import Control
+    from larm.control.requests import All
+
+    with Control(existing(directory)) as control:
+        say(control.ask(All(what)).says)
 
 
 @cluster.command(cls=LarmCommand)

@@ -98,6 +98,11 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         ("queued", f"{figures.get('incoming', 0) + figures.get('waiting', 0):,}"),
         ("hosts", f"{figures.get('hosts_known', 0):,} ({figures.get('hosts_given_up', 0):,} given up)"),
     ]
+    if figures.get("cluster"):
+        from larm.monitor.cluster_line import cluster_line
+        from larm.monitor.snapshot import ClusterFigures
+
+        shown.append(("all agents", cluster_line(msgspec.convert(figures["cluster"], ClusterFigures))))
     if report.get("state") == "running":
         rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]

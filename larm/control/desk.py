@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from larm.control.cluster import Cluster, of_one_agent
 from larm.control.hosts import HostLister
 from larm.control.requests import (
     Agents,
-    AgentTable,
+    All,
     AnyAnswer,
     AnyRequest,
     Checkpoint,
@@ -40,7 +41,7 @@ from larm.model.url import BadUrl, Url
 from larm.monitor.limits import ending
 from larm.monitor.rates import Rate
 from larm.monitor.snapshot import Snapshot
-from larm.river.orders import Done
+from larm.river.orders import AnyOrder, Done
 from larm.river.recent import KEPT, Recent
 from larm.river.steering import Steering
 from larm.river.verdicts import Row
@@ -48,14 +49,6 @@ from larm.seams import Clock
 
 _LINES = 1_000
 """Of a log, at most; and so many bytes of each are looked at."""
-
-
-class Cluster(NamedTuple):
-    """What an agent says of a crawl that several do."""
-
-    table: Callable[[str], AgentTable]
-    """With the host that is asked for."""
-    leave: Callable[[], object]
 
 
 class Parts(NamedTuple):
@@ -99,11 +92,10 @@ class ControlDesk:
                 answer = parts.hosts.table(request)
             case Pages(count):
                 answer = Fetches(tuple(parts.recent.pages(_bounded(count, KEPT))))
-            case Agents(host):
-                answer = self._cluster().table(host)
-            case Leave():
-                self._cluster().leave()
-                answer = Done("it hands its hosts over to the other agents, then it ends")
+            case Agents() | All() | Leave():
+                if parts.cluster is None:
+                    raise UsageError("this crawl is alone: cluster.name is not set")
+                answer = parts.cluster.answer(request)
             case Errors(count):
                 answer = Fetches(tuple(parts.recent.errors(_bounded(count, KEPT))))
             case Why(url):
@@ -111,7 +103,7 @@ class ControlDesk:
             case Tail():
                 answer = self._tail(request)
             case Do(order):
-                answer = parts.steering.order(order)
+                answer = self._do(order)
                 parts.hosts.forget()
             case Stop():
                 parts.stop()
@@ -126,10 +118,12 @@ class ControlDesk:
         """What was ordered takes effect."""
         self._parts.steering.carry_out()
 
-    def _cluster(self) -> Cluster:
-        if self._parts.cluster is None:
-            raise UsageError("this crawl is alone: cluster.name is not set")
-        return self._parts.cluster
+    def _do(self, order: AnyOrder) -> Done:
+        cluster = self._parts.cluster
+        if cluster is None:
+            return self._parts.steering.order(order)
+        cluster.check(order)
+        return of_one_agent(order, self._parts.steering.order(order))
 
     def _report(self) -> Report:
         parts = self._parts

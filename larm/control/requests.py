@@ -9,12 +9,12 @@ connection takes any number of requests, which are answered in their order.
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
 from larm.model.seen import Seen
-from larm.monitor.snapshot import Snapshot
+from larm.monitor.snapshot import ClusterFigures, Snapshot
 from larm.river.orders import AnyOrder, Done
 
 VERSION = 1
@@ -109,11 +109,19 @@ class AgentLine(msgspec.Struct, frozen=True):
     address: str
     weight: float
     state: str
-    """working, silent (nothing is sent to it), given up, or waiting (to be let in)."""
+    """working, paused, silent (nothing is sent to it), given up, or waiting (to be let in)."""
     silent: float
     """Seconds since it was heard; less than 0: never."""
     waits: int
     """URLs that wait for it here."""
+    pages: int = 0
+    """It has stored, as it said last."""
+    queued: int = 0
+    """URLs that wait at it."""
+    serve: str = ""
+    """Where its ``larm serve`` is."""
+    directory: str = ""
+    """Of its crawl, on its machine."""
 
 
 class AgentTable(msgspec.Struct, frozen=True):
@@ -126,6 +134,8 @@ class AgentTable(msgspec.Struct, frozen=True):
     agents: tuple[AgentLine, ...]
     owner: str = ""
     """Who has the host that was asked for."""
+    totals: ClusterFigures | None = None
+    """Of all together."""
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -198,6 +208,12 @@ class Leave(Request[Done], frozen=True):
     """Of a crawl that several agents do: this one hands its hosts over, then ends. Answered before it has."""
 
 
+class All(Request[Done], frozen=True):
+    """Of a crawl that several agents do: have all of them pause, go on or end. Those that can't be heard are told later."""
+
+    what: Literal["pause", "resume", "stop"]
+
+
 class Do(Request[Done], frozen=True):
     """Carry out an order. What is answered is in the journal: it holds, also after a kill."""
 
@@ -221,7 +237,9 @@ class Stop(Request[Done], frozen=True):
     """End in good order, as Ctrl-C does; answered before it has ended."""
 
 
-AnyRequest = Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | Leave | Do | Checkpoint | Hold | Release | Stop
+AnyRequest = (
+    Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | All | Leave | Do | Checkpoint | Hold | Release | Stop
+)
 AnyAnswer = Report | HostTable | AgentTable | Fetches | Explanation | Lines | Done
 ANSWERS: Final[dict[type, type]] = {
     Status: Report,
@@ -232,6 +250,7 @@ ANSWERS: Final[dict[type, type]] = {
     Errors: Fetches,
     Tail: Lines,
     Agents: AgentTable,
+    All: Done,
     Leave: Done,
     Do: Done,
     Checkpoint: Done,

@@ -46,6 +46,25 @@ class StorageFigures(msgspec.Struct, frozen=True, gc=False):
     """Bytes at which the fetchers have to wait."""
 
 
+class ClusterFigures(msgspec.Struct, frozen=True, gc=False):
+    """Of all agents of a crawl that several do, as one of them knows them (UBI-22)."""
+
+    agents: int
+    working: int
+    """Of these, those that are heard."""
+    paused: int
+    pages: int
+    """Stored by all, in all runs."""
+    waiting: int
+    """URLs that are not done, and wait at their agents."""
+    coverage: float
+    """Of the URLs that belong to the crawl, as far as they were found, the share that is done with."""
+    overlap: float
+    """Pages that were fetched once too often, by all pages; from samples."""
+    sent_per_page: float
+    """URLs of other agents' hosts that a page had, and that were sent there."""
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The figures of a crawl. Counts are of this run where nothing else is said."""
 
@@ -119,6 +138,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Anything else, under the names that Scrapy uses: ``downloader/response_status_count/200``."""
     totals: dict[str, int] = {}
     """The same, of all runs of this directory."""
+    cluster: ClusterFigures | None = None
+    """Of a crawl that several agents do."""
 
     @property
     def queued(self) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from larm.monitor.memory import memory_peak
 from larm.monitor.snapshot import Snapshot
 
@@ -40,6 +42,8 @@ def summary(now: Snapshot, reason: str, wall: float) -> dict[str, Any]:
         "memusage/max": memory_peak(),
         "start_time": _moment(wall - now.elapsed),
     }
+    if now.cluster is not None:
+        derived |= {f"agents/{name}": value for name, value in msgspec.structs.asdict(now.cluster).items()}
     if reason:
         derived |= {"finish_reason": reason, "finish_time": _moment(wall)}
     counters = dict(now.counters)

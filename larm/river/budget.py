@@ -26,6 +26,7 @@ class PageBudget:
         self._spent = spent
         self._left = None if limit is None else limit - spent
         self._reserved = 0
+        self._shared = False
 
     def spend(self, wanted: int, lease: Callable[[int], list[L]]) -> list[L]:
         """What ``lease`` gives for at most ``wanted`` requests; each of them is reserved until `settle`.
@@ -51,10 +52,34 @@ class PageBudget:
             if self._left is not None:
                 self._left -= pages
 
-    def change(self, limit: int | None) -> None:
-        """From now on it is so many pages in the whole crawl."""
+    def change(self, limit: int | None) -> bool:
+        """From now on it is so many pages in the whole crawl. Whether those are more than before."""
         with self._lock:
+            before = self._left
             self._left = None if limit is None else limit - self._spent
+            return before is not None and (self._left is None or self._left > before)
+
+    def share(self) -> None:
+        """Other processes fetch pages of the same limit: nothing is fetched before `change` says how many are ours, and what
+        is exhausted may grow again."""
+        with self._lock:
+            self._shared = True
+            if self._left is not None:
+                self._left = 0
+
+    def give_up(self, share: float) -> int:
+        """This share of what is neither spent nor reserved may not be spent here any more; so many pages."""
+        with self._lock:
+            if self._left is None:
+                return 0
+            count = int((self._left - self._reserved) * share) if self._left > self._reserved else 0
+            self._left -= count
+            return count
+
+    @property
+    def spent(self) -> int:
+        """Pages that were fetched."""
+        return self._spent
 
     @property
     def open(self) -> bool:
@@ -64,7 +89,7 @@ class PageBudget:
     @property
     def exhausted(self) -> bool:
         """Nothing is left, and nothing in flight could give any back."""
-        return self._left is not None and self._left <= 0
+        return self._left is not None and self._left <= 0 and not self._shared
 
     def _free(self) -> int:
         """Requests that may be sent now; with or without the lock."""

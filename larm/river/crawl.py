@@ -208,6 +208,8 @@ class Crawl:
     def _drain(self, ending: str | LarmError) -> Ending:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
         self._stopping = self._unloader.stopping = True
+        if self._member is not None:
+            self._member.ending("failed" if isinstance(ending, LarmError) else ending)
         self.steering.close()
         self._door.tell(())
         self._handler.stop()

@@ -111,6 +111,10 @@ class Member(Protocol):
         """The body of ``larm-agents``, until `stop`, and until all others know that the crawl is over."""
         ...
 
+    def ending(self, reason: str) -> None:
+        """The crawl begins to end. Returns at once; main thread."""
+        ...
+
     def stop(self) -> None:
         """Returns at once; any thread."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from larm.config import Config
 from larm.kit.processes.helpers_cpu import helpers_seconds
-from larm.monitor.snapshot import Snapshot, Stalled, StorageFigures
+from larm.monitor.snapshot import ClusterFigures, Snapshot, Stalled, StorageFigures
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.parts import Frontier, Shared
@@ -30,6 +30,7 @@ class Probe:
         checkpointer: Checkpointer,
         paused: Callable[[], bool],
         stalled: Callable[[], tuple[Stalled, ...]],
+        cluster: Callable[[], ClusterFigures | None] = lambda: None,
     ) -> None:
         # constant after construction
         self._transfers = settings.fetch.threads * settings.fetch.transfers
@@ -42,6 +43,7 @@ class Probe:
         self._checkpointer = checkpointer
         self._paused = paused
         self._stalled = stalled
+        self._cluster = cluster
         self._began = shared.clock.monotonic()
         self._before = shared.counters.snapshot()
 
@@ -89,6 +91,7 @@ class Probe:
             checkpoint_bytes=self._checkpointer.last.size,
             counters={name: self._since(name, counters) for name in counters if self._since(name, counters)},
             totals=counters,
+            cluster=self._cluster(),
         )
 
     def _stages(self) -> dict[str, float]:

@@ -10,6 +10,17 @@ from prometheus_client.registry import Collector
 
 from larm.web.crawls import Crawl
 
+_CLUSTER = {
+    "agents": "Agents that have a part of the crawl.",
+    "working": "Of these, agents that are heard.",
+    "paused": "Of these, agents that are paused.",
+    "pages": "Pages stored by all.",
+    "waiting": "URLs that wait at all.",
+    "coverage": "Share of the URLs found that is done with.",
+    "overlap": "Pages fetched once too often, by all pages; an estimate.",
+    "sent_per_page": "URLs sent to other agents, by pages.",
+}
+
 
 def crawl_metrics(crawls: Sequence[Crawl]) -> bytes:
     """Of all of them, in Prometheus' format."""
@@ -37,9 +48,20 @@ class _Crawls(Collector):
             "larm_crawl_received_bytes": ("Body bytes of this run.", lambda crawl: crawl.figures.received),
             "larm_crawl_errors": ("Fetches of this run that failed.", lambda crawl: crawl.figures.errors),
         }
+        yield from self._clusters()
         for kind, table in ((GaugeMetricFamily, gauges), (CounterMetricFamily, counters)):
             for name, (help_text, value) in table.items():
                 family = kind(name, help_text, labels=["crawl"])
                 for crawl in self._crawls:
                     family.add_metric([crawl.name], value(crawl))  # type: ignore[no-untyped-call]
+                yield family
+
+    def _clusters(self) -> Iterable[Metric]:
+        """Of all agents, as the one that runs here knows them."""
+        for field, help_text in _CLUSTER.items():
+            family = GaugeMetricFamily(f"larm_cluster_{field}", help_text, labels=["crawl"])
+            for crawl in self._crawls:
+                if crawl.figures.cluster is not None:
+                    family.add_metric([crawl.name], float(getattr(crawl.figures.cluster, field)))
+            if family.samples:
                 yield family

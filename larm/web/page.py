@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 
 from larm import __version__
 from larm.index.meta_words import MIME_NAMES
+from larm.monitor.cluster_line import cluster_line
 from larm.monitor.printable import harmless, printable
 from larm.monitor.rates import duration, size
 from larm.search.answer import moment
@@ -45,7 +46,7 @@ def _environment() -> Environment:
     )
     environment.globals |= {"width": WIDTH, "height": HEIGHT, "version": __version__}
     environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": _clock, "kind": _kind}
-    environment.filters |= {"size": size, "duration": duration}
+    environment.filters |= {"size": size, "duration": duration, "cluster_line": cluster_line}
     environment.tests["opened"] = can_be_opened
     return environment
 

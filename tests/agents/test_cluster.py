@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from larm.cli.signals import INTERRUPTED
 from larm.control.client import Control
-from larm.control.requests import Agents, Leave
+from larm.control.requests import Agents, AgentTable, All, Do, Leave
+from larm.errors import UsageError
 from larm.kit.squash import squash
+from larm.river.orders import Add, Block
 from larm.testing.web import SyntheticWeb
 from tests.agents.web_of_hosts import Cluster, build
 
@@ -62,7 +66,22 @@ def test_each_page_once(tmp_path: Path) -> None:
     assert set(fetched.values()) == {1}
     shares = [(some.directory(number) / "logs" / "store.log").read_bytes().count(b"\n") for number in range(3)]
     assert sum(shares) == len(expected)
+    figures = [json.loads((some.directory(number) / "stats.json").read_bytes())["figures"]["cluster"] for number in range(3)]
+    last = max(figures, key=lambda each: each["pages"])  # who ended first knows less of the others
+    assert (last["agents"], last["pages"], last["waiting"]) == (3, len(expected), 0)
+    assert (last["coverage"], last["overlap"]) == (1.0, 0.0)
+    assert 0 < last["sent_per_page"] < 7
     assert min(shares) > len(expected) / 10
+
+
+def until_fetched(web: SyntheticWeb, pages: int) -> None:
+    """So many pages were fetched, each of them at least once."""
+    tick = threading.Event()
+    for _ in range(6_000):
+        if len(web.fetched()) >= pages:
+            return
+        tick.wait(0.01)
+    raise AssertionError(f"only {len(web.fetched())} pages")
 
 
 @pytest.mark.slow
@@ -121,6 +140,93 @@ def test_who_differs_is_refused(tmp_path: Path) -> None:
         assert "garbage" in (some.directory(0) / "logs" / "agents.log").read_text()
 
 
+@pytest.mark.slow
+def test_max_pages_of_all_is_exact(tmp_path: Path) -> None:
+    """Not one too many is fetched, however many agents there are; and no agent is left waiting."""
+    with cluster(tmp_path, 60, 4) as (web, some, expected):
+        for number in range(3):
+            some.start(number, "--max-pages", "100")
+        some.wait()
+        assert sum(web.fetched().values()) == 100 < len(expected)
+        assert sum(len(urls(some.directory(number))) for number in range(3)) == 100
+
+
+@pytest.mark.slow
+def test_time_is_up_for_all(tmp_path: Path) -> None:
+    """Where it is up for one."""
+    with cluster(tmp_path, 60, 40) as (web, some, expected):
+        for number in range(3):
+            some.start(number, *(("--max-time", "15") if number == 1 else ()))
+        some.wait()
+        assert 0 < len(web.fetched()) < len(expected)
+    reasons = [json.loads((some.directory(number) / "stats.json").read_bytes())["finish_reason"] for number in range(3)]
+    assert reasons == ["closespider_timeout"] * 3
+
+
+@pytest.mark.slow
+def test_pause_resume_and_stop_of_all(tmp_path: Path) -> None:
+    """Told to one of them; the same commands go on."""
+    with cluster(tmp_path, 60, 20) as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        until(web, 30)
+        with Control(some.directory(1)) as agent:
+            said = agent.ask(All("pause")).says
+            assert said.startswith("this agent pauses, and so do ")
+        until_agents(some.directory(2), lambda table: {each.state for each in table.agents} == {"paused"})
+        until_agents(some.directory(0), lambda table: table.totals is not None and table.totals.paused == 3)
+        paused = len(web.fetched())
+        assert paused < len(expected)
+        with Control(some.directory(2)) as agent:
+            agent.ask(All("resume"))
+        until_fetched(web, paused + 20)
+        with Control(some.directory(0)) as agent:
+            agent.ask(All("stop"))
+        some.wait(INTERRUPTED)
+        assert len(web.fetched()) < len(expected)
+        for number in range(3):
+            some.start(number)
+        some.wait()
+        fetched = web.fetched()
+    assert set(fetched) == expected
+    assert set(fetched.values()) == {1}
+
+
+@pytest.mark.slow
+def test_what_is_asked_of_the_wrong_agent(tmp_path: Path) -> None:
+    """A URL that is added goes to whoever has its host; a host is blocked by its own agent, which is named."""
+    with cluster(tmp_path, 10, 2, "crawl.on_idle=wait") as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        until_fetched(web, len(expected))
+        web.host("new.localhost").page("/", title="new", text="new")
+        with Control(some.directory(0)) as agent:
+            table = agent.ask(Agents("new.localhost"))
+            assert agent.ask(Do(Add((web.url("new.localhost", "/"),)))).says == "1 URLs added"
+            until_fetched(web, len(expected) + 1)
+        owner = Path(next(each.directory for each in table.agents if each.name == table.owner))
+        other = next(some.directory(number) for number in range(3) if some.directory(number) != owner)
+        with Control(other) as agent, pytest.raises(UsageError, match=f"belongs to the agent {table.owner} at"):
+            agent.ask(Do(Block("new.localhost")))
+        with Control(owner) as agent:
+            agent.ask(Do(Block("new.localhost")))
+            agent.ask(All("stop"))
+        some.wait(INTERRUPTED)
+    assert web.url("new.localhost", "/") in urls(owner)
+
+
+def until_agents(directory: Path, holds: Callable[[AgentTable], bool]) -> None:
+    """This agent sees them so."""
+    tick = threading.Event()
+    for _ in range(600):
+        with Control(directory) as agent:
+            table = agent.ask(Agents())
+        if holds(table):
+            return
+        tick.wait(0.1)
+    raise AssertionError(table)
+
+
 def urls(directory: Path) -> list[str]:
     lines = (directory / "logs" / "store.log").read_text(encoding="utf-8").splitlines()
     return [line.split("\t")[1] for line in lines]
@@ -135,7 +241,7 @@ def test_one_joins_and_one_leaves(tmp_path: Path) -> None:
         some.start(1)
         until(web, 100)
         some.start(2)
-        until_view(some.directory(0), 3)
+        until_agents(some.directory(0), lambda table: table.epoch >= 3)
         with Control(some.directory(1)) as agent:
             agent.ask(Leave())
         some.wait()
@@ -144,13 +250,3 @@ def test_one_joins_and_one_leaves(tmp_path: Path) -> None:
     assert {url: times for url, times in fetched.items() if times > 1} == {}
     assert urls(some.directory(2)), "who has joined has hosts"
     assert "view 4" in (some.directory(0) / "logs" / "agents.log").read_text()
-
-
-def until_view(directory: Path, epoch: int) -> None:
-    tick = threading.Event()
-    for _ in range(600):
-        with Control(directory) as agent:
-            if agent.ask(Agents()).epoch >= epoch:
-                return
-        tick.wait(0.1)
-    raise AssertionError(f"no view {epoch}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace as Stub
 from typing import Any
 
 from larm.agents.bus import Question
@@ -12,6 +14,7 @@ from larm.agents.identity import Identity, read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
 from larm.agents.terms import Doors, Rule
+from larm.config import Config
 from larm.kit.clock import SystemClock, boot_time
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -20,33 +23,52 @@ from larm.kit.threads.gate import Gate
 from larm.kit.threads.tally import Tally
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
+from larm.river.limits import Limits
 from larm.testing.local_bus import Hub, LocalBus
+
+
+@contextmanager
+def node_of(folder: Path, steering: Any, hub: Hub) -> Iterator[Node]:
+    shared: Any = Stub(
+        clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
+    )
+    store = BlockStore(folder)
+    doors = Doors(shared, steering, store, str, lambda: iter(()), boot_time, lambda _: None, folder, folder / "store.log")
+    rule = Rule("demo", "me", ("seed",), "", Rules())
+    try:
+        yield Node(rule, Identity("demo", "me"), folder / "agent.json", LocalBus(hub, "me"), doors)
+    finally:
+        store.close()
 
 
 def test_beats_are_sent_however_many_events_come_in(tmp_path: Path) -> None:
     hub, beats = Hub(), queue.SimpleQueue[Question]()
     hub.listening["seed"] = beats.put
-    shared: Any = SimpleNamespace(
-        clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
-    )
-    steering: Any = SimpleNamespace(recipients={}, pending=False, paused=False, ask_again=lambda: None)
-    store = BlockStore(tmp_path)
-    doors = Doors(shared, steering, store, str, lambda: iter(()), boot_time, lambda _: None)
-    rule = Rule("demo", "me", ("seed",), "", Rules())
-    node = Node(rule, Identity("demo", "me"), tmp_path / "agent.json", LocalBus(hub, "me"), doors)
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
     died: list[BaseException] = []
     workers = Workers(lambda _, error: died.append(error))
+    with node_of(tmp_path, steering, hub) as node:
 
-    def flood() -> None:
-        node._line.put(flood)
+        def flood() -> None:
+            node._line.put(flood)
 
-    flood()
-    try:
-        workers.start("larm-agents", node.run)
-        assert [beats.get(timeout=30).kind for _ in range(2)] == ["beat", "beat"]
-    finally:
-        node.stop()
-        assert workers.join(30) == []
-        store.close()
+        flood()
+        try:
+            workers.start("larm-agents", node.run)
+            assert [beats.get(timeout=30).kind for _ in range(2)] == ["beat", "beat"]
+        finally:
+            node.stop()
+            assert workers.join(30) == []
     assert died == []
     assert read_identity(tmp_path / "agent.json", "demo").boots == 1
+
+
+def test_a_crawl_that_waits_for_more_is_not_over(tmp_path: Path) -> None:
+    """``crawl.on_idle: wait`` of one agent holds the end of all."""
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+        assert node.agent.quiet("").idle is False  # nobody has looked yet
+        node.agent.released()
+        assert node.agent.quiet("").idle is True
+        steering.limits.set("crawl.on_idle", "wait")
+        assert node.agent.quiet("").idle is False

@@ -53,8 +53,8 @@ class Cluster:
     def directory(self, number: int) -> Path:
         return self._folder / f"agent-{number}"
 
-    def wait(self) -> None:
-        """Until all that run have ended well."""
+    def wait(self, status: int = 0) -> None:
+        """Until all that run have ended with this exit status, and, where it is 0, without a word."""
         for number in list(self.processes):
             process = self.processes.pop(number)
             try:
@@ -62,7 +62,8 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 self.processes[number] = process
                 raise
-            assert (process.returncode, said) == (0, ""), f"agent {number}: {said}"
+            assert process.returncode == status, f"agent {number}: {said}"
+            assert status or not said
 
     def kill(self, number: int) -> None:
         process = self.processes.pop(number)

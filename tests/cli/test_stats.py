@@ -9,7 +9,7 @@ import pytest
 
 from larm.kit.clock import SystemClock
 from larm.monitor.reporter import Reporter
-from larm.monitor.snapshot import Snapshot, ThreadFigures
+from larm.monitor.snapshot import ClusterFigures, Snapshot, ThreadFigures
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
@@ -52,6 +52,21 @@ def test_numbers_of_a_running_crawl(larm: Larm, tmp_path: Path) -> None:
     assert "limited by: politeness: 2 hosts are waiting for a delay to pass" in lines
     assert "downloader/response_status_count/200: 12" in lines
     assert "retry/count: 0" not in lines
+
+
+def test_all_agents_of_a_cluster(larm: Larm, tmp_path: Path) -> None:
+    """UBI-22, for people and for programs."""
+    figures = ClusterFigures(
+        agents=3, working=2, paused=1, pages=1_200, waiting=300, coverage=0.8, overlap=0.0125, sent_per_page=1.5
+    )
+    reporter = Reporter(lambda: Snapshot(cluster=figures), FakeClock(), tmp_path)
+    reporter.finish("finished")
+    lines = larm("stats").out.splitlines()
+    assert (
+        "all agents: 3 agents (2 of them heard), 1 paused: 1,200 pages, 300 URLs to go; coverage 80.0%, overlap 1.25%,"
+        " 1.50 URLs sent for each page" in lines
+    )
+    assert "agents/coverage: 0.8" in lines
 
 
 def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:

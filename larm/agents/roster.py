@@ -1,0 +1,77 @@
+"""Roster: all agents that a crawl has ever met, in a file of its directory: who searches all of them, or asks whose a host is,
+reads it, also when no agent runs any more. Written on ``larm-agents``; read by anybody.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from larm.agents.card import Card
+from larm.agents.identity import FILE as IDENTITY
+from larm.agents.identity import Identity
+from larm.agents.placement import PLACEMENTS, key_of
+from larm.errors import StorageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+
+FILE = "agents.json"
+
+
+class Roster(msgspec.Struct, frozen=True):
+    """The file."""
+
+    cluster: str
+    me: str
+    by: Literal["site", "host"] = "site"
+    placement: Literal["ring", "intervals"] = "ring"
+    members: dict[str, float] = {}
+    """Weights of those that have a part of the crawl, by name."""
+    cards: dict[str, Card] = {}
+    """Of all, by name; of those that are gone as well, for they may have kept their pages."""
+
+    @property
+    def others(self) -> dict[str, Card]:
+        """All but ours."""
+        return {name: card for name, card in sorted(self.cards.items()) if name != self.me}
+
+    def owner(self, host: str) -> str:
+        """The agent that has this host, by name; empty: nobody yet."""
+        if not self.members:
+            return ""
+        return PLACEMENTS[self.placement](self.members).owner(key_of(host, self.by))
+
+
+def place_of(name: str, card: Card | None) -> str:
+    """Where an agent is, for a person."""
+    if card is None:
+        return name
+    return f"{name} at {card.address}" + (f" ({card.directory} on its machine)" if card.directory else "")
+
+
+def read_roster(folder: Path) -> Roster | None:
+    """Of a crawl's folder of queues; None: it has no part in a cluster, or did not meet anybody yet. Raises StorageError."""
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Roster)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: it is damaged ({error}); remove it, and an agent that runs writes it again") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def write_roster(folder: Path, roster: Roster) -> None:
+    """Raises StorageError."""
+    write_atomically(folder / FILE, msgspec.json.encode(roster))
+
+
+def agent_of(folder: Path) -> str:
+    """The name of the agent whose folder of queues this is; empty: of none that can be read."""
+    try:
+        return msgspec.json.decode((folder / IDENTITY).read_bytes(), type=Identity).name
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return ""

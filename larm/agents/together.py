@@ -1,0 +1,221 @@
+"""Together: what agents do as one beside crawling. They pause and stop together, have one ``--max-pages``, and tell each other
+how far they have got. All of it travels in cards, with each beat; the newest command wins, wherever it came from.
+
+On ``larm-agents``, but for `order` and `ending`; `cards` and `totals` may be read by any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from larm.agents.agent import BEAT, Agent
+from larm.agents.card import Card, Command, Figures, What
+from larm.agents.line import Line
+from larm.agents.page_sample import PageSample, overlap
+from larm.agents.quota import Quota
+from larm.agents.roster import Roster, place_of, read_roster, write_roster
+from larm.agents.terms import Doors
+from larm.errors import UsageError
+from larm.monitor.snapshot import ClusterFigures
+from larm.river.budget import PageBudget
+from larm.river.orders import Pause, Resume
+from larm.river.parts import Frontier
+
+PAGES_SPENT, TIME_SPENT = "closespider_pagecount", "closespider_timeout"
+_AHEAD = 3.0
+"""An agent asks for more pages when it has as many left as it fetches in so many seconds: a grant takes two beats to come."""
+_DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
+
+
+class Together:
+    """Of one crawl. ``folder``: of its queues."""
+
+    def __init__(self, agent: Agent, doors: Doors, line: Line, folder: Path, *, roster: Roster, card: Card) -> None:
+        """``roster`` and ``card``: what of them does not change. Raises StorageError."""
+        known = read_roster(folder)
+        # constant after construction
+        self._agent = agent
+        self._doors = doors
+        self._line = line
+        self._folder = folder
+        self._began = round(doors.shared.clock.wall() * 1000)
+        self._every = min(BEAT, agent.membership.rules.lease / 3)
+        self._me = agent.membership.me
+        self._blank = roster
+        self._sample = PageSample(doors.stored)
+        self._quota = Quota(self._me)
+        # replaced before any other thread runs
+        self._frontier: Frontier | None = None
+        self._budget: PageBudget | None = None
+        self._wake: Callable[[], object] = lambda: None
+        # guarded by agent.lock
+        self._command = Command()
+        # written by larm-agents, by single operations on a dictionary
+        self.cards: dict[str, Card] = {**(known.cards if known is not None else {}), self._me: card}
+        """The last one of each agent that was ever met."""
+        # replaced as a whole by larm-agents
+        self.totals: ClusterFigures | None = None
+        """Of all, as far as is known here."""
+        # only larm-agents
+        self._spent = 0
+        self._next = 0.0
+        self._carried_out = 0
+        self._saved: object = None
+        members = agent.membership.view.members
+        for name, other in self.cards.items():  # what was fetched by those that are gone counts as well
+            if name not in members and name in other.pages:
+                self._quota.learn({name: other.pages[name]})
+
+    def take(self, frontier: Frontier, budget: PageBudget, wake: Callable[[], object]) -> None:
+        """Before any other thread runs."""
+        self._frontier, self._budget, self._wake = frontier, budget, wake
+        budget.share()
+
+    # -- any thread
+
+    def order(self, what: What, why: str = "") -> str:
+        """Have all agents do something; what is to be said of it."""
+        now = self._doors.now()
+        with self._agent.lock:
+            number = max(self._command.number + 1, round(self._doors.shared.clock.wall() * 1000))
+            self._command = Command(number, self._me, what, why)
+            others = self._agent.membership.others()
+            silent = [name for name in others if not self._agent.membership.contact.fresh(name, now)]
+        self._line.put(self._carry_out)
+        heard = f"this agent {_DONE[what]}, and so {'do' if len(others) > 1 else 'does'} {', '.join(sorted(others))}"
+        later = f"; {', '.join(silent)} can't be heard, and is told as soon as that changes" if silent else ""
+        return (heard if others else f"this agent {_DONE[what]}; it is the only one") + later
+
+    def place(self, name: str) -> str:
+        """Where an agent is, for a person."""
+        return place_of(name, self.cards.get(name))
+
+    def ending(self, reason: str) -> None:
+        """This run ends: if its time is up, that of all is."""
+        if reason == TIME_SPENT:
+            self.order("stop", reason)
+
+    def untold(self, now: float) -> bool:
+        """Somebody who is there has not heard yet that all are to end."""
+        if self._command.what != "stop":
+            return False
+        membership = self._agent.membership
+        return any(
+            membership.contact.fresh(name, now) and (name not in self.cards or self.cards[name].command < self._command)
+            for name in membership.others()
+        )
+
+    # -- larm-agents
+
+    def card(self) -> Card:
+        """Ours, as it is now."""
+        quota = self._quota
+        return msgspec.structs.replace(self.cards[self._me], command=self._command, pages=dict(quota.known), short=quota.short)
+
+    def hear(self, name: str, card: Card) -> None:
+        """That of another agent."""
+        self.cards[name] = card
+        self._quota.learn(card.pages)
+        with self._agent.lock:
+            self._command = max(self._command, card.command)
+        self._carry_out()
+
+    def step(self, now: float) -> None:
+        """Some times a second."""
+        if now < self._next or self._frontier is None:
+            return
+        self._next = now + self._every
+        self._sample.read_on()
+        self.cards[self._me] = msgspec.structs.replace(self.cards[self._me], figures=self._figures(self._frontier))
+        self._share_pages()
+        self._add_up(now)
+        places = [(name, card.address, card.serve, card.directory) for name, card in self.cards.items()]
+        if (state := (places, self._agent.membership.view)) != self._saved:
+            self._saved = state
+            self.save()
+
+    def save(self) -> None:
+        """Whoever looks into the directory shall know who there is. Raises StorageError."""
+        members = dict(self._agent.membership.view.members)
+        write_roster(self._folder, msgspec.structs.replace(self._blank, members=members, cards=self.cards))
+
+    def _carry_out(self) -> None:
+        command, steering = self._command, self._doors.steering
+        if command.number <= self._carried_out:
+            return
+        self._carried_out = command.number
+        if command.what == "stop":
+            if self._stops:
+                self._doors.shared.bell.ring(command.why or "shutdown")
+            return
+        with suppress(UsageError):  # it ends
+            steering.order(Pause() if command.what == "pause" else Resume())
+            steering.carry_out()
+
+    @property
+    def _stops(self) -> bool:
+        """All are to end; one that was told before this process began was meant for the run before."""
+        return self._command.what == "stop" and self._command.number > self._began
+
+    def _figures(self, frontier: Frontier) -> Figures:
+        counters, tally = self._doors.shared.counters.snapshot(), self._doors.shared.tally.value
+        free, fetched = 0, 0
+        if self._budget is not None:
+            free, fetched = self._quota.most - self._budget.spent, self._budget.spent - self._spent
+            self._spent = self._budget.spent
+        return Figures(
+            pages=counters.get("item_scraped_count", 0),
+            known=len(frontier.seen),
+            waiting=tally + frontier.queues.figures().uncounted,
+            sent=counters.get("agents/urls_out", 0),
+            sample=self._sample.smallest,
+            paused=self._doors.steering.paused,
+            hungry=tally > 0 and free <= _AHEAD * fetched / self._every,
+        )
+
+    def _share_pages(self) -> None:
+        limit, budget, quota = self._doors.steering.limits.now.crawl.max_pages, self._budget, self._quota
+        if limit is None or budget is None:
+            return
+        quota.spend(budget.spent)
+        members = sorted(self._agent.membership.view.members)
+        if self._hands_out(members):
+            hungry = [name for name in members if self.cards[name].figures.hungry]
+            quota.hand_out(limit, hungry, alone=len(members) == 1)
+        if not self._doors.shared.tally.value:
+            quota.give_back(budget.give_up(1.0))
+        elif any(card.short for name, card in self.cards.items() if name != self._me):
+            quota.give_back(budget.give_up(0.5))
+        if budget.change(quota.most):
+            self._wake()
+        if quota.spent >= limit and not self._stops:
+            self.order("stop", PAGES_SPENT)
+
+    def _hands_out(self, members: list[str]) -> bool:
+        """We are the first, and know what all others know."""
+        if not members or members[0] != self._me:
+            self._quota.short = False
+            return False
+        beats, epoch = self._agent.membership.contact.beats, self._agent.membership.view.epoch
+        return all(name in beats and beats[name].epoch == epoch and name in self.cards for name in members[1:])
+
+    def _add_up(self, now: float) -> None:
+        membership = self._agent.membership
+        members = membership.view.members
+        inside = [card.figures for name, card in self.cards.items() if name in members]
+        everybody = [card.figures for card in self.cards.values()]
+        pages, known = sum(each.pages for each in everybody), sum(each.known for each in inside)
+        self.totals = ClusterFigures(
+            agents=len(members),
+            working=sum(name == self._me or membership.contact.fresh(name, now) for name in members),
+            paused=sum(each.paused for each in inside),
+            pages=pages,
+            waiting=sum(each.waiting for each in inside),
+            coverage=round(max(0.0, 1 - sum(each.waiting for each in inside) / known), 4) if known else 0.0,
+            overlap=round(overlap(each.sample for each in everybody), 4),
+            sent_per_page=round(sum(each.sent for each in everybody) / pages, 4) if pages else 0.0,
+        )
