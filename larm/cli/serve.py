@@ -115,13 +115,13 @@ def serve(
         network=service,
     )
     place = f"[{host}]" if ":" in host else host
-    address = f"http://{place}:{socket.getsockname()[1]}/"
+    address = f"{'https' if settings.serve.certificate else 'http'}://{place}:{socket.getsockname()[1]}/"
     say(f"{address}  (Ctrl-C ends it{'' if access.only_search else f'; the token is in {access.token.path}'})")
     if opened:
         import webbrowser
 
         webbrowser.open(address)
-    make_server(app).run(sockets=[socket])
+    make_server(app, settings.serve.certificate, settings.serve.certificate_key).run(sockets=[socket])
 
 
 def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:

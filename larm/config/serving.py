@@ -26,6 +26,8 @@ class Serve(Section, frozen=True):
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
+    certificate: str = ""  # a PEM file with it and those of who vouches for it; the server then speaks https
+    certificate_key: str = ""  # a PEM file; empty: it is in the same one
 
 
 class Peers(Section, frozen=True):
@@ -36,6 +38,8 @@ class Peers(Section, frozen=True):
     registrars: tuple[
         str, ...
     ] = ()  # where to tell of oneself and to ask: http://host:port, KEY@ before it to be sure who it is
+    url: str = ""  # where others ask this machine, if not where it listens: https://anna.example.org:7070
+    ca: str = ""  # a PEM file with the authorities for the certificates of others; empty: those of the system
     share: tuple[str, ...] = ()  # folders that others may search and open
     groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from larm.kit.decoding import decoded
 from larm.peers.breaker import Breaker
 from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.peers.identity import Identity
@@ -30,6 +31,8 @@ class Contact(msgspec.Struct, frozen=True):
     """``http://192.0.2.7:7070``."""
     name: str = ""
     """For people; what it calls itself, which is anything."""
+    address: str = ""
+    """The IP address of the host that the url names, as a registrar has seen it; empty: the url has it, or DNS is asked."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -97,7 +100,7 @@ class Channel:
         body = msgspec.json.encode(question)
         request = signed_request(identity, "POST", ROOT + path, body, recipient=contact.key, clock=self._clock)
         headers = {**request.headers, "content-type": "application/json"}
-        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=seconds, most=most)
+        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=seconds, most=most, at=contact.address)
         if isinstance(came, NoAnswer):
             return came
         try:
@@ -109,7 +112,7 @@ class Channel:
         if came.status != 200:
             return NoAnswer(_refusal(came), refused=True)
         try:
-            return msgspec.json.decode(came.body, type=answers)
+            return decoded(came.body, answers)
         except msgspec.MsgspecError as error:
             return NoAnswer(f"its answer can't be read: {error}")
 
@@ -117,7 +120,7 @@ class Channel:
 def _refusal(came: HttpAnswer) -> str:
     """A stranger's words are cut, and made harmless where they are shown."""
     try:
-        said = msgspec.json.decode(came.body, type=Refusal).title
+        said = decoded(came.body, Refusal).title
     except msgspec.MsgspecError:
         said = ""
     return f"it refused: {came.status}" + (f", {said[:200]}" if said else "")

@@ -1,8 +1,8 @@
 """Door: who may ask a peer what. Everything that comes below ``/peer/v1/`` passes here, and nothing else of a peer is reached.
 
-In this order: how often somebody asks from one address, whether the request is signed for us and new, whether its key is
-allowed, how often this key asks, whether the question can be read. Then its handler answers, and the answer is signed together
-with the request. Knows nothing of the web server; any thread.
+In this order: how often somebody asks from one address, whether the request is signed for us, whether its key is allowed,
+whether it is new, how often this key asks, whether the question can be read. Then its handler answers, and the answer is signed
+together with the request. Knows nothing of the web server; any thread.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from larm.errors import LarmError
+from larm.kit.decoding import decoded
 from larm.peers.channel import ROOT, Refusal
 from larm.peers.identity import Identity
 from larm.peers.nonces import Nonces
-from larm.peers.rates import Rates
-from larm.peers.signing import BadSignatureError, Request, headers_of, signed_answer, verify_request
+from larm.peers.rates import Rates, payer
+from larm.peers.signing import BadSignatureError, Request, Signed, headers_of, signed_answer, verify_request
 from larm.seams import Clock
 
 _PER_ADDRESS = (50.0, 500.0)
@@ -119,7 +120,7 @@ class Door:
         return reply
 
     def _answer(self, incoming: Incoming) -> Reply:
-        if not self._addresses.allows(incoming.address):
+        if not self._addresses.allows(payer(incoming.address)):
             return _refused(429, "too many requests come from this address")
         path = incoming.target.partition("?")[0]
         question = self._questions.get(path)
@@ -133,14 +134,14 @@ class Door:
             signed = verify_request(request, self._identity.key, self._clock)
         except BadSignatureError as error:
             return _refused(401, str(error)[:200])
-        status, answer = self._checked(question, Call(signed.key, incoming.address), request, new=self._nonces.is_new(signed))
+        status, answer = self._checked(question, Call(signed.key, incoming.address), request, signed)
         body = msgspec.json.encode(answer)
         return Reply(status, _JSON | signed_answer(self._identity, status, body, request, self._clock), body)
 
-    def _checked(self, question: Question, call: Call, request: Request, *, new: bool) -> tuple[int, msgspec.Struct]:
+    def _checked(self, question: Question, call: Call, request: Request, signed: Signed) -> tuple[int, msgspec.Struct]:
         try:
-            self._admit(call, question.cost, new=new)
-            return 200, question.handler(call, msgspec.json.decode(request.body, type=question.asks))
+            self._admit(signed, question.cost)
+            return 200, question.handler(call, decoded(request.body, question.asks))
         except msgspec.MsgspecError as error:
             return _status(400, f"the question can't be understood: {error}")
         except RefusedError as error:
@@ -148,12 +149,13 @@ class Door:
         except LarmError:
             return _status(503, "it can't be answered now")  # the sentence would name paths of this machine
 
-    def _admit(self, call: Call, cost: float, *, new: bool) -> None:
-        if not new:
-            raise RefusedError("it was heard before", 401)
-        if call.key in self._denied or (self._allowed is not None and call.key not in self._allowed):
+    def _admit(self, signed: Signed, cost: float) -> None:
+        """Who is not answered fills no memory, and who sends again what somebody else has sent spends nothing of his."""
+        if signed.key in self._denied or (self._allowed is not None and signed.key not in self._allowed):
             raise RefusedError("this peer is not answered here")
-        if not self._keys.allows(call.key, cost):
+        if not self._nonces.is_new(signed):
+            raise RefusedError("it was heard before, or before this server started", 401)
+        if not self._keys.allows(signed.key, cost):
             raise RefusedError("too many requests come from this peer", 429)
 
 

@@ -20,6 +20,7 @@ from larm.fetching.tls import ca_file
 _CONNECT_SHARE = 0.5
 """Of the time for a request that a connection may take: who can't be reached is known sooner than who is slow."""
 _LARGEST_HEAD = 32_768
+_BAD_CERTIFICATE = frozenset((pycurl.E_SSL_CACERT, pycurl.E_PEER_FAILED_VERIFICATION))
 _MOST_IDLE = 32
 """Connections that are kept open for the next request."""
 
@@ -47,22 +48,33 @@ class NoAnswer(NamedTuple):
 class HttpClient:
     """Connections to many machines."""
 
-    def __init__(self, interface: str = "") -> None:
-        """``interface``: the address of ours that requests come from; empty: the system chooses."""
+    def __init__(self, interface: str = "", ca: str = "") -> None:
+        """``interface``: the address of ours that requests come from; empty: the system chooses.
+
+        ``ca``: a file with the authorities whose certificates are taken, and no others; empty: those of the system.
+        """
         # constant after construction
         self._interface = interface
+        self._ca = ca or ca_file()
         self._lock = threading.Lock()
         # guarded by self._lock
         self._idle: list[tuple[str, pycurl.Curl]] = []
 
     def ask(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int, at: str = ""
     ) -> HttpAnswer | NoAnswer:
-        """``seconds`` for all of it; ``most``: bytes of the answer's body. ``url``: http or https."""
-        origin = "/".join(url.split("/", 3)[:3])
+        """``seconds`` for all of it; ``most``: bytes of the answer's body. ``url``: http or https.
+
+        ``at``: the IP address where the url's host is, whatever its name leads to; the certificate is still for the name.
+        """
+        origin = "/".join(url.split("/", 3)[:3]) + f" {at}"
         curl = self._take(origin)
         if self._interface:
             curl.setopt(pycurl.INTERFACE, f"host!{self._interface}")
+        if self._ca is not None:
+            curl.setopt(pycurl.CAINFO, self._ca)
+        if at:
+            curl.setopt(pycurl.CONNECT_TO, [f"::[{at}]:" if ":" in at else f"::{at}:"])
         answer = _perform(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
         self._give_back(origin, curl)
         return answer
@@ -128,8 +140,6 @@ def _perform(
         pycurl.WRITEFUNCTION: lambda data: take("body", parts, data),
         pycurl.HEADERFUNCTION: lambda data: take("head", head, data),
     }
-    if ca_file() is not None:
-        options[pycurl.CAINFO] = ca_file()
     for option, value in options.items():
         curl.setopt(option, value)
     if method == "POST":
@@ -142,6 +152,8 @@ def _perform(
             return NoAnswer(f"its answer is longer than {most:,} bytes")
         if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
             return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True)
+        if error.args[0] in _BAD_CERTIFICATE:
+            return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}")
         return NoAnswer(str(error.args[1]) or "it could not be asked")
     return HttpAnswer(int(curl.getinfo(pycurl.RESPONSE_CODE)), _headers(head), b"".join(parts))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address
 
 from larm.seams import Clock
 
@@ -36,3 +37,16 @@ class Rates:
             if len(self._buckets) > _MOST:
                 self._buckets.popitem(last=False)
         return allowed
+
+
+def payer(address: str) -> str:
+    """Who pays for what comes from an IP address: of version 6 anybody has 2 ** 64 of them, which count as one."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(IPv6Address(int(found) >> 64 << 64)) + "/64"

@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from larm.errors import UsageError
+from larm.kit.decoding import decoded
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.strangers import findings_of
@@ -65,9 +66,9 @@ class RemoteSearcher:
             return came
         try:
             if came.status != 200:
-                problem = msgspec.json.decode(came.body, type=_Problem)
+                problem = decoded(came.body, _Problem)
                 return NoAnswer(f"{problem.title[:200] or came.status}{f': {problem.detail[:300]}' if problem.detail else ''}")
-            return msgspec.json.decode(came.body, type=answers)
+            return decoded(came.body, answers)
         except msgspec.MsgspecError:
             return NoAnswer(f"what answers there with {came.status} is no larm serve, or one of another version")
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from larm.errors import LarmError
+from larm.kit.decoding import decoded
 from larm.web.endpoint import Endpoint, Problem, ProblemError
 from larm.web.openapi import description
 
@@ -57,7 +58,7 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
 
 async def _asked(request: Request, endpoint: Endpoint) -> msgspec.Struct:
     if endpoint.method == "POST":
-        return msgspec.json.decode(await request.body(), type=endpoint.asks)
+        return decoded(await request.body(), endpoint.asks)
     fields = {each.encode_name: getattr(each.type, "__origin__", each.type) for each in msgspec.structs.fields(endpoint.asks)}
     given = request.query_params
     values: dict[str, object] = {}

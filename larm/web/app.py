@@ -156,6 +156,8 @@ def application(
         if network is not None:
             network.stop()
 
+    if peering is not None:
+        names = (*names, peering.host)
     return Application(Accounting(Guard(app, names), routes, metrics, log), begin, close)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -107,16 +107,17 @@ def _file(request: Request, shares: Shares, name: str, below: str) -> Response:
             entries = shares.names(name, below, opened)
             links = [(quote(os.fsencode(entry), safe="/"), entry) for entry in entries]
             return _listing(request, f"{name}/{below}", [("../", "the folder above"), *links])
-        descriptor = os.dup(opened.descriptor)  # as long as it takes to send it
-    return _content(request, descriptor, opened.status.st_size, below)
+        pieces = _Pieces(os.dup(opened.descriptor), opened.status.st_size)  # open as long as it takes to send it
+    return _content(request, pieces, below)
 
 
 def _listing(request: Request, title: str, entries: list[tuple[str, str]]) -> Response:
     return page(request, "files.html", title=title, entries=entries)
 
 
-def _content(request: Request, descriptor: int, size: int, name: str) -> Response:
-    mime = type_of(name.rpartition("/")[2], os.pread(descriptor, 2_048, 0)) or "application/octet-stream"
+def _content(request: Request, pieces: _Pieces, name: str) -> Response:
+    size = pieces.end
+    mime = type_of(name.rpartition("/")[2], os.pread(pieces.descriptor, 2_048, 0)) or "application/octet-stream"
     shown = "inline" if mime in _SHOWN else "attachment"
     headers = {**_SEALED, "content-disposition": shown, "content-type": mime if mime in _SHOWN else "application/octet-stream"}
     first, last = _range(request.headers.get("range", ""), size)
@@ -125,7 +126,8 @@ def _content(request: Request, descriptor: int, size: int, name: str) -> Respons
         status = 206
         headers["content-range"] = f"bytes {first}-{last}/{size}"
     headers["content-length"] = str(last - first + 1)
-    return StreamingResponse(_pieces(descriptor, first, last + 1), status, headers)
+    pieces.at, pieces.end = first, last + 1
+    return StreamingResponse(pieces, status, headers)
 
 
 def _range(asked: str, size: int) -> tuple[int, int]:
@@ -139,10 +141,23 @@ def _range(asked: str, size: int) -> tuple[int, int]:
     return (first, last) if first <= last else (0, size - 1)
 
 
-def _pieces(descriptor: int, at: int, end: int) -> Iterator[bytes]:
-    try:
-        while at < end and (piece := os.pread(descriptor, min(_PIECE, end - at), at)):
-            at += len(piece)
-            yield piece
-    finally:
-        os.close(descriptor)
+class _Pieces:
+    """Of a file, whose descriptor it closes, also where nobody ever asks for the first one. One thread at a time."""
+
+    def __init__(self, descriptor: int, end: int) -> None:
+        self.descriptor = descriptor
+        self.at = 0
+        self.end = end
+
+    def __iter__(self) -> _Pieces:
+        return self
+
+    def __next__(self) -> bytes:
+        piece = os.pread(self.descriptor, min(_PIECE, self.end - self.at), self.at) if self.at < self.end else b""
+        if not piece:
+            raise StopIteration
+        self.at += len(piece)
+        return piece
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ _LARGEST_HEAD = 81_920
 """Bytes of a request line and headers that are kept while more is awaited; `larm.web.guard` is stricter."""
 _HEAD_SECONDS = 10.0
 """For a request line and headers to come."""
+_GOOD_BYE = 0.1
 _LAST_SECONDS = 3
 """For requests under way, at the end."""
 
@@ -49,6 +51,12 @@ class _PunctualProtocol(H11Protocol):
             self._timer = None
         elif not asked and self._timer is None and not self.transport.is_closing():
             self._timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def shutdown(self) -> None:
+        """Who keeps a connection that idles is told that it ends; with TLS, asyncio waits half a minute for his answer."""
+        super().shutdown()
+        if self.scheme == "https" and self.transport.is_closing():
+            self.loop.call_later(_GOOD_BYE, self.transport.abort)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -120,8 +128,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_server(app: Application) -> uvicorn.Server:
-    """``run(sockets=[socket])`` returns after SIGTERM or SIGINT, within five seconds; ``should_exit`` ends it, too."""
+def make_server(app: Application, certificate: str = "", key: str = "") -> uvicorn.Server:
+    """``run(sockets=[socket])`` returns after SIGTERM or SIGINT, within five seconds; ``should_exit`` ends it, too.
+
+    ``certificate`` and ``key``: PEM files, for https. Raises UsageError.
+    """
     config = uvicorn.Config(
         app.asgi,
         http=_PunctualProtocol,
@@ -134,6 +145,12 @@ def make_server(app: Application) -> uvicorn.Server:
         limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=_LAST_SECONDS,
+        ssl_certfile=certificate or None,
+        ssl_keyfile=key or None,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"serve.certificate {certificate}: it can't be used: {error.strerror or error}") from error
     return _Server(config, app)

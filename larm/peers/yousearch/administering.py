@@ -56,10 +56,8 @@ def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str]) -> 
 def _reached(urls: Sequence[str], file: Path | None) -> tuple[Channel, list[Contact]]:
     http = HttpClient()
     found = Registrars(urls, None, http)
-    found.find()
-    if len(found.all()) < len(set(urls)):
-        reached = {each.url for each in found.all()}
-        raise UsageError(f"{', '.join(url for url in urls if url not in reached)}: no registrar answers there")
+    for url, reason in found.find().items():
+        raise UsageError(f"{url}: no registrar answers there: {reason}")
     identity = Identity.opened(file or state_folder(Peers()) / "peer.key")
     return Channel(identity, http, SystemClock()), found.all()
 

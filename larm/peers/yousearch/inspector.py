@@ -1,7 +1,7 @@
 """Inspector: whether anything in a shared folder has changed since its index was made, and who makes it anew (YOUS-9, 10).
 
 Changes are seen by names, times and sizes; a crawl of the folder, a process of its own, then reads what is new or changed, and
-forgets what is gone. On the peer's thread.
+forgets what is gone. On a thread of their own: the first crawl of a large folder takes its time, and the peer lives meanwhile.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -34,28 +35,71 @@ class Inspectors:
         # constant after construction
         self._shares = shares
         self._files = files
-        # only the peer's thread
+        self._crawling = Crawling()
+        # only the inspectors' thread
         self._each: dict[str, Inspector] = {}
 
-    def look(self) -> None:
-        """At each; of what is not shared any more the index is removed. Raises StorageError."""
+    def look(self) -> bool:
+        """At each; of what is not shared any more the index is removed. True: something has changed. Raises StorageError."""
         shared = {share.folder: share for share in self._shares.all}
+        changed = not self._each.keys() <= shared.keys()
         self._each = {folder: each for folder, each in self._each.items() if folder in shared}
         for share in self._shares.named:
             if share.folder not in shared:
                 shutil.rmtree(share.directory, ignore_errors=True)
         for folder, share in shared.items():
-            self._each.setdefault(folder, Inspector(share, self._files)).look()
+            changed = self._each.setdefault(folder, Inspector(share, self._files, self._crawling)).look() or changed
+        return changed
+
+    def stop(self) -> None:
+        """A crawl under way stops in good order, and none begins; the next start goes on. Any thread."""
+        self._crawling.stop()
+
+
+class Crawling:
+    """The crawl under way. Run by one thread, stopped by any."""
+
+    def __init__(self) -> None:
+        # constant after construction
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def run(self, directory: Path) -> bool:
+        """Whether it came to its end. Raises OSError."""
+        command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
+        with (directory / "crawl.out").open("wb") as output:
+            with self._lock:
+                if self._stopped:
+                    return False
+                process = self._process = subprocess.Popen(  # noqa: S603 - our own words
+                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                )
+            try:
+                return process.wait(_LONGEST) == 0
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                process.wait()
+                return False
+
+    def stop(self) -> None:
+        """For good."""
+        with self._lock:
+            self._stopped = True
+            if self._process is not None and self._process.poll() is None:
+                self._process.terminate()
 
 
 class Inspector:
     """Of one share."""
 
-    def __init__(self, share: Share, files: Files) -> None:
+    def __init__(self, share: Share, files: Files, crawling: Crawling) -> None:
         # constant after construction
         self.share = share
         self._files = files
-        # only the peer's thread
+        self._crawling = crawling
+        # only the inspectors' thread
         self._seen = b""
 
     def look(self) -> bool:
@@ -90,18 +134,10 @@ class Inspector:
         write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
 
     def _crawl(self) -> bool:
-        directory: Path = self.share.directory
-        command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
         try:
-            with (directory / "crawl.out").open("wb") as output:
-                done = subprocess.run(  # noqa: S603 - our own words
-                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=_LONGEST, check=False
-                )
-        except subprocess.TimeoutExpired:
-            return False
+            return self._crawling.run(self.share.directory)
         except OSError as error:
-            raise disk_failure(directory, error) from error
-        return done.returncode == 0
+            raise disk_failure(self.share.directory, error) from error
 
 
 def _walk(folder: str, deepest: int) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ import msgspec
 
 from larm.model.facets import Narrowed
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
+from larm.peers.addresses import may_be_asked
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Identity
@@ -140,10 +141,11 @@ class Network:
         self._chance.shuffle(registrars)
         question = say.Look(needs_of(parse_question(query.text).tree), query.key)
         for registrar in registrars:
-            found = self._channel.ask(
+            answer = self._channel.ask(
                 registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST
             )
-            if isinstance(found, say.Found):
+            if isinstance(answer, say.Found):
+                found = _only_peers(answer, registrar)
                 with self._lock:
                     self._known.update((each.key, each) for each in found.peers[:_MOST_KNOWN])
                     while len(self._known) > _MOST_KNOWN:
@@ -209,6 +211,13 @@ class _Peer:
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
         else:
             yield findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url)
+
+
+def _only_peers(found: say.Found, registrar: Contact) -> say.Found:
+    """What a registrar names is asked; so it can't name just anything."""
+    kept = tuple(each for each in found.peers if may_be_asked(each, registrar))
+    cached = found.cached if found.cached is not None and may_be_asked(found.cached, registrar) else None
+    return msgspec.structs.replace(found, peers=kept, cached=cached)
 
 
 def _is_plain(asked: Asked) -> bool:

@@ -1,14 +1,18 @@
 """Peer: what one machine does for a group: looks at what it shares, tells registrars of it, answers others (YOUS-7 to 14, 31).
 
-One thread, ``larm-peer``, does what takes time: once in a period it has changed folders indexed, makes a summary of all
-words and tells the registrars what has changed; in between it passes on reports and what is kept. Questions of others are
-answered on the threads of the server.
+Two threads do what takes time, each once in a period: ``larm-inspector`` has changed folders indexed, ``larm-peer`` makes a
+summary of all words and tells the registrars what has changed; in between it passes on reports and what is kept. Questions of
+others are answered on the threads of the server.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from queue import Empty, SimpleQueue
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -28,7 +32,7 @@ from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
-from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
+from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
 from larm.search.query import LONGEST
@@ -63,7 +67,7 @@ class Peer:
         registrars: Registrars,
         answers: Answers,
         *,
-        port: int,
+        url: str,
         published: Callable[[], Sequence[Searcher]],
         directories: Callable[[], Sequence[object]],
         inspectors: Inspectors,
@@ -73,7 +77,8 @@ class Peer:
         clock: Clock,
         say_aloud: Callable[[str], object],
     ) -> None:
-        """``seconds`` for a search of somebody else; ``published`` is searched, ``directories`` have the indexes.
+        """``url``: where others ask this peer. ``seconds`` for a search of somebody else; ``published`` is searched,
+        ``directories`` have the indexes.
 
         ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
         """
@@ -83,7 +88,7 @@ class Peer:
         self._teller = teller
         self._registrars = registrars
         self._answers = answers
-        self._port = port
+        self._url = urlsplit(url)
         self._published = published
         self._directories = directories
         self._inspectors = inspectors
@@ -94,7 +99,10 @@ class Peer:
         self._say = say_aloud
         self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
         self._workers = Workers(self._died)
-        # only the peer's thread writes
+        self._looks: SimpleQueue[bool] = SimpleQueue()
+        """True: look now; False: it is over."""
+        self._lock = threading.Lock()
+        # guarded by self._lock
         self._said: dict[str, str] = {}
         # only the peer's thread
         self._indexed: dict[object, Indexed] = {}
@@ -112,9 +120,12 @@ class Peer:
     def open(self) -> None:
         """When others can ask us."""
         self._workers.start("larm-peer", self._run)
+        self._workers.start("larm-inspector", self._inspect)
 
     def close(self) -> None:
         """Say good-bye, if that takes no time."""
+        self._inspectors.stop()
+        self._looks.put(False)
         self._orders.put(None)
         self._workers.join(2.0)
 
@@ -164,21 +175,34 @@ class Peer:
     @property
     def said(self) -> dict[str, str]:
         """What there is to say of each registrar, and of what is shared."""
-        return dict(self._said)
+        with self._lock:
+            return dict(self._said)
 
     def hurry(self) -> None:
         """What is shared has changed: look now."""
-        self._orders.put(say.Done())
+        self._looks.put(True)
+
+    def _inspect(self) -> None:
+        goes_on = True
+        while goes_on:
+            began = self._clock.monotonic()
+            try:
+                if self._inspectors.look():
+                    self._orders.put(say.Done())
+            except (LarmError, OSError) as error:
+                self._once("peer", f"what is shared could not be looked at: {error}")
+            with suppress(Empty):
+                goes_on = self._looks.get(timeout=max(0.0, began + self._tuner.now.period - self._clock.monotonic()))
 
     def _run(self) -> None:
         while True:
             began = self._clock.monotonic()
             all_know = False
             try:
-                self._inspect()
+                self._summary = self._summarised()
                 all_know = self._tell_all()
             except (LarmError, OSError) as error:
-                self._once("peer", f"what is shared could not be looked at: {error}")
+                self._once("summary", f"what is shared could not be told: {error}")
             period = self._tuner.now.period
             pause = period if all_know else min(period, _AGAIN)
             if not self._wait(Deadline(self._clock, max(0.0, began + pause - self._clock.monotonic()))):
@@ -200,10 +224,6 @@ class Peer:
             for registrar in self._registrars.all():
                 self._channel.ask(registrar, _PATHS[type(order)], order, say.Done, seconds=_SECONDS)
 
-    def _inspect(self) -> None:
-        self._inspectors.look()
-        self._summary = self._summarised()
-
     def _summarised(self) -> Summary:
         words: set[str] = set()
         languages: set[str] = set()
@@ -223,16 +243,20 @@ class Peer:
 
     def _tell_all(self) -> bool:
         """Whether all registrars know this peer now."""
-        complete = self._registrars.find()
+        missing = self._registrars.find()
+        for url, reason in missing.items():
+            self._once(url, f"registrar {url}: {reason}")
+        complete = not missing
         for registrar in self._registrars.all():
             complete = self._tell_one(registrar) and complete
         return complete
 
     def _tell_one(self, registrar: Contact) -> bool:
         for _ in range(3):  # as changes; as a whole; with the registrar's parameters
-            answer = self._teller.ask(registrar, say.ANNOUNCE, self._announcement(registrar), say.Announced, seconds=_SECONDS)
+            answer = self._announce(registrar)
             if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
                 self._summary = self._summarised()
+                continue
             if isinstance(answer, NoAnswer):
                 self._told.pop(registrar.url, None)
                 self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
@@ -251,19 +275,56 @@ class Peer:
                 return False
         return False
 
-    def _announcement(self, registrar: Contact) -> say.Announce:
+    def _announce(self, registrar: Contact) -> say.Announced | NoAnswer:
+        """Here I am, and what has changed since the registrar was told last."""
         name, before = name_of(self._summary), self._told.get(registrar.url)
-        if before is not None and name_of(before) == name:
-            return say.Announce(self._name, self._port, name, tuning=self._tuner.message)
-        summary = to_wire(self._summary, before)
         known = name_of(before) if before is not None else ""
-        return say.Announce(self._name, self._port, name, before=known, summary=summary, tuning=self._tuner.message)
+        wire = None if known == name else to_wire(self._summary, before)
+        fits = wire is None or len(wire.data) <= say.PIECE_SIZE
+        host = self._url.hostname or ""
+        announcement = say.Announce(
+            self._name,
+            self._url.port or (443 if self._url.scheme == "https" else 80),
+            name,
+            https=self._url.scheme == "https",
+            host="" if _is_ip(host) else host,
+            before=known,
+            summary=wire if fits else None,
+            pieces=not fits,
+            period=self._tuner.now.period,
+            tuning=self._tuner.message,
+        )
+        answer = self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=_SECONDS)
+        if isinstance(answer, NoAnswer) or fits or wire is None or answer.parameters != wire.parameters:
+            return answer
+        return self._in_pieces(registrar, wire, name, known)
+
+    def _in_pieces(self, registrar: Contact, wire: WireSummary, name: str, before: str) -> say.Announced | NoAnswer:
+        packed = msgspec.msgpack.encode(wire)
+        pieces = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
+        answer: say.Announced | NoAnswer = NoAnswer("its summary is empty")
+        for number, data in enumerate(pieces):
+            piece = say.Piece(name, before, number, len(pieces), data)
+            answer = self._teller.ask(registrar, say.PIECE, piece, say.Announced, seconds=_SECONDS)
+            if isinstance(answer, NoAnswer):
+                return answer
+        return answer
 
     def _once(self, about: str, sentence: str) -> None:
         """Said where it is news."""
-        if self._said.get(about) != sentence:
+        with self._lock:
+            if self._said.get(about) == sentence:
+                return
             self._said[about] = sentence
-            self._say(sentence)
+        self._say(sentence)
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation, ...]]:

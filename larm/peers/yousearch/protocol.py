@@ -29,6 +29,10 @@ RECOMMEND = "/you/recommend"
 RECOMMENDED = "/you/recommended"
 TUNE = "/you/tune"
 TUNED = "/you/tuned"
+PIECE = "/you/piece"
+
+PIECE_SIZE = 45_000
+"""Bytes: a body may have 65,536, of which base64 takes a third."""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -56,11 +60,28 @@ class Announce(msgspec.Struct, frozen=True):
     summary_name: Annotated[str, Meta(max_length=64)]
     """Of what is true from now on."""
     https: bool = False
+    host: Annotated[str, Meta(pattern=r"^[A-Za-z0-9.-]{0,253}\Z")] = ""
+    """The name in its certificate, where it has https; empty: its IP address."""
     before: Annotated[str, Meta(max_length=64)] = ""
     """Where the summary has changes: of the one before."""
     summary: WireSummary | None = None
+    pieces: bool = False
+    """The summary follows, as it does not fit in here."""
     tuning: Tuning | None = None
     """The last that the peer has heard of."""
+    period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
+    """Seconds until the next announcement, at the latest."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part of a summary; joined they are a `WireSummary` as msgpack."""
+
+    summary_name: Annotated[str, Meta(max_length=64)]
+    before: Annotated[str, Meta(max_length=64)]
+    number: Annotated[int, Meta(ge=0, lt=40)]
+    of: Annotated[int, Meta(ge=1, le=40)]
+    """64 partitions of three vectors are 1.6 MB."""
+    data: Annotated[bytes, Meta(max_length=PIECE_SIZE)]
 
 
 class Announced(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ back. What is taken back is said to be gone, with a signature as well.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,8 @@ _MOST_OWN = 1_000
 _MOST_PER_QUERY = 100
 _MOST = 50_000
 """On a registrar."""
+_MOST_OF_ONE = 2 * _MOST_OWN
+"""Of those, from one address: whoever has one can't fill it."""
 
 
 class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,17 +143,21 @@ class Board:
     def __init__(self) -> None:
         self._said: dict[str, dict[tuple[str, str], Recommendation]] = {}
         self._number = 0
+        self._from: Counter[str] = Counter()
 
-    def take(self, said: Iterable[Recommendation], now: float) -> None:
-        """Those that are signed and newer than what was known."""
+    def take(self, said: Iterable[Recommendation], now: float, payer: str = "") -> None:
+        """Those that are signed and newer than what was known. ``payer``: who brings them."""
         for each in said:
             there = self._said.get(each.query, {})
             name = each.author, each.url
             known = there.get(name)
             newer = known is None or known.made < each.made
-            room = known is not None or (len(there) < _MOST_PER_QUERY and self._number < _MOST)
+            room = known is not None or (
+                len(there) < _MOST_PER_QUERY and self._number < _MOST and self._from[payer] < _MOST_OF_ONE
+            )
             if newer and room and each.made < now + 600 and is_good(each):
                 self._number += known is None
+                self._from[payer] += known is None
                 self._said.setdefault(each.query, {})[name] = each
 
     def of(self, query: str) -> tuple[Recommendation, ...]:

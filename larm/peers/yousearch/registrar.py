@@ -7,6 +7,7 @@ from.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from collections import Counter, OrderedDict
@@ -16,11 +17,13 @@ import msgspec
 
 from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
+from larm.peers.rates import payer
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.arrivals import Arrivals
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.needs import Clause, Term
 from larm.peers.yousearch.recommendations import Board
-from larm.peers.yousearch.summary import marked, partition, unpacked
+from larm.peers.yousearch.summary import WireSummary, marked, partition, unpacked
 from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
 
@@ -33,8 +36,8 @@ _MOST_OF_ONE = 2
 """Peers that are called back, of all and of one address; the server answers eight questions at a time."""
 _MOST_QUERIES = 100_000
 _MOST_CACHERS = 8
-_PATIENCE = 10 * 120.0
-"""Seconds without a word after which a peer is forgotten: ten periods."""
+_SLACK = 5.0
+"""Seconds: whoever has not said a word for two of his periods and this is forgotten."""
 
 
 class _Member:
@@ -47,6 +50,7 @@ class _Member:
         self.languages: tuple[str, ...] = ()
         self.slots: list[int] = []
         self.heard = 0.0
+        self.until = 0.0
 
 
 class Registrar:
@@ -69,7 +73,10 @@ class Registrar:
         # guarded by self._lock
         self._table = BitTable(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
+        self._arrivals = Arrivals(clock)
         self._board = Board()
+        self._first_silent = math.inf
+        """No member is to be forgotten before."""
         self._verifying: Counter[str] = Counter()
         """By addresses."""
         self._owners: dict[int, tuple[_Member, int, int]] = {}
@@ -80,6 +87,7 @@ class Registrar:
         """For the door."""
         return [
             Question(say.ANNOUNCE, say.Announce, say.Announced, self.announce, cost=5.0),
+            Question(say.PIECE, say.Piece, say.Announced, self.piece),
             Question(say.LEAVE, say.Hello, say.Done, self.leave),
             Question(say.LOOK, say.Look, say.Found, self.look),
             Question(say.CACHED, say.Cached, say.Done, self.cached),
@@ -92,12 +100,11 @@ class Registrar:
 
     def announce(self, call: Call, asked: say.Announce) -> say.Announced:
         """A peer is here. Who was not known, or comes from elsewhere now, is asked first whether that is so."""
-        address = f"[{call.address}]" if ":" in call.address else call.address
-        contact = Contact(call.key, f"{'https' if asked.https else 'http'}://{address}:{asked.port}", asked.name)
+        contact = _contact(call, asked)
         with self._lock:
             member = self._members.get(call.key)
-            strange = member is None or member.contact.url != contact.url
-            there = sum(each.address == call.address and each.contact.key != call.key for each in self._members.values())
+            strange = member is None or (member.contact.url, member.address) != (contact.url, call.address)
+            there = sum(payer(each.address) == payer(call.address) for key, each in self._members.items() if key != call.key)
         if strange and there >= _MOST_AT_ONE_ADDRESS:
             raise RefusedError("there are too many peers at this address", 429)
         if strange and not self._verified(contact, call.address):
@@ -110,9 +117,26 @@ class Registrar:
             if member is None:
                 member = self._members[call.key] = _Member(contact, call.address)
             member.contact, member.address, member.heard = contact, call.address, self._clock.monotonic()
-            known = self._take_locked(member, asked)
-            if not known and not member.slots:
+            member.until = member.heard + 2 * asked.period + _SLACK
+            self._first_silent = min(self._first_silent, member.until)
+            if asked.summary is None:
+                known = member.summary_name == asked.summary_name and bool(member.slots)
+            else:
+                known = self._take_locked(member, asked.summary, asked.summary_name, asked.before)
+            if not known and not member.slots and not asked.pieces:
                 del self._members[call.key]
+            return say.Announced(known, self._table.parameters, self._tuner.message)
+
+    def piece(self, call: Call, asked: say.Piece) -> say.Announced:
+        """A part of a summary that does not fit into an announcement."""
+        with self._lock:
+            member = self._members.get(call.key)
+            if member is None:
+                raise RefusedError("announce yourself first", 409)
+            found = self._arrivals.take(call.key, payer(call.address), asked)
+            if found is False:
+                raise RefusedError("it is no summary, or too many come in pieces just now", 503)
+            known = isinstance(found, WireSummary) and self._take_locked(member, found, asked.summary_name, asked.before)
             return say.Announced(known, self._table.parameters, self._tuner.message)
 
     def tune(self, _: Call, asked: Tuning) -> say.Done:
@@ -132,6 +156,7 @@ class Registrar:
     def look(self, _: Call, asked: say.Look) -> say.Found:
         """Those whose summaries have what is needed; all, where nothing is."""
         with self._lock:
+            self._forget_silent_locked()
             per_clause = [self._having_locked(clause) for clause in asked.needs]
             keys = set(self._members)
             found = set.intersection(keys, *per_clause)
@@ -163,7 +188,7 @@ class Registrar:
         with self._lock:
             if call.key not in self._members:
                 raise RefusedError("only peers of this registrar recommend")
-            self._board.take(asked.said, self._clock.wall())
+            self._board.take(asked.said, self._clock.wall(), payer(call.address))
         return say.Done()
 
     def recommended(self, _: Call, asked: say.Stored) -> say.Recommend:
@@ -215,20 +240,17 @@ class Registrar:
             for member in self._members.values():
                 member.slots, member.summary_name = [], ""
 
-    def _take_locked(self, member: _Member, asked: say.Announce) -> bool:
+    def _take_locked(self, member: _Member, wire: WireSummary, name: str, before: str) -> bool:
         """The summary is the member's; False: it has to be told whole."""
-        wire = asked.summary
-        if wire is None:
-            return member.summary_name == asked.summary_name and bool(member.slots)
         vectors = unpacked(wire) if wire.parameters == self._table.parameters else None
         if vectors is None:
             return False
-        if wire.changes and (member.summary_name != asked.before or len(member.slots) != len(vectors)):
+        if wire.changes and (member.summary_name != before or len(member.slots) != len(vectors)):
             return False
         self._resize_locked(member, len(vectors))
         for slot, part in zip(member.slots, vectors, strict=True):
             self._table.put(slot, part, changes=wire.changes)
-        member.languages, member.summary_name = wire.languages, asked.summary_name
+        member.languages, member.summary_name = wire.languages, name
         return True
 
     def _resize_locked(self, member: _Member, count: int) -> None:
@@ -244,6 +266,7 @@ class Registrar:
 
     def _remove_locked(self, key: str) -> None:
         member = self._members.pop(key, None)
+        self._arrivals.forget(key)
         if member is not None:
             self._resize_locked(member, 0)
         for query in [query for query, cachers in self._cachers.items() if key in cachers]:
@@ -253,8 +276,10 @@ class Registrar:
 
     def _forget_silent_locked(self) -> None:
         now = self._clock.monotonic()
-        for key in [key for key, each in self._members.items() if now - each.heard > _PATIENCE]:
-            self._remove_locked(key)
+        if now > self._first_silent:
+            for key in [key for key, each in self._members.items() if now > each.until]:
+                self._remove_locked(key)
+            self._first_silent = min((each.until for each in self._members.values()), default=math.inf)
 
     def _having_locked(self, clause: Clause) -> set[str]:
         """Peers that meet it in any way."""
@@ -287,6 +312,15 @@ class Registrar:
         now = self._clock.monotonic()
         cachers = [key for key, until in self._cachers.get(query, {}).items() if until > now and key in self._members]
         return self._members[self._chance.choice(cachers)].contact if query and cachers else None
+
+
+def _contact(call: Call, asked: say.Announce) -> Contact:
+    """Where it is: at the address that its announcement came from, whatever its name leads to."""
+    named = asked.host if asked.https else ""
+    host = named or (f"[{call.address}]" if ":" in call.address else call.address)
+    return Contact(
+        call.key, f"{'https' if asked.https else 'http'}://{host}:{asked.port}", asked.name, call.address if named else ""
+    )
 
 
 def is_there(ask: Callable[[Contact], msgspec.Struct | tuple[object, ...]]) -> Callable[[Contact], bool]:

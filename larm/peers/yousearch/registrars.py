@@ -9,10 +9,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from larm.kit.decoding import decoded
 from larm.peers.channel import ROOT, Contact
 from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import KEY_LENGTH
 from larm.peers.yousearch import protocol as say
+
+_NO_REGISTRAR = NoAnswer("what answers there is no registrar")
 
 
 class Registrars:
@@ -26,28 +29,31 @@ class Registrars:
         # replaced as a whole
         self._contacts: dict[str, Contact] = {} if own is None else {own.url: own}
 
-    def find(self) -> bool:
-        """Ask those that are not known yet who they are; whether all are known now."""
+    def find(self) -> dict[str, str]:
+        """Ask those that are not known yet who they are; by addresses, why some are not known now."""
         found = dict(self._contacts)
+        missing = {}
         for each in self._named:
             key, _, url = each.rpartition("@")
             if url not in found:
                 card = Contact(key, url) if len(key) == KEY_LENGTH else self._card(url)
-                if card is not None:
+                if isinstance(card, NoAnswer):
+                    missing[url] = card.reason
+                else:
                     found[url] = card
         self._contacts = found
-        return all(each.rpartition("@")[2] in found for each in self._named)
+        return missing
 
     def all(self) -> list[Contact]:
         """Those that are known."""
         return list(self._contacts.values())
 
-    def _card(self, url: str) -> Contact | None:
+    def _card(self, url: str) -> Contact | NoAnswer:
         came = self._http.ask("GET", url + ROOT + "/card", {}, b"", seconds=5.0, most=10_000)
-        if isinstance(came, NoAnswer) or came.status != 200:
-            return None
+        if isinstance(came, NoAnswer):
+            return came
         try:
-            card = msgspec.json.decode(came.body, type=say.Card)
+            card = decoded(came.body, say.Card)
         except msgspec.MsgspecError:
-            return None
-        return Contact(card.key, url, card.name) if card.registrar and len(card.key) == KEY_LENGTH else None
+            return _NO_REGISTRAR
+        return Contact(card.key, url, card.name) if card.registrar and len(card.key) == KEY_LENGTH else _NO_REGISTRAR

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -53,6 +54,11 @@ class Peering(NamedTuple):
     url: str
     """Of this machine, as others see it."""
 
+    @property
+    def host(self) -> str:
+        """Its name there."""
+        return urlsplit(self.url).hostname or ""
+
 
 def build(
     peers: Peers,
@@ -68,12 +74,15 @@ def build(
     for each in peers.registrars:
         if not is_address(each.rpartition("@")[2]):
             raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
+    host, port = address
+    if peers.url and not is_address(peers.url):
+        raise UsageError(f"peers.url: {peers.url}: expected https://host:port")
+    url = peers.url or _url("https" if serve.certificate else "http", host, port)
     clock = SystemClock()
     place = state_folder(peers)
     identity = Identity.opened(place / "peer.key")
-    host, port = address
     tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
-    http = HttpClient(interface=_own(host))
+    http = HttpClient(interface=_own(host), ca=_existing("peers.ca", peers.ca))
     channel = Channel(identity, http, clock)
     insisting = Channel(identity, http, clock, breaker=False)  # who comes back is asked, however often he did not answer
     questions: list[Question] = []
@@ -86,7 +95,7 @@ def build(
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
     peer = network = shelf = recommended = None
     if peers.name:
-        own = Contact(identity.key, _url(host, port)) if peers.registrar else None
+        own = Contact(identity.key, url) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http)
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
@@ -97,7 +106,7 @@ def build(
             insisting,
             registrars,
             answers,
-            port=port,
+            url=url,
             published=lambda: [PublishedSearcher(each, shares) for each in searchers()],
             directories=directories,
             inspectors=Inspectors(shares, files),
@@ -119,7 +128,7 @@ def build(
         questions += peer.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny)
     card = say.Card(identity.key, peers.name, peers.registrar)
-    return Peering(door, card, shares, network, registrar, peer, tuner, shelf, recommended, _url(host, port))
+    return Peering(door, card, shares, network, registrar, peer, tuner, shelf, recommended, url)
 
 
 def _configured(peers: Peers) -> Tunables:
@@ -150,11 +159,19 @@ def _own(host: str) -> str:
         return ""
 
 
-def _url(host: str, port: int) -> str:
+def _url(scheme: str, host: str, port: int) -> str:
     try:
         local = ip_address(host)
     except ValueError:
-        return f"http://{host}:{port}"
+        return f"{scheme}://{host}:{port}"
     if local.is_unspecified:
         host = "::1" if local.version == 6 else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def _existing(setting: str, path: str) -> str:
+    """libcurl says nothing of a file that is not there but that no certificate is to be trusted."""
+    found = Path(path).expanduser() if path else None
+    if found is not None and not found.is_file():
+        raise UsageError(f"{setting}: {path}: no such file")
+    return str(found or "")

@@ -62,8 +62,10 @@ class Group:
         self.http = HttpClient()
         stack.callback(self.http.close)
 
-    def start(self, name: str, *directories: Path, host: str = "", port: int = 0, **settings: Any) -> Running:
-        """A peer, or where the name is empty a registrar alone."""
+    def start(
+        self, name: str, *directories: Path, host: str = "", port: int = 0, tls: Path | None = None, **settings: Any
+    ) -> Running:
+        """A peer, or where the name is empty a registrar alone. ``tls``: its certificate, with a key beside it."""
         host = host or f"127.0.0.{next(_hosts)}"
         place = self._folder / (name or f"registrar-{host}")
         place.mkdir(exist_ok=True)
@@ -78,17 +80,21 @@ class Group:
             }
         )
         socket = listen(host, port)
+        self._stack.callback(socket.close)
         said: list[str] = []
         address = host, socket.getsockname()[1]
+        files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ("", "")
+        serve = msgspec.structs.replace(_PATIENT, certificate=files[0], certificate_key=files[1])
         served, peering = peering_of(
-            Config(serve=_PATIENT), peers, address, directories=directories, root=None, others=(), say=said.append
+            Config(serve=serve), peers, address, directories=directories, root=None, others=(), say=said.append
         )
         app = application(served, Access(open_token(place / "token")), _PATIENT, peering=peering)
-        server = make_server(app)
+        server = make_server(app, *files)
         died: list[BaseException] = []
         workers = Workers(lambda _, error: died.append(error))
         workers.start(f"larm-serve-{name}", lambda: server.run(sockets=[socket]))
-        client = self._stack.enter_context(httpx.Client(base_url=f"http://{host}:{address[1]}", timeout=60, trust_env=False))
+        url = f"{'https' if tls is not None else 'http'}://{host}:{address[1]}"
+        client = self._stack.enter_context(httpx.Client(base_url=url, timeout=60, trust_env=False, verify=tls is None))
 
         def stop() -> None:
             server.should_exit = True
@@ -97,7 +103,7 @@ class Group:
             assert died == []
 
         self._stack.callback(stop)
-        return Running(f"http://{host}:{address[1]}", client, peering, said, stop)
+        return Running(url, client, peering, said, stop)
 
     def bad(
         self, registrar: Running, words: Sequence[str], answer: Callable[[Call, Asked], msgspec.Struct], name: str
@@ -114,6 +120,7 @@ class Group:
         peering: Any = SimpleNamespace(
             door=Door(identity, questions, SystemClock()),
             card=say.Card(identity.key),
+            host=host,
             shares=SimpleNamespace(all=()),
             peer=None,
         )

@@ -39,6 +39,15 @@ def test_a_board_has_an_end() -> None:
     assert len(board.of("keyword=eels")) == 100
 
 
+def test_one_address_can_not_fill_a_board() -> None:
+    board, anna, many = Board(), Identity.new(), Identity.new()
+    board.take((said(many, query=f"keyword=w{n}") for n in range(2_100)), now=300.0, payer="192.0.2.1")
+    assert board.of("keyword=w1999")
+    assert not board.of("keyword=w2000")
+    board.take([said(anna)], now=300.0, payer="192.0.2.2")
+    assert board.of("keyword=eels")
+
+
 def test_a_shelf_keeps_them(tmp_path: Path) -> None:
     anna, clock, file = Identity.new(), FakeClock(100.0), tmp_path / "recommendations.json"
     shelf = Shelf(anna, "anna", file, clock)

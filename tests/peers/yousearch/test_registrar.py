@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -122,6 +123,56 @@ def test_full_peers_have_several_summaries(world: World) -> None:
     assert world.who("w29000") == []
 
 
+def in_pieces(world: World, key: str, summary: Summary, *, before: Summary | None = None, name: str = "") -> list[bool]:
+    """As a peer tells what does not fit into one request."""
+    named, known = name or name_of(summary), name_of(before) if before else ""
+    asked = say.Announce("p", 7_000, named, before=known, pieces=True)
+    assert not world.registrar.announce(Call(key, "192.0.2.1"), asked).known
+    packed = msgspec.msgpack.encode(to_wire(summary, before))
+    data = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
+    return [
+        world.registrar.piece(Call(key, "192.0.2.1"), say.Piece(named, known, number, len(data), each)).known
+        for number, each in enumerate(data)
+    ]
+
+
+def test_a_summary_that_does_not_fit_comes_in_pieces(world: World) -> None:
+    """A request may have 65,536 bytes: enough for 40,000 words."""
+    many = words(*(f"w{n}" for n in range(100_000)), languages=())
+    with pytest.raises(RefusedError, match="announce yourself first"):
+        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("x", "", 0, 1, b""))
+    assert in_pieces(world, "a", many) == [False, False, True]
+    assert world.who("w5 w99000") == ["a"]
+    assert world.tell("a", many, silent=True)
+    largest = len(msgspec.json.encode(say.Piece("n" * 64, "n" * 64, 39, 40, bytes(say.PIECE_SIZE))))
+    assert largest < 65_536
+
+
+def test_pieces_that_make_no_summary_are_refused(world: World) -> None:
+    assert not world.registrar.announce(Call("a", "192.0.2.1"), say.Announce("p", 7_000, "n", pieces=True)).known
+    for wrong in (b"", b"x", b"\x91" * 20_000, msgspec.msgpack.encode({"parameters": {}, "partitions": 1 << 40})):
+        with pytest.raises(RefusedError, match="no summary"):
+            world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, wrong))
+    with pytest.raises(RefusedError):
+        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 5, 3, b""))
+    bomb = msgspec.structs.replace(to_wire(words("a")), data=zlib.compress(bytes(10_000_000)))
+    with pytest.raises(RefusedError):  # its vectors would be longer than they may
+        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, b"\xc1" + msgspec.msgpack.encode(bomb)))
+    assert not world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, msgspec.msgpack.encode(bomb))).known
+
+
+def test_few_summaries_arrive_at_a_time_from_one_address(world: World) -> None:
+    for n in range(5):
+        world.registrar.announce(Call(f"k{n}", "192.0.2.1"), say.Announce("p", 7_000, "n", pieces=True))
+    piece = say.Piece("n", "", 0, 2, b"x")
+    for n in range(4):
+        world.registrar.piece(Call(f"k{n}", "192.0.2.1"), piece)
+    with pytest.raises(RefusedError, match="just now"):
+        world.registrar.piece(Call("k4", "192.0.2.1"), piece)
+    world.clock.advance(61)
+    assert not world.registrar.piece(Call("k4", "192.0.2.1"), piece).known
+
+
 def test_whoever_cannot_be_reached_is_not_taken(world: World) -> None:
     world.gone.add("a")
     with pytest.raises(RefusedError, match="can't be reached"):
@@ -135,6 +186,20 @@ def test_whoever_cannot_be_reached_is_not_taken(world: World) -> None:
     assert len(world.verified) == 2, "who is known is not asked again"
     world.tell("b", words("tide"), address="192.0.2.9")
     assert len(world.verified) == 3, "who moves is"
+
+
+def test_a_name_is_asked_at_the_address_that_it_came_from(world: World) -> None:
+    summary = words("tide")
+    asked = say.Announce("p", 7_000, name_of(summary), https=True, host="anna.example", summary=to_wire(summary))
+    world.registrar.announce(Call("a", "192.0.2.1"), asked)
+    (found,) = world.look("tide").peers
+    assert (found.url, found.address) == ("https://anna.example:7000", "192.0.2.1")
+    plain = msgspec.structs.replace(asked, https=False, host="bank.example")
+    world.registrar.announce(Call("b", "192.0.2.2"), plain)
+    assert [each.url for each in world.look("tide").peers][1] == "http://192.0.2.2:7000", "without a certificate no name counts"
+    for wrong in ("x/../", "a b", "a:1", "[::1]", "x" * 254, "@x", "x\n"):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(asked, host=wrong)), say.Announce)
 
 
 def test_one_address_cannot_fill_it(world: World) -> None:
@@ -164,7 +229,10 @@ def test_who_leaves_or_falls_silent_is_forgotten(world: World) -> None:
     world.tell("b", words("tide"))
     world.registrar.leave(Call("a", ""), say.Hello())
     assert world.who("tide") == ["b"]
-    world.clock.advance(1_300)
+    world.clock.advance(240)
+    assert world.who("tide") == ["b"]
+    world.clock.advance(6)
+    assert world.who("tide") == [], "two periods of 120 s, and five"
     world.tell("c", words("tide"))
     assert world.who("tide") == ["c"]
 

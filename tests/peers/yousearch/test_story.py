@@ -25,6 +25,14 @@ from larm.peers.identity import Identity
 from tests.peers.yousearch.groups import Running, group, known, members, until
 from tests.search.test_several import index
 
+
+class Deep(msgspec.Struct):
+    """An answer that has more in it than anybody asked for."""
+
+    more: msgspec.Raw
+    searcher: str = "deep"
+
+
 CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
 
 
@@ -151,6 +159,11 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         part = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=0-3"})
         assert (part.status_code, part.text, part.headers["content-range"]) == (206, "eels", "bytes 0-3/16")
 
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(20):
+            assert owner.client.head("/files/docs/harbour.html").status_code == 200
+        assert len(os.listdir("/proc/self/fd")) < before + 10, "who does not read the file leaves none open"
+
         page = owner.client.get("/peers").text
         assert owner.peering.card.key in page
         assert "Stop sharing" in page
@@ -180,6 +193,9 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
     def huge(_: Call, __: Asked) -> Findings:
         return Findings(searcher="huge", hits=tuple(Hit(title="x" * 1_000, url=f"http://huge.org/{n}") for n in range(50_000)))
 
+    def deep(_: Call, __: Asked) -> msgspec.Struct:
+        return Deep(msgspec.Raw(b"[" * 60_000 + b"]" * 60_000))
+
     def lie(_: Call, __: Asked) -> Findings:
         hits = [
             Hit(title=f"Buy \x1b[31m<b>{n}", url=f"http://spam.org/{n}", score=1e300, parts=(("<script>", True),))
@@ -192,7 +208,7 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         good = index(tmp_path / "good-pages", {"http://good.org/eel": "The eel crosses the causeway."})
         made.start("good", good, registrars=(registrar.url,))
         asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(2))
-        for name, answer in (("hangs", hang), ("huge", huge), ("lies", lie)):
+        for name, answer in (("hangs", hang), ("huge", huge), ("lies", lie), ("deep", deep)):
             made.bad(registrar, ["eel", "causeway"], answer, name)
         made.bad(registrar, ["eel", "causeway"], lie, "dead").stop()
         known(registrar, "good", "asker")
@@ -214,6 +230,7 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         until(all_there)  # at once, on a machine that has nothing else to do
         assert "hangs did not answer: it did not answer within" in said() or "hangs did not answer: it took longer" in said()
         assert "dead did not answer" in said()
+        assert "deep did not answer: its answer can't be read" in said()
         found = answers[-1]
         lies = [hit for hit in found["hits"] if hit["source"] == "lies"]
         assert len(lies) <= 100
