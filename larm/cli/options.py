@@ -182,10 +182,22 @@ def remote_options(command: Function) -> Function:
     return click.option("--remote", "remotes", multiple=True, metavar="URL", help=url)(command)
 
 
+def cluster_option(command: Function) -> Function:
+    """``--cluster``."""
+    text = "Search all agents of the crawl, where several do it."
+    return click.option("--cluster", is_flag=True, help=text)(command)
+
+
 def remote_searchers(remotes: Sequence[str], token_file: Path | None) -> list[Searcher]:
     """Raises UsageError."""
     if not remotes:
         return []
+    remote = remote_opener(token_file)
+    return [remote(url) for url in dict.fromkeys(remotes)]
+
+
+def remote_opener(token_file: Path | None) -> Callable[[str], Searcher]:
+    """Of an address, its searcher; it raises UsageError for what is no address. Raises UsageError."""
     from larm.peers.http_client import HttpClient
     from larm.peers.remote import RemoteSearcher
 
@@ -194,7 +206,7 @@ def remote_searchers(remotes: Sequence[str], token_file: Path | None) -> list[Se
     except OSError as error:
         raise UsageError(f"--remote-token {token_file}: {error.strerror or error}") from error
     http = HttpClient()
-    return [RemoteSearcher(url, http, token) for url in dict.fromkeys(remotes)]
+    return lambda url: RemoteSearcher(url, http, token)
 
 
 def verbose_option(command: Function) -> Function:

@@ -13,11 +13,13 @@ import msgspec
 
 from larm.cli.options import (
     LarmCommand,
+    cluster_option,
     config_options,
     directories_option,
     effective,
     existing,
     no_such_option,
+    remote_opener,
     remote_options,
     remote_searchers,
     verbose_option,
@@ -68,6 +70,7 @@ class SearchCommand(LarmCommand):
 @click.argument("words", nargs=-1, required=True)
 @directories_option
 @click.option("--weight", "weights", type=float, multiple=True, metavar="X", help="What results of each count; default 1.")
+@cluster_option
 @remote_options
 @click.option(
     "-n", "--number", type=click.IntRange(1, MOST_HITS), default=10, metavar="N", help="Results on a page; default 10."
@@ -94,6 +97,7 @@ def search(
     words: tuple[str, ...],
     directories: tuple[Path, ...],
     weights: tuple[float, ...],
+    cluster: bool,
     remotes: tuple[str, ...],
     remote_token: Path | None,
     number: int,
@@ -139,10 +143,16 @@ def search(
         facets=facets,
         explain=explain,
     )
-    if len(directories) == 1 and not weights and not remotes:
-        results = _of_one(directories[0], settings, asked)
+    others = remote_searchers(remotes, remote_token)
+    if cluster:
+        if weights:
+            raise UsageError("--weight and --cluster: all agents count alike")
+        named = {each.name for each in others}
+        others += [each for each in _agents(directories, settings, remote_token) if each.name not in named]
+    if len(directories) == 1 and not weights and not others:
+        results = _of_one(directories[0], settings, asked, cluster=cluster)
     else:
-        results = _of_several(directories, weights, settings, asked, remote_searchers(remotes, remote_token))
+        results = _of_several(directories, weights, settings, asked, others)
     first = number * (page - 1) + 1
     if raw:
         from larm.search.answer import answer_of
@@ -187,15 +197,26 @@ def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: 
     return int(not found)
 
 
-def _of_one(directory: Path, settings: Search, asked: Asked) -> Results:
+def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | None) -> list[Searcher]:
+    from larm.peers.cluster import ClusterSearchers, roster_of
+
+    if not any(roster_of(existing(directory)) for directory in directories):
+        named = ", ".join(map(str, directories)) or "no directory"
+        raise UsageError(f"--cluster: {named} has no part of a crawl by several agents (larm crawl --cluster NAME)")
+    return ClusterSearchers(settings, remote_opener(remote_token)).of(directories)
+
+
+def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -> Results:
+    from larm.agents.roster import others_sentence
     from larm.building.own_parts import scorers
+    from larm.building.state import QUEUES
     from larm.search.coverage import shortfall
     from larm.search.searcher import IndexSearcher
 
     searcher = IndexSearcher(directory, settings, own=scorers(settings))
     results = searcher.results(asked)
-    missing = shortfall(directory)
-    return msgspec.structs.replace(results, notes=(*results.notes, missing)) if missing else results
+    missing = [shortfall(directory), "" if cluster else others_sentence(directory / QUEUES)]
+    return msgspec.structs.replace(results, notes=(*results.notes, *filter(None, missing)))
 
 
 def _of_several(

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, config_options, effective, existing, remote_options, remote_searchers, verbose_option
+from larm.cli.options import (
+    LarmCommand,
+    cluster_option,
+    config_options,
+    effective,
+    existing,
+    remote_opener,
+    remote_options,
+    remote_searchers,
+    verbose_option,
+)
 from larm.cli.terminal import say
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
@@ -16,6 +26,7 @@ from larm.kit.disk.files import is_there
 if TYPE_CHECKING:
     from larm.config import Config, Peers
     from larm.peers.yacy.service import Service
+    from larm.seams import Searcher
     from larm.web.access import Access
 
 PORT = 7070
@@ -26,6 +37,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command(cls=LarmCommand)
 @click.argument("directories", nargs=-1, type=_FOLDER, metavar="[DIR]...")
 @click.option("--root", type=_FOLDER, metavar="FOLDER", help="Serve all crawls directly below it, also those to come.")
+@cluster_option
 @remote_options
 @click.option("--peer", "peer", metavar="NAME", help="Be a peer of others, called NAME: search with them, and answer them.")
 @click.option("--registrar", is_flag=True, help="Keep who there is, and which words each has.")
@@ -49,6 +61,7 @@ def serve(
     *,
     directories: tuple[Path, ...],
     root: Path | None,
+    cluster: bool,
     remotes: tuple[str, ...],
     remote_token: Path | None,
     peer: str | None,
@@ -97,13 +110,17 @@ def serve(
         service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
         others.append(service.searcher)
     if peers.name or peers.registrar:
+        if cluster:
+            raise UsageError("--cluster and --peer: each needs a larm serve of its own, on another port")
         from larm.web.peering import peering_of
 
         served, peering = peering_of(
             settings, peers, (host, socket.getsockname()[1]), directories=directories, root=root, others=others, say=say
         )
     else:
-        served = Directories(directories, root, settings.search, others)
+        served = Directories(
+            directories, root, settings.search, others, agents=_agents(settings, remote_token, cluster=cluster)
+        )
     app = application(
         served,
         access,
@@ -122,6 +139,14 @@ def serve(
 
         webbrowser.open(address)
     make_server(app, settings.serve.certificate, settings.serve.certificate_key).run(sockets=[socket])
+
+
+def _agents(settings: Config, remote_token: Path | None, *, cluster: bool) -> Callable[[Sequence[Path]], Sequence[Searcher]]:
+    if not cluster:
+        return lambda _: ()
+    from larm.peers.cluster import ClusterSearchers
+
+    return ClusterSearchers(settings.search, remote_opener(remote_token)).of
 
 
 def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:

@@ -39,10 +39,12 @@ class Directories:
         search: Search,
         remotes: Sequence[Searcher] = (),
         *,
+        agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
         more: Callable[[], Sequence[Path]] = tuple,
         published: Callable[[Searcher], Searcher] = lambda searcher: searcher,
     ) -> None:
         """``remotes``: other machines, which are searched, too. ``more`` names further directories, which may come and go;
+        ``agents`` are those that have further parts of the crawls of our directories;
         ``published`` makes of a searcher one that shows addresses which others can open."""
         # constant after construction
         self.root = root
@@ -50,6 +52,7 @@ class Directories:
         self._opener = opener(search)
         self._published = published
         self._more = more
+        self._agents = agents
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -72,12 +75,15 @@ class Directories:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        found = [*(self._published(each.searcher) for each in self.all()), *self.remotes]
+        served = self.all()
+        found = [*(self._published(each.searcher) for each in served), *self.remotes]
+        found += self._agents([each.path for each in served])
         return [each for each in found if each.name in wanted] if wanted else found
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""
-        return any(each in self.remotes for each in searchers)
+        here = {each.name for each in self.all()}
+        return any(each.name not in here for each in searchers)
 
     def _below(self) -> list[Path]:
         if self.root is None:

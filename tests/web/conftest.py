@@ -13,6 +13,7 @@ import pytest
 from larm.building.wiring import build_crawl
 from larm.config import Search, Serve
 from larm.kit.threads.workers import Workers
+from larm.seams import Searcher
 from larm.testing.web import SyntheticWeb
 from larm.web.access import Access
 from larm.web.app import application
@@ -54,12 +55,13 @@ def serving(
     peering: Any = None,
     network: Any = None,
     remotes: Sequence[Any] = (),
+    agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
     host: str = "127.0.0.1",
 ) -> Iterator[Served]:
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    served = Directories(directories, root, Search(), remotes)
+    served = Directories(directories, root, Search(), remotes, agents=agents)
     app = application(served, gate, settings or Serve(), log=log.append, peering=peering, network=network)
     socket = listen(host, port)
     server = make_server(app)
