@@ -42,19 +42,20 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=500, help="of each kind")
     options = parser.parse_args()
-    matches = [match for crawl in options.crawls for match in _pages(crawl)]
+    matches = [match for crawl in options.crawls for match in pages_of(crawl)]
     with tempfile.TemporaryDirectory(prefix="larm-searches-") as folder:
         directory = Path(folder)
         _fill(directory, matches, options.pages)
         searcher = IndexSearcher(directory)
         print(f"{searcher.documents:,} pages, {_size(directory) / 1e6:.0f} MB")
-        for kind, queries in _queries(matches, options.queries).items():
+        for kind, queries in queries_of(matches, options.queries).items():
             _measure(searcher, kind, queries)
-        took = [_from_shell(directory, query) for query in _queries(matches, _FROM_SHELL)["neighbours"]]
+        took = [_from_shell(directory, query) for query in queries_of(matches, _FROM_SHELL)["neighbours"]]
         print(f"{'larm search':40} median {median(took) * 1000:7.0f} ms")
 
 
-def _pages(crawl: Path) -> Iterator[Match]:
+def pages_of(crawl: Path) -> Iterator[Match]:
+    """All that are in its index."""
     reader = IndexReader(crawl / "index", Search())
     found = reader.retrieve(Not(Word("wordthatnopagehas")), reader.documents)
     return (reader.read(each, 0.0) for each in found.candidates)
@@ -74,7 +75,8 @@ def _fill(directory: Path, matches: Sequence[Match], pages: int) -> None:
     writer.close()
 
 
-def _queries(matches: Sequence[Match], number: int) -> dict[str, list[str]]:
+def queries_of(matches: Sequence[Match], number: int) -> dict[str, list[str]]:
+    """So many of each kind."""
     random, texts = Random(7), [words for match in matches if len(words := _WORD.findall(match.body)) > 20]
     neighbours = []
     for _ in range(number):
