@@ -49,8 +49,8 @@ class Ground(NamedTuple):
     suspects: Suspects
     shared: Shared
     normalizer: URLNormalizer
-    begins_anew: list[str]
-    """What was removed from the directory, in words."""
+    notes: list[str]
+    """What became of the directory before the run, in words."""
     undo: Undo
     sealing: Sealing
 

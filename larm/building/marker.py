@@ -38,7 +38,7 @@ FOLDERS = (LOGS, WARC, *_FOLDERS)
 _LOGS = re.compile(
     r"(store|links|robots|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log"
-    r"|pagefile_[1-9]\d*\.pfl"
+    r"|pagefile_[1-9]\d*\.pfl|(store|links)\.log\.new"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""
 _SHARED = {LOGS: _LOGS, WARC: OURS}

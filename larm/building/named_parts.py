@@ -64,6 +64,7 @@ class StorageParts(msgspec.Struct, frozen=True):
     """The crawl, for archives."""
     seal: Seal = NO_SEAL
     """Files that need not be looked at."""
+    clock: Clock = SystemClock()
 
 
 _NONE = StorageParts(lambda _name, _n: None)
@@ -77,9 +78,9 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "robots": lambda _, parts: RobotsFilter(parts.desk),
 }
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
-    "log": lambda settings, directory, _: LogStorage(directory, settings.log),
+    "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
-    "graph": lambda _settings, directory, parts: GraphStorage(directory, SystemClock(), parts.seal),
+    "graph": lambda _settings, directory, parts: GraphStorage(directory, parts.clock, parts.seal),
     "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),
 }
 

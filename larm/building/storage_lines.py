@@ -17,7 +17,8 @@ def storage_lines(ground: Ground) -> Sequence[StorageLine]:
     """Those of ``storage.chain``, and the page book. Raises ConfigError, StorageError."""
     folder, settings = ground.directory / QUEUES, ground.settings.storage
     positions = ground.header.storages if ground.header else {}
-    chain = storages(ground.settings, ground.directory, StorageParts(ground.shared.counters.add, seal=ground.sealing.found))
+    parts = StorageParts(ground.shared.counters.add, seal=ground.sealing.found, clock=ground.shared.clock)
+    chain = storages(ground.settings, ground.directory, parts)
     return [
         StorageLine(
             storage,

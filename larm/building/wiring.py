@@ -22,6 +22,7 @@ from larm.building.named_parts import check, traps_are_told, wants_text
 from larm.building.observers import observers_of
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
+from larm.building.retention import with_retention
 from larm.building.scoping import Scope, scope_of
 from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
@@ -114,8 +115,11 @@ def build_crawl(
             check_folders(state.header, directory)
             check_forgotten(state.header, directory)
         recover(state, directory, sealing.found)
+        clock = clock or SystemClock()
+        state, retained = with_retention(settings, directory, state, clock)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
-        ground = ground_of(settings, directory, state, marker, clock or SystemClock(), undo, sealing)
+        ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
+        ground.notes.extend(retained)
         return _assemble(ground, lock, marker, ahead)
     except BaseException:
         close_all(undo)
@@ -161,7 +165,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         None if node is None else _owner_filter(node),
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    notes += [*notes_of(settings, header, mission, scope), *ground.begins_anew, *apart.notes(again=mission.again)]
+    notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
     agenda = Agenda(
         mission.starts,
         catalogue.read(new_archives) if catalogue and new_archives else (),

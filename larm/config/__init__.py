@@ -15,7 +15,7 @@ from larm.config.loading import changed, load
 from larm.config.pages import Documents, Fetch, Processing
 from larm.config.search import Search, SearchFields
 from larm.config.serving import Monitor, Network, Peers, Serve
-from larm.config.storages import Duplicates, IndexStorage, Limits, LogStorage, Recrawl, Storage, WarcStorage
+from larm.config.storages import Duplicates, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
 from larm.config.whole import Config, own_modules
 
 CONFIG_FILE = "config.yaml"
@@ -35,6 +35,7 @@ __all__ = [
     "Filters",
     "Frontier",
     "IndexStorage",
+    "Keep",
     "KnownPathsFilter",
     "LengthFilter",
     "Limits",

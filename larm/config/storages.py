@@ -20,10 +20,19 @@ class Limits(Section, frozen=True):
     # snapshot of the graph after it, write for some hundred thousand pages; 0: crawl till it is full
 
 
+class Keep(Section, frozen=True):
+    """Which versions of pages stay in the log storage; of a page that is not gone its last one always does. None: all."""
+
+    versions: Positive | None = None  # of a page, as it is now included; of one that is gone, one less
+    age: Seconds | None = None  # of what is not as it is now
+    size: ByteSize | None = None  # of all page files together: of what is not as it is now, the oldest goes first
+
+
 class LogStorage(Section, frozen=True):
     """store.log, links.log and the page files."""
 
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
+    keep: Keep = Keep()
     links: bool = True  # links.log, for other programs: 6.4 KB a page of 50 links; larm's own link graph takes a tenth of it
 
 

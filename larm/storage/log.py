@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from larm.config import Keep
 from larm.config import LogStorage as Settings
 from larm.config.section import Count, Positive
 from larm.errors import StorageError
@@ -21,14 +22,31 @@ from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import check_length, sync_directory
 from larm.model.document import Visit
+from larm.seams import Clock
 from larm.storage.page_file import PageFiles, page_file
 from larm.storage.store_log import StoreEntry, format_entry, format_links
 
 STORE_LOG = "store.log"
 LINKS_LOG = "links.log"
+KEEP_ALL = Keep()
 
 
-class _Position(msgspec.Struct, frozen=True):
+NEW = ".new"
+"""At the end of the name of a log that is to take the place of the one without it (`larm.storage.retention`)."""
+
+
+class Day(NamedTuple):
+    """Where the logs were when the first thing of a day was stored."""
+
+    day: int
+    """Since 1970."""
+    store: int
+    """Bytes of store.log."""
+    links: int
+    """Bytes of links.log."""
+
+
+class Position(msgspec.Struct, frozen=True):
     """What a checkpoint notes of the log storage."""
 
     store: Count
@@ -40,10 +58,19 @@ class _Position(msgspec.Struct, frozen=True):
     offset: Count
     """Bytes of the last page file."""
     full: tuple[Count, ...] = ()
-    """Bytes of each page file before the last."""
+    """Bytes of each page file before the last; 0: nothing was left of it, and it is gone."""
+    days: tuple[Day, ...] = ()
+    """Where ``storage.log.keep`` is set: what is of which day."""
+    renewed: bool = False
+    """Logs were made anew, and this is about the new ones, which may not be in their place yet."""
+
+    def noted(self) -> Mapping[str, Any]:
+        """For the checkpoint."""
+        said: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: value for name, value in said.items() if value or name not in ("days", "renewed")}
 
     @classmethod
-    def read(cls, position: Mapping[str, Any] | None) -> _Position:
+    def read(cls, position: Mapping[str, Any] | None) -> Position:
         """From a checkpoint; None is a new crawl."""
         if position is None:
             return cls(0, 0, 1, 0)
@@ -53,17 +80,34 @@ class _Position(msgspec.Struct, frozen=True):
             raise StorageError(f"the checkpoint's position of the log storage is damaged ({error}); use --fresh") from error
 
 
+def put_in_place(logs: Path, position: Position) -> None:
+    """New logs take the place of the old ones where a checkpoint is about them; else they are nobody's. Raises StorageError."""
+    try:
+        for name in (STORE_LOG, LINKS_LOG):
+            new = logs / (name + NEW)
+            if position.renewed and new.exists():
+                new.replace(logs / name)
+            else:
+                new.unlink(missing_ok=True)
+        if logs.is_dir():
+            sync_directory(logs)
+    except OSError as error:
+        raise disk_failure(logs, error) from error
+
+
 class LogStorage:
     """Writes below ``directory/logs``, which it makes. Implements `larm.seams.Storage`."""
 
     name = "log"
 
-    def __init__(self, directory: Path, settings: Settings) -> None:
+    def __init__(self, directory: Path, settings: Settings, clock: Clock) -> None:
         # constant after construction
         self._logs = directory / "logs"
         self._settings = settings
+        self._clock = clock
         # only the writer thread; None before open
         self._files: _Files | None = None
+        self._days: list[Day] = []
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut all files back to ``position``, or remove them (None). Raises StorageError if one is shorter than noted."""
@@ -71,11 +115,18 @@ class LogStorage:
             self._logs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise disk_failure(self._logs, error) from error
-        self._files = _Files(self._logs, self._settings.page_file_size, _Position.read(position))
+        known = Position.read(position)
+        put_in_place(self._logs, known)
+        self._files = _Files(self._logs, self._settings.page_file_size, known)
+        self._days = list(known.days)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Append the links, then the body and the line of each page."""
         files = self._open_files()
+        if self._settings.keep != KEEP_ALL:
+            today = int(self._clock.wall() // 86_400)
+            if not self._days or self._days[-1].day < today:
+                self._days.append(Day(today, files.store.length, files.links.length))
         for visit in visits:
             if visit.links and self._settings.links:
                 files.links.append(format_links(visit.page, visit.links))
@@ -99,10 +150,8 @@ class LogStorage:
         """Write and sync all files; the position is their lengths."""
         files = self._open_files()
         files.sync()
-        position = _Position(
-            files.store.length, files.links.length, files.pages.number, files.pages.length, tuple(files.pages.full)
-        )
-        return msgspec.structs.asdict(position)
+        full, days = tuple(files.pages.full), tuple(self._days)
+        return Position(files.store.length, files.links.length, files.pages.number, files.pages.length, full, days).noted()
 
     def close(self) -> None:
         """Write what is left and close all files."""
@@ -117,7 +166,7 @@ class LogStorage:
 
 def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
     """All files have what the checkpoint noted. Changes nothing. Raises StorageError for the first one that was cut."""
-    logs, noted = directory / "logs", _Position.read(position)
+    logs, noted = directory / "logs", Position.read(position)
     check_length(logs / STORE_LOG, noted.store)
     check_length(logs / LINKS_LOG, noted.links)
     for number, length in enumerate((*noted.full, noted.offset), 1):
@@ -127,7 +176,7 @@ def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
 class _Files:
     """The open files. Bodies and links are always written before the lines of store.log that speak of them."""
 
-    def __init__(self, logs: Path, page_file_size: int, position: _Position) -> None:
+    def __init__(self, logs: Path, page_file_size: int, position: Position) -> None:
         with ExitStack() as undo:
             self.pages = PageFiles(logs, page_file_size, position.full, position.page_file, position.offset)
             undo.callback(self.pages.close)

@@ -46,7 +46,7 @@ def urls(directory: Path, *words: str) -> list[str]:
 
 def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
     """As many documents as rows of store.log, whatever their type (LARM-88: url and mimetype are always there)."""
-    storages: list[Storage] = [opened(tmp_path), LogStorage(tmp_path, config.LogStorage())]
+    storages: list[Storage] = [opened(tmp_path), LogStorage(tmp_path, config.LogStorage(), FakeClock())]
     storages[1].open(None)
     for storage in storages:
         storage.store(VISITS)

@@ -17,13 +17,14 @@ from larm.model.links import Links
 from larm.model.message import REDIRECT, START
 from larm.seams import Storage
 from larm.storage.log import LogStorage
+from larm.testing.clock import FakeClock
 from tests.storage.pages import link, page
 
 SETTINGS = config.LogStorage(page_file_size=ByteSize(100))
 
 
 def opened(directory: Path, position: dict[str, Any] | None = None) -> LogStorage:
-    storage = LogStorage(directory, SETTINGS)
+    storage = LogStorage(directory, SETTINGS, FakeClock())
     storage.open(position)
     return storage
 
@@ -100,7 +101,7 @@ def test_a_commit_shows_everything_at_once(tmp_path: Path) -> None:
 
 def test_large_amounts_are_written_without_a_commit_and_in_whole_lines(tmp_path: Path) -> None:
     """Memory stays bounded; and a line of store.log never speaks of a body that is not in its page file yet."""
-    storage = LogStorage(tmp_path, config.LogStorage())
+    storage = LogStorage(tmp_path, config.LogStorage(), FakeClock())
     storage.open(None)
     visit = page("http://a.org/" + "x" * 400, "t" * 100, body=b"b" * 100, links=(link("http://b.org/" + "y" * 400),) * 3)
     for _ in range(30):
@@ -218,7 +219,7 @@ def test_odd_texts_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_calls_without_open_are_refused(tmp_path: Path) -> None:
-    storage = LogStorage(tmp_path, SETTINGS)
+    storage = LogStorage(tmp_path, SETTINGS, FakeClock())
     storage.close()
     with pytest.raises(StorageError, match="not opened"):
         storage.commit()

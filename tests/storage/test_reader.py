@@ -12,13 +12,14 @@ from larm.storage import reader
 from larm.storage.log import LogStorage
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
+from larm.testing.clock import FakeClock
 from tests.storage.pages import page
 
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
     """Fifty pages in several page files; page 7 was stored twice; one has no bytes, one a title that looks like a URL."""
-    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100)))
+    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100)), FakeClock())
     storage.open(None)
     storage.store([page(f"http://a.org/{n}", body=f"body {n}".encode() * 3) for n in range(50)])
     storage.store(

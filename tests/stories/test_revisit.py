@@ -10,6 +10,7 @@ import pytest
 from larm.building.wiring import build_crawl
 from larm.river.crawl import Ending
 from larm.search.searcher import IndexSearcher
+from larm.storage.reader import StoreLog
 from larm.testing.random_web import random_web
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
@@ -189,3 +190,28 @@ def test_what_its_server_calls_current_is_not_asked_for(tmp_path: Path, web: Syn
     run_crawl(tmp_path, start, {"recrawl.current": 0})
     assert asked(web) == Counter("a.localhost" + path for path in ["/", *PATHS])
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
+
+
+def test_a_crawl_of_every_day_keeps_what_it_was_told_to(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    """``storage.log.keep``: page files stay as large as the site; search, cat and reindex see what there is now."""
+    keep = {"storage.log.keep.versions": 1, "storage.log.page_file_size": "2kB"}
+    site = web.host("a.localhost")
+    sizes = []
+    for day in range(5):
+        for path in PATHS[:6]:
+            site.page(path, text=f"edition {day} of {path}")
+        if day == 3:
+            site.add("/9", html("", status=404))
+        run = run_crawl(tmp_path, start, keep)
+        assert run.reason == "finished"
+        sizes.append(sum(path.stat().st_size for path in (tmp_path / "logs").glob("pagefile_*.pfl")))
+    said = "7 old versions of pages were taken out of the logs"  # six of what changed, one of what is gone
+    assert any(said in note for note in run.notes), run.notes
+    last = run_crawl(tmp_path, start, keep)
+    assert stored(tmp_path) == urls(web, "/", *PATHS[:9]), "each page once, and none that is gone"
+    assert indexed(tmp_path) == urls(web, "/", *PATHS[:9])
+    assert sum(path.stat().st_size for path in (tmp_path / "logs").glob("pagefile_*.pfl")) <= sizes[0] / 0.75
+    assert last.counters["downloader/response_status_count/304"] == 10
+    log = StoreLog(tmp_path)
+    assert sorted(f"edition 4 of {path}" in log.body(entry).decode() for entry in log for path in PATHS[:6]).count(True) == 6
+    assert {line.split("\t")[0] for line in lines(tmp_path, "links")} == {"<start>", start}
