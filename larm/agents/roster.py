@@ -48,7 +48,7 @@ def place_of(name: str, card: Card | None) -> str:
     """Where an agent is, for a person."""
     if card is None:
         return name
-    return f"{name} at {card.address}" + (f" ({card.directory} on its machine)" if card.directory else "")
+    return f"{name} at {card.address}"
 
 
 def read_roster(folder: Path) -> Roster | None:

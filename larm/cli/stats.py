@@ -31,12 +31,31 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
         click.echo(as_json(report))
         return
     shown = [
+        *agent_rows(directory),
         *rows(report, SystemClock().wall(), verbose=verbose),
         *graph_rows(directory, verbose=verbose),
         *cut_rows(directory, report),
     ]
     for name, value in shown:
         click.echo(printable(f"{name}: {value}"))
+
+
+def agent_rows(directory: Path) -> list[tuple[str, object]]:
+    """Whose figures these are, where several agents do the crawl, and where the others are."""
+    from larm.agents.roster import place_of, read_roster
+    from larm.building.state import QUEUES
+
+    try:
+        roster = read_roster(directory / QUEUES)
+    except StorageError as error:
+        return [("cluster", error)]
+    if roster is None:
+        return []
+    others = [
+        f"{place_of(name, card)}" + (f" ({card.directory})" * bool(card.directory)) for name, card in roster.others.items()
+    ]
+    said = f"agent {roster.me} of {roster.cluster}; the figures are its own, but for those of all agents"
+    return [("cluster", said), *(("another agent", each) for each in others)]
 
 
 def cut_rows(directory: Path, report: dict[str, Any]) -> list[tuple[str, object]]:

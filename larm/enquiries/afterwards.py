@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from larm.agents.roster import agent_of, place_of, read_roster
 from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
@@ -120,6 +121,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             waits_of(url, book, directory),
             bool(links),
             clock.wall(),
+            _elsewhere(directory, url),
         )
         rows = [*_dates(page), *_about(kin), *links]
         rows += explain(url, refusals, book, settings, directory, page=page)
@@ -127,6 +129,19 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         return Explained(verdict(facts), rows)
     finally:
         close_all(undo)
+
+
+def _elsewhere(directory: Path, url: Url) -> str:
+    """Which other agent has its host, and how to ask."""
+    roster = read_roster(directory / QUEUES)
+    owner = roster.owner(url.host) if roster is not None else ""
+    if roster is None or owner in ("", roster.me):
+        return ""
+    card = roster.cards.get(owner)
+    there = Path(card.directory) if card is not None and card.directory else None
+    ask = f"larm why {url.access}" + (f" --dir {there}" if there is not None else "")
+    where = "" if there is not None and agent_of(there / QUEUES) == owner else " on its machine"
+    return f"the agent {place_of(owner, card)}: '{ask}'{where} says more"
 
 
 def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """What became of a URL, in one sentence: how ``larm why`` begins. Pure; of what others have looked up.
 
-The first that is true is said: it was forgotten; it was fetched; it was asked for in vain; it waits, and for what; a filter
-refuses it; nobody has heard of it.
+The first that is true is said: it was forgotten; it was fetched; it was asked for in vain; it is another agent's; it waits, and
+for what; a filter refuses it; nobody has heard of it.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Some page that was read links to it."""
     now: float
     """Wall time."""
+    elsewhere: str = ""
+    """Of a crawl by several agents: who has its host, and how to ask; empty: we have."""
 
 
 def verdict(facts: Facts) -> str:
@@ -59,6 +61,8 @@ def verdict(facts: Facts) -> str:
     if page is not None:
         return _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
+    if facts.elsewhere and not refusals:
+        return f"Its host belongs to {facts.elsewhere}"
     known = VisitedFilter.name in facts.refusals or facts.waits.place or facts.waits.tries
     if facts.waits.robots and not refusals:
         return f"Not fetched: {facts.waits.robots}{_next(facts)}"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from larm.agents.card import Card
+from larm.agents.roster import Roster, write_roster
+from larm.building.state import QUEUES
 from larm.kit.clock import SystemClock
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import ClusterFigures, Snapshot, ThreadFigures
@@ -67,6 +70,19 @@ def test_all_agents_of_a_cluster(larm: Larm, tmp_path: Path) -> None:
         " 1.50 URLs sent for each page" in lines
     )
     assert "agents/coverage: 0.8" in lines
+
+
+def test_whose_figures_they_are(larm: Larm, tmp_path: Path) -> None:
+    """And where the other agents are."""
+    write(tmp_path)
+    (tmp_path / QUEUES).mkdir()
+    cards = {"a": Card("tcp/192.0.2.1:1", "", "/crawl/one"), "b": Card("tcp/192.0.2.2:1", "", "/crawl/two")}
+    write_roster(tmp_path / QUEUES, Roster("demo", "a", cards=cards))
+    lines = larm("stats").out.splitlines()
+    assert lines[:2] == [
+        "cluster: agent a of demo; the figures are its own, but for those of all agents",
+        "another agent: b at tcp/192.0.2.2:1 (/crawl/two)",
+    ]
 
 
 def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from larm.agents.card import Card
+from larm.agents.identity import FILE, Identity, write_identity
+from larm.agents.roster import Roster, write_roster
+from larm.building.state import QUEUES
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.verdict import Facts, Waits, moment, verdict
 from larm.model.message import UNKNOWN
@@ -64,6 +68,28 @@ def test_pages_that_are_not(row: PageRow, sentence: str) -> None:
 )
 def test_pages_that_wait(waits: Waits, sentence: str) -> None:
     assert said(waits=waits, refusals={"visited": "seen before"}).endswith(sentence)
+
+
+def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Of a crawl by several: who has it, and how to ask. Pages that are here, and filters that hold anywhere, come first."""
+    web.host("a.localhost").page("/", "Home", "text")
+    start = web.url("a.localhost")
+    settings = config_of(start)
+    run_crawl(tmp_path / "one", start)
+    run_crawl(tmp_path / "two", start)
+    cards = {"a": Card("tcp/127.0.0.1:1", "", str(tmp_path / "one")), "b": Card("tcp/127.0.0.1:2", "", str(tmp_path / "two"))}
+    write_identity(tmp_path / "two" / QUEUES / FILE, Identity("demo", "b"))
+    write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards=cards))
+    there = web.url("a.localhost", "/new")
+    assert (
+        explain_url(settings, tmp_path / "one", there).verdict
+        == f"Its host belongs to the agent b at tcp/127.0.0.1:2: 'larm why {there} --dir {tmp_path / 'two'}' says more"
+    )
+    assert explain_url(settings, tmp_path / "one", start).verdict.startswith("Fetched ")
+    assert explain_url(settings, tmp_path / "one", "http://other.example/").verdict.startswith("Not fetched: dropped by")
+    write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards={"b": Card("tcp/192.0.2.2:7441")}))
+    said = explain_url(settings, tmp_path / "one", there).verdict
+    assert said == f"Its host belongs to the agent b at tcp/192.0.2.2:7441: 'larm why {there}' on its machine says more"
 
 
 def test_what_refuses_is_said_in_its_own_words() -> None:
