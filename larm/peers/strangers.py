@@ -27,10 +27,11 @@ _MOST = 1 << 50
 _OPENED = ("http://", "https://")
 
 
-def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: str = "") -> Findings:
+def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: str = "", weight: float = 1.0) -> Findings:
     """An answer as a part of ours; ``name``: who answered, ``most``: hits that were asked for.
 
-    ``base``: the address of who answered, for files that it serves itself: their addresses have none.
+    ``base``: the address of who answered, for files that it serves itself: their addresses have none. ``weight``: what hits of
+    who is not trusted count, at most 1.
     """
     schemes = (*_OPENED, "file://") if trusted else _OPENED
     given = [_at(base, hit) for hit in part.hits] if base else part.hits
@@ -38,7 +39,7 @@ def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: st
     kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(hit.url) <= _LONGEST_URL]
     hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
     if not trusted:
-        hits = tuple(msgspec.structs.replace(hit, score=score_of(rank), digest=0) for rank, hit in enumerate(hits))
+        hits = tuple(msgspec.structs.replace(hit, score=weight * score_of(rank), digest=0) for rank, hit in enumerate(hits))
     return Findings(
         searcher=name,
         hits=hits,

@@ -23,7 +23,8 @@ from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
-from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.needs import Needs, needs_of
+from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
 from larm.search.query import parse_question
 from larm.search.several import SeveralSearchers
@@ -38,6 +39,7 @@ _FOR_REGISTRAR = 0.4
 _MOST_KNOWN = 10_000
 _LARGEST_LIST = 4_000_000
 """Bytes: all peers of a registrar, where a query needs no word."""
+_MOST_NAMED = 10
 _MOST_ASKED = 200
 """Peers, in one search: each takes a thread."""
 
@@ -52,6 +54,7 @@ class Network:
         answers: Answers,
         *,
         tuner: Tuner,
+        checks: SpotChecks,
         groups: Mapping[str, Collection[str]],
         private: bool,
         tell: Callable[[msgspec.Struct], None],
@@ -65,6 +68,7 @@ class Network:
         self._registrars = registrars
         self._answers = answers
         self._tuner = tuner
+        self._checks = checks
         self._groups = {name.lower(): frozenset(keys) for name, keys in groups.items()}
         self._private = private
         self._tell = tell
@@ -93,6 +97,11 @@ class Network:
             yield Findings(searcher=self.name, exact=kept.exact)
             return
         chosen = self._chosen(found.peers, query)
+        believed = [each for each in chosen if self._checks.trust.believes(each.key)]
+        if len(believed) < len(chosen):
+            doubted = sorted(_name(each) for each in chosen if each not in believed)
+            notes.append(f"not asked, as what they found lately had none of the words: {', '.join(doubted[:_MOST_NAMED])}")
+            chosen = believed
         if len(chosen) > _MOST_ASKED:
             notes.append(f"{len(chosen):,} peers may have an answer; {_MOST_ASKED} of them were asked")
             chosen = self._chance.sample(chosen, _MOST_ASKED)
@@ -105,14 +114,20 @@ class Network:
 
     def state_of(self, contact: Contact) -> str:
         """For people."""
-        return self._channel.state_of(contact)
+        checks, bad = self._checks.trust.found(contact.key)
+        looked = f"; of {checks:,} results that were looked at {bad:,} had none of the words" if bad else ""
+        return self._channel.state_of(contact) + looked
 
     def _fresh(
         self, query: Canonical, contacts: Sequence[Contact], asked: Asked, seconds: float, notes: tuple[str, ...]
     ) -> Iterator[Findings]:
         nobody = self._channel.identity if self._private else Identity.new()
         names = _names(contacts)
-        peers = [_Peer(self._channel, each, names[each.key], nobody, self._tell) for each in contacts]
+        needs = needs_of(parse_question(query.text).tree)
+        peers = [
+            _Peer(self._channel, each, names[each.key], nobody=nobody, tell=self._tell, checks=self._checks, needs=needs)
+            for each in contacts
+        ]
         if not peers:
             yield Findings(searcher=self.name, notes=notes)
             return
@@ -165,7 +180,7 @@ class Network:
 
     def _kept(self, found: say.Found, query: Canonical, asked: Asked, seconds: float) -> Findings | None:
         """The answer that another peer, or we, have had to this query lately; None: it has to be asked."""
-        if found.cached is None or not _is_plain(asked):
+        if found.cached is None or not _is_plain(asked) or not self._checks.trust.believes(found.cached.key):
             return None
         if found.cached.key == self._channel.identity.key:
             return self._answers.get(query.key)
@@ -187,13 +202,23 @@ class _Peer:
     """One of them, for one search."""
 
     def __init__(
-        self, channel: Channel, contact: Contact, name: str, nobody: Identity, tell: Callable[[msgspec.Struct], None]
+        self,
+        channel: Channel,
+        contact: Contact,
+        name: str,
+        *,
+        nobody: Identity,
+        tell: Callable[[msgspec.Struct], None],
+        checks: SpotChecks,
+        needs: Needs,
     ) -> None:
         self.name = name
         self._channel = channel
         self._contact = contact
         self._nobody = nobody
         self._tell = tell
+        self._checks = checks
+        self._needs = needs
 
     def statistics(self, _: Asked) -> WordStatistics | None:
         return None
@@ -210,7 +235,10 @@ class _Peer:
                 self._tell(say.Report(self._contact.key))
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
         else:
-            yield findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url)
+            weight = self._checks.trust.of(self._contact.key)
+            part = findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url, weight=weight)
+            self._checks.offer(self._contact, self._needs, part.hits)
+            yield part
 
 
 def _only_peers(found: say.Found, registrar: Contact) -> say.Found:

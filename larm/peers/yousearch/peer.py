@@ -32,6 +32,7 @@ from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
+from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
@@ -72,6 +73,7 @@ class Peer:
         directories: Callable[[], Sequence[object]],
         inspectors: Inspectors,
         seconds: float,
+        checks: SpotChecks,
         tuner: Tuner,
         shelf: Shelf,
         clock: Clock,
@@ -92,6 +94,7 @@ class Peer:
         self._published = published
         self._directories = directories
         self._inspectors = inspectors
+        self._checks = checks
         self._seconds = seconds
         self._tuner = tuner
         self._shelf = shelf
@@ -121,10 +124,12 @@ class Peer:
         """When others can ask us."""
         self._workers.start("larm-peer", self._run)
         self._workers.start("larm-inspector", self._inspect)
+        self._workers.start("larm-spot-checks", self._checks.run)
 
     def close(self) -> None:
         """Say good-bye, if that takes no time."""
         self._inspectors.stop()
+        self._checks.stop()
         self._looks.put(False)
         self._orders.put(None)
         self._workers.join(2.0)

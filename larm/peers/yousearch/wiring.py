@@ -31,6 +31,8 @@ from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.registrar import is_there as asks
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import Shares
+from larm.peers.yousearch.spot_checks import SpotChecks
+from larm.peers.yousearch.trust import Trust
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.seams import Searcher
 
@@ -100,6 +102,7 @@ def build(
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner)
+        checks = SpotChecks(http, Trust(clock))
         peer = Peer(
             peers.name,
             channel,
@@ -111,6 +114,7 @@ def build(
             directories=directories,
             inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
+            checks=checks,
             tuner=tuner,
             shelf=shelf,
             clock=clock,
@@ -121,6 +125,7 @@ def build(
             registrars.all,
             answers,
             tuner=tuner,
+            checks=checks,
             groups=peers.groups,
             private=bool(peers.allow),
             tell=peer.tell,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
-from larm.config import Config, Peers, Serve
+from larm.config import Config, Files, Peers, Serve
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.kit.units import Seconds
@@ -23,6 +23,7 @@ from larm.peers.door import Call, Door, Question
 from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
 from larm.peers.yousearch.wiring import Peering
 from larm.web.access import Access
@@ -121,7 +122,7 @@ class Group:
             door=Door(identity, questions, SystemClock()),
             card=say.Card(identity.key),
             host=host,
-            shares=SimpleNamespace(all=()),
+            shares=Shares([], self._folder, Files()),
             peer=None,
         )
         app = application(

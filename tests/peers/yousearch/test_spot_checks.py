@@ -1,0 +1,148 @@
+"""Spot checks: who lies is found out, and who does not is never accused."""
+
+from __future__ import annotations
+
+import html
+import random
+from pathlib import Path
+
+import pytest
+
+from larm.config import Search
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
+from larm.peers.channel import Contact
+from larm.peers.door import Call
+from larm.peers.http_client import HttpAnswer, NoAnswer
+from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.spot_checks import SpotChecks, has_any
+from larm.peers.yousearch.trust import Trust
+from larm.search.query import parse_question
+from larm.search.searcher import IndexSearcher
+from larm.testing.clock import FakeClock
+from tests.peers.yousearch.groups import group, known, until
+from tests.peers.yousearch.test_needs import WORDS, queries
+from tests.search.test_several import index
+
+PEER = Contact("k", "http://192.0.2.7:7070")
+EELS = needs_of(parse_question("eels").tree)
+
+
+class Web:
+    """Whatever is asked for, this comes."""
+
+    def __init__(self, came: HttpAnswer | NoAnswer) -> None:
+        self.came = came
+        self.asked: list[str] = []
+
+    def ask(self, _method: str, url: str, *_: object, **__: object) -> HttpAnswer | NoAnswer:
+        self.asked.append(url)
+        return self.came
+
+
+def page(text: str, mime: str = "text/html; charset=utf-8", status: int = 200, **headers: str) -> HttpAnswer:
+    return HttpAnswer(status, {"content-type": mime, **headers}, text.encode())
+
+
+def judged(came: HttpAnswer | NoAnswer, url: str = "http://192.0.2.7:7070/files/docs/a.html") -> tuple[int, int]:
+    checks = SpotChecks(Web(came), Trust(FakeClock()), random.Random(1))  # type: ignore[arg-type]
+    checks.offer(PEER, EELS, [Hit(title="t", url=url)])
+    checks._put(None)
+    checks.run()
+    return checks.trust.found("k")
+
+
+@pytest.mark.parametrize(
+    ("came", "found"),
+    [
+        (page("<p>Eels &amp; tides</p>"), (1, 0)),
+        (page("<p>An &#101;el</p>"), (1, 0)),
+        (page("Buy now", "text/plain"), (1, 1)),
+        (page("<b>Buy</b> now"), (1, 1)),
+        (page("", status=404), (1, 1)),
+        (page("Buy now", "application/octet-stream"), (0, 0)),
+        (page("", status=503), (0, 0)),
+        (page("Buy now", status=206, **{"content-range": "bytes 0-6/9000"}), (0, 0)),
+        (page("Buy now", status=206, **{"content-range": "bytes 0-6/7"}), (1, 1)),
+        (HttpAnswer(200, {"content-type": "text/plain"}, b"\xff\xfeB\x00u\x00y\x00"), (0, 0)),
+        (NoAnswer("it is gone"), (0, 0)),
+    ],
+)
+def test_a_result_is_good_bad_or_nobody_knows(came: HttpAnswer | NoAnswer, found: tuple[int, int]) -> None:
+    assert judged(came) == found
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://192.0.2.70:7070/files/x",
+        "http://192.0.2.7:7070/other",
+        "http://tracker.example/eels",
+        "http://192.0.2.7:70701/files/x",
+    ],
+)
+def test_nothing_is_fetched_but_what_the_peer_itself_serves(url: str) -> None:
+    assert judged(page("Buy now"), url) == (0, 0)
+
+
+def test_no_search_waits_for_checks() -> None:
+    checks = SpotChecks(Web(page("eels")), Trust(FakeClock()))  # type: ignore[arg-type]
+    for _ in range(1_000):
+        checks.offer(PEER, EELS, [Hit(title="t", url="http://192.0.2.7:7070/files/a")])
+    checks.stop()
+
+
+def test_trust_is_lost_and_comes_back() -> None:
+    clock = FakeClock()
+    trust = Trust(clock)
+    assert (trust.of("k"), trust.believes("k")) == (1.0, True)
+    for _ in range(4):
+        trust.checked("k", good=False)
+    assert trust.believes("k"), "four may be an accident"
+    trust.checked("k", good=False)
+    assert not trust.believes("k")
+    assert trust.of("k") < 0.3
+    assert trust.of("other") == 1.0
+    clock.advance(3_601)
+    assert trust.believes("k")
+    for _ in range(10_001):
+        trust.checked(f"k{_}", good=True)
+    assert trust.found("k") == (0, 0)
+
+
+def test_who_does_not_lie_is_not_accused(tmp_path: Path) -> None:
+    chance = random.Random(21)
+    looked = 0
+    for at in range(4):
+        words = chance.sample(WORDS, 14)
+        pages = {f"http://a.org/{n}": " ".join(chance.choices(words, k=6)) for n in range(5)}
+        searcher = IndexSearcher(index(tmp_path / str(at), pages), Search())
+        for query in queries(60, chance):
+            needs = needs_of(parse_question(query).tree)
+            for hit in searcher.find(Asked(query=query)).hits:
+                if needs and hit.complete:
+                    looked += 1
+                    assert has_any(needs, f"{hit.url} {html.unescape(pages[hit.url])}"), (query, pages[hit.url])
+    assert looked > 50
+
+
+def test_a_liar_is_found_out(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "eel.txt").write_text("The eel crosses the causeway.")
+
+    def lie(_: Call, __: Asked) -> Findings:
+        return Findings(searcher="x", hits=(Hit(title="Buy eels", url="/files/docs/eels.html"),), total=1)
+
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        made.start("honest", registrars=(registrar.url,), share=(str(docs),))
+        asker = made.start("asker", registrars=(registrar.url,))
+        known(registrar, "honest", "asker")
+        until(lambda: asker.titles("eel") == {"eel.txt"})
+        made.bad(registrar, ["eel"], lie, "liar")
+        assert asker.titles("eel") == {"eel.txt", "Buy eels"}
+        until(lambda: asker.titles("eel") == {"eel.txt"})
+        found = asker.search("eel")
+        assert "not asked, as what they found lately had none of the words: liar" in str(found["notes"])
+        assert "results that were looked at 5 had none of the words" in asker.client.get("/peers").text
