@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -51,7 +52,7 @@ class Agent:
         self._changes = 0
         self._was_idle = False
         self._next_beat = 0.0
-        self._epoch = membership.view.epoch
+        self._view = membership.view
         self._closed = True
         self._looked = False
         self._gone = list(gone)
@@ -135,7 +136,7 @@ class Agent:
         ready: list[Gone] = []
         rest: list[Gone] = []
         for gone in self._gone:
-            match self.membership.fate(gone.name, gone.epoch, now):
+            match self.membership.fate(gone.name, gone.epoch, now) if gone.name else "dead":
                 case "handed over":
                     continue
                 case "dead":
@@ -176,16 +177,16 @@ class Agent:
             self.membership.release(self.membership.view.epoch)
 
     def _look_at_views(self) -> None:
-        membership = self.membership
-        if membership.view.epoch == self._epoch:
+        membership, last = self.membership, self._view
+        if membership.view == last:
             return
-        me = membership.me
-        for before, after in zip(membership.views, membership.views[1:], strict=False):
-            if after.epoch > self._epoch:
-                self._gone += [
-                    Gone(name, before, after.epoch) for name in before.members if name not in after.members and name != me
-                ]
-        self._epoch = membership.view.epoch
+        known = [view for view in membership.views if view.epoch > last.epoch]
+        if last.epoch and known and known[0].epoch > last.epoch + 1:  # did others come, get what we had, and die?
+            self._gone.append(Gone("", last, known[0].epoch))
+        for before, after in pairwise([last, *known]):
+            names = [name for name in before.members if name not in after.members and name != membership.me]
+            self._gone += [Gone(name, before, after.epoch) for name in names]
+        self._view = membership.view
         self._closed = True
 
 

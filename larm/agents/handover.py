@@ -1,25 +1,34 @@
 """Handover: hosts that are not ours any more go to those who have them now, whole (`larm.river.moves`). On ``larm-agents``.
 
-Each host is frozen first, so nobody asks it; after the next checkpoint its parts are sent, one by one, each acknowledged from
-the receiver's journal; then it is forgotten here. Whatever breaks off is done again: all that there is to know is in the moves'
-own state. `done` when no host of another agent is left, which only a checkpoint can say: until then a batch may be on its way
-through the filters that has not seen the new view.
+Each host is frozen first, so nobody asks it; after the next checkpoint its parts are sent, and when all are acknowledged from
+the receiver's journal it is forgotten here. Whatever breaks off is done again: all that there is to know is in the moves' own
+state. Some hundred hosts stand still at a time, all others are asked until it is their turn: one order freezes them, and one
+question has the parts of as many as there is room for.
+
+An agent that was given up hands in what it has in another way: its hosts are asked by others already, who have looked for links
+to them. What waits there goes through the filters, and as a URL like any other to its owner; the hosts are forgotten. Then it
+may join again.
+
+`step` says when no host of another agent is left, which only a checkpoint can say: until then a batch may be on its way through
+the filters that has not seen the new view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
+from larm.agents.beat import View
 from larm.errors import UsageError
 from larm.river.moves import Moves
 
-_AT_ONCE = 8
-"""Hosts that are sent at a time."""
-_FREEZES = 20
-"""In a step: each of them is synced to the disk."""
+_WAVE = 500
+"""Hosts that stand still at a time: a second or two each, as long as two checkpoints and their parts take."""
+_BATCH = 200_000
+"""Bytes of parts in a question, or one part more."""
 _PATIENCE = 2.0
-"""Seconds until a part that was not taken is sent again."""
+"""Seconds until parts that were not taken are sent again."""
 
 
 class Hands(NamedTuple):
@@ -29,21 +38,25 @@ class Hands(NamedTuple):
     """Of a host, in our view."""
     hosts: Callable[[], list[str]]
     """All that are known here."""
-    send: Callable[[str, bytes, Callable[[bool], object]], object]
-    """A part to an agent; the last argument is told, on ``larm-agents``, whether it was taken."""
+    send: Callable[[str, Sequence[bytes], Callable[[Container[str] | None], object]], object]
+    """Parts to an agent; the last argument is told, on ``larm-agents``, which hosts it refuses; None: it said nothing."""
     checkpoints: Callable[[], int]
     hurry: Callable[[], object]
     """A checkpoint shall be made soon."""
     now: Callable[[], float]
 
 
-class _Sending:
-    """One host on its way."""
+class _Stream:
+    """To one agent: the parts of one host after the other."""
 
-    def __init__(self, to: str, parts: Iterator[bytes]) -> None:
+    def __init__(self, to: str) -> None:
         self.to = to
-        self.parts = parts
-        self.part = b""
+        self.hosts: deque[str] = deque()
+        self.host = ""
+        self.parts: Iterator[bytes] | None = None
+        self.batch: list[bytes] = []
+        self.ends: list[str] = []
+        """Hosts whose last part is in the batch."""
         self.waits = False
         self.not_before = 0.0
 
@@ -57,81 +70,119 @@ class Handover:
         self._moves = moves
         self._hands = hands
         # only larm-agents
-        self._epoch = -1
+        self._view = View(-1, {})
         self._begun_at = 0
         self._looked_at = -1
-        self._found: list[str] = []
-        self._sending: dict[str, _Sending] = {}
+        self._foreign: list[str] = []
+        """Hosts of others that are asked still."""
+        self._queued: set[str] = set()
+        """Those that are in one of the streams."""
+        self._streams: dict[str, _Stream] = {}
 
-    def step(self, epoch: int) -> bool:
-        """Go on with it; True: nothing is left here of what others have in this epoch."""
+    def step(self, view: View, *, given_up: bool = False) -> bool:
+        """Go on with it; True: nothing is left here of what others have in this view."""
         hands = self._hands
-        if epoch != self._epoch:
-            self._epoch, self._begun_at, self._looked_at = epoch, hands.checkpoints(), -1
-            self._sending.clear()
-            hands.hurry()
         checkpoints = hands.checkpoints()
-        if not self._found and not self._sending and self._looked_at < checkpoints:
+        if view != self._view:
+            self._view, self._begun_at, self._looked_at = view, checkpoints, -1
+            self._foreign.clear()
+            self._queued.clear()
+            self._streams.clear()
+            hands.hurry()
+        moving = self._moves.moving()
+        if not self._foreign and self._looked_at < checkpoints:
             self._looked_at = checkpoints
-            self._found = [host for host in hands.hosts() if hands.owner(host) != self._me]
-            self._found += [host for host in self._moves.moving() if host not in self._found]
-            if not self._found and checkpoints >= self._begun_at + 2:  # the cut of the second began after the view was known
+            self._foreign = [host for host in hands.hosts() if host not in moving and hands.owner(host) != self._me]
+            left = self._foreign or any(phase != "arriving" or hands.owner(host) != self._me for host, phase in moving.items())
+            if not left and checkpoints >= self._begun_at + 2:  # the cut of the second began after the view was known
                 return True
             hands.hurry()
-        now, later = self._found[:_FREEZES], self._found[_FREEZES:]
-        self._found = [host for host in now if not self._begin(host)] + later
-        for host in list(self._sending):
-            self._go_on(host)
+        try:
+            self._go_on(moving, given_up=given_up)
+        except UsageError:
+            return False  # the crawl is ending; the next run goes on with it
+        for stream in self._streams.values():
+            self._send(stream)
         return False
 
-    def _begin(self, host: str) -> bool:
-        """What can be done for it now; False: ask again, there is no room."""
-        moves, ours = self._moves, self._hands.owner(host) == self._me
-        try:
-            match moves.phase(host):
-                case "" if not ours:
-                    moves.freeze(host)
-                    self._hands.hurry()
-                case "frozen" if not ours:
-                    self._hands.hurry()
-                case "still" if ours:
-                    moves.thaw(host)
-                case "still" if len(self._sending) >= _AT_ONCE:
-                    return False
-                case "still":
-                    self._sending[host] = _Sending(self._hands.owner(host), moves.parts(host))
-                case "arriving" if not ours:
-                    moves.forget(host)
-                case _:
-                    pass  # it is about to arrive, or almost gone
-        except UsageError:
-            pass  # it has just changed: the next look sees it
-        return True
+    def open_arrived(self) -> None:
+        """All agents have let go of what is not theirs: nothing more will come of hosts that were on their way to us."""
+        for host, phase in self._moves.moving().items():
+            if phase == "arriving" and self._hands.owner(host) == self._me:
+                self._moves.thaw(host)
 
-    def _go_on(self, host: str) -> None:
-        sending = self._sending[host]
-        if sending.waits or self._hands.now() < sending.not_before:
-            return
-        if not sending.part:
-            try:
-                sending.part = next(sending.parts, b"")
-            except UsageError:
-                del self._sending[host]
-                return
-        if not sending.part:
-            del self._sending[host]
-            self._moves.forget(host)
+    def _go_on(self, moving: dict[str, str], *, given_up: bool) -> None:
+        """What can be done now for hosts that move, and for those that have to."""
+        moves, owner = self._moves, self._hands.owner
+        gone = [host for host, phase in moving.items() if phase == "arriving" and owner(host) != self._me]
+        still = [host for host, phase in moving.items() if phase == "still"]
+        back = [host for host in still if owner(host) == self._me]
+        away = [host for host in still if owner(host) != self._me]
+        for host in back:
+            moves.thaw(host)
+        if gone:
+            moves.forget(*gone)
+        if away and given_up:
+            moves.forget(*away, passes_on=True)
+        elif away:
+            for host in away:
+                if host not in self._queued:
+                    self._queued.add(host)
+                    self._streams.setdefault(owner(host), _Stream(owner(host))).hosts.append(host)
+        room = max(0, _WAVE - sum(phase in ("frozen", "still") for phase in moving.values()))
+        some, self._foreign = self._foreign[:room], self._foreign[room:]
+        new = [host for host in some if not moves.phase(host)]
+        if new:
+            moves.freeze(*new)
+        if new or gone or away or "frozen" in moving.values():
             self._hands.hurry()
-            return
-        sending.waits = True
-        self._hands.send(sending.to, sending.part, lambda taken: self._answered(host, sending, taken=taken))
 
-    def _answered(self, host: str, sending: _Sending, *, taken: bool) -> None:
-        if self._sending.get(host) is not sending:
+    def _send(self, stream: _Stream) -> None:
+        if stream.waits or self._hands.now() < stream.not_before:
             return
-        sending.waits = False
-        if taken:
-            sending.part = b""
-            self._go_on(host)
-        else:
-            sending.not_before = self._hands.now() + _PATIENCE
+        if not stream.batch:
+            self._fill(stream)
+        if stream.batch:
+            stream.waits = True
+            self._hands.send(stream.to, tuple(stream.batch), lambda refused: self._answered(stream, refused))
+
+    def _fill(self, stream: _Stream) -> None:
+        size = 0
+        while size < _BATCH and (stream.parts is not None or stream.hosts):
+            if stream.parts is None:
+                stream.host = stream.hosts.popleft()
+                stream.parts = self._moves.parts(stream.host)
+            try:
+                part = next(stream.parts, b"")
+            except UsageError:  # it is not still any more: the next look sees why
+                self._queued.discard(stream.host)
+                stream.parts = None
+                continue
+            if part:
+                stream.batch.append(part)
+                size += len(part)
+            else:
+                stream.ends.append(stream.host)
+                stream.parts = None
+
+    def _answered(self, stream: _Stream, refused: Container[str] | None) -> None:
+        if self._streams.get(stream.to) is not stream:
+            return
+        stream.waits = False
+        if refused is None:
+            stream.not_before = self._hands.now() + _PATIENCE
+            return
+        done = [host for host in stream.ends if host not in refused]
+        failed = [host for host in {*stream.ends, stream.host} if host in refused]
+        if stream.host in refused:
+            stream.parts = None
+        stream.batch.clear()
+        stream.ends.clear()
+        if failed:  # a later look sends them again, from the beginning
+            self._queued.difference_update(failed)
+            stream.not_before = self._hands.now() + _PATIENCE
+        done = [host for host in done if self._moves.phase(host) == "still"]
+        if done:
+            self._moves.forget(*done)
+            self._queued.difference_update(done)
+            self._hands.hurry()

@@ -13,7 +13,8 @@ Two promises (``tests/agents/test_simulation.py`` looks for a way around them):
 
 With two agents there is no majority without the other one. ``minority: continue`` has each go on alone then, and adopt the
 other's hosts: while the two can't see each other both crawl everything. When they meet again, the one whose name comes later
-gives way. ``minority: fence`` has both stop until they see each other.
+gives way: it takes the other's view, in which it has no part, as if it had been removed. ``minority: fence`` has both stop
+until they see each other.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Gone(msgspec.Struct, frozen=True, array_like=True):
     """An agent that was removed, and may have died."""
 
     name: str
+    """Empty: it is not known who, so it could be any."""
     before: View
     """The last view that had it."""
     epoch: int
@@ -90,8 +92,6 @@ class Membership:
         self.leaving = False
         self.over = False
         self.unsaved = False
-        self.conflict = ""
-        """An agent that went another way; we give way to it."""
         self._views: list[View] = []
         self._placements: dict[int, Placement] = {}
         self._learned: dict[int, float] = {}
@@ -154,7 +154,7 @@ class Membership:
 
     def fenced_at(self, now: float) -> float:
         """The time from which on that is so, if nothing more is heard."""
-        if not self.inside or self.conflict:
+        if not self.inside:
             return -NEVER
         if len(self.view.members) == 2 and self.rules.minority == "continue":
             return NEVER
@@ -234,13 +234,15 @@ class Membership:
         if view.epoch > mine.epoch:
             self._learn(view, now)
         elif view.epoch == mine.epoch and view.members != mine.members:
-            self._disagree(view)
+            self._disagree(view, now)
 
-    def _disagree(self, view: View) -> None:
+    def _disagree(self, view: View, now: float) -> None:
         """Two agents went on alone, each without the other."""
-        other = next(iter(sorted(view.members)), "")
-        if other < min(self.view.members, default=""):
-            self.conflict = other
+        if min(view.members) < min(self.view.members):
+            self._views.clear()
+            self._placements.clear()
+            self.released = view.epoch - 1
+            self._learn(view, now)
 
     def _learn(self, view: View, now: float) -> None:
         if self._views and view.epoch > self.view.epoch + 1:  # we were away for so long that nobody knows what was between

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from larm.agents.agent import Agent
+from larm.agents.beat import View
 from larm.agents.bus import Bus, Question
 from larm.agents.card import Card
 from larm.agents.courier import Courier
@@ -34,13 +35,15 @@ from larm.agents.sorter import Sorter
 from larm.agents.standing import standing
 from larm.agents.terms import Doors, Rule, Seen
 from larm.agents.together import Together
-from larm.errors import UsageError
+from larm.errors import LarmError, StageError, UsageError
 from larm.river.budget import PageBudget
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
 STEP = 0.1
 """Seconds between two looks at what is due."""
+_SURE = 50
+"""Looks in a row that see that this process hangs: after a suspension, the first ones see nothing but that."""
 
 
 class Node:
@@ -75,16 +78,19 @@ class Node:
         card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
         roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
         self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
-        self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._fail)
+        self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self.name)
-        self._search = Search(doors.links, self.sorter.key, PLACEMENTS[rule.placement])
+        self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement])
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
         self._wake: Callable[[], object] = lambda: None
+        self.hang: Callable[[float], str] = lambda _: ""
+        """What makes no progress in this process for so many seconds: `larm.river.watchdog`."""
         # only larm-agents
         self._identity = msgspec.structs.replace(identity, boots=identity.boots + 1, listen=rule.address)
-        self._epoch = 0
+        self._view = View(0, {})
+        self._hung = 0
         # written by larm-agents, read by all
         self._until = -1.0
         """No request may begin after this."""
@@ -107,7 +113,7 @@ class Node:
         hands = Hands(
             owner=self.sorter.owner,
             hosts=frontier.book.known,
-            send=self._post.send_part,
+            send=self._post.send_parts,
             checkpoints=lambda: self._checkpoints,
             hurry=self._doors.shared.ticker.hurry,
             now=self._doors.now,
@@ -205,8 +211,8 @@ class Node:
                 answer = self._greeting.asked(question.payload)
             elif question.kind == "parcel":
                 answer = self._post.asked_parcel(question.payload)
-            elif question.kind == "part":
-                answer = self._post.asked_part(question.payload)
+            elif question.kind == "parts":
+                answer = self._post.asked_parts(question.payload)
         except (msgspec.MsgspecError, ValueError, UsageError) as error:
             self._doors.shared.counters.add("agents/garbage", 1)
             self._doors.log(f"garbage: {str(error)[:200]}")
@@ -215,6 +221,8 @@ class Node:
 
     def _step(self, now: float) -> None:
         gate, agent = self._doors.shared.gate, self.agent
+        if self._gives_up():
+            return
         self.together.step(now)
         with agent.lock:
             beats = agent.tick(now)
@@ -230,7 +238,10 @@ class Node:
                 parcels = agent.courier.due(now) if agent.membership.begun else []
             self._post.deliver(rows)
         for gone in orphans:
-            self._doors.log(f"{gone.name} is given up: its hosts go to others, who look for links to them")
+            if gone.name:
+                self._doors.log(f"{gone.name} is given up: its hosts go to others, who look for links to them")
+            else:
+                self._doors.log("others came and went while this agent was away: all its links go to who has their hosts now")
             self._search.begin(gone, self._checkpoints + 2)
             self._doors.shared.ticker.hurry()
         for parcel in parcels:
@@ -240,13 +251,30 @@ class Node:
             with gate.step():
                 self._frontier.handler.put(found)
 
+    def _gives_up(self) -> bool:
+        """It hangs. Beats would keep hosts here that nobody asks: without them, others have these after `Rules.adopt_after`."""
+        if self._hung < _SURE:
+            why = self.hang(self._rule.hang_after)
+            self._hung = self._hung + 1 if why else 0
+            if self._hung >= _SURE:
+                self._doors.log(f"it gives its place up: {why}")
+                self._until = -1.0
+                self._fail(
+                    StageError(f"this agent hangs, and gives its place up to the others: {why}; the same command returns")
+                )
+        return self._hung >= _SURE
+
     def _hand_over(self) -> None:
         """What is not ours any more goes to its owners; who leaves has nothing then."""
         agent, membership = self.agent, self.agent.membership
-        if self._stopping or not agent.must_release or not membership.view.epoch or self._handover is None:
+        if self._stopping or not membership.view.epoch or self._handover is None:
+            return
+        if not agent.must_release:
+            if membership.settled:
+                self._handover.open_arrived()
             return
         nothing = not membership.begun or not (membership.inside or self._identity.inside)
-        if nothing or self._handover.step(membership.view.epoch):
+        if nothing or self._handover.step(membership.view, given_up=not (membership.inside or membership.leaving)):
             with agent.lock:
                 if not (nothing or membership.inside) and agent.courier.waiting:
                     return  # who leaves has URLs for others: if it dies with them, its hosts have to be crawled again
@@ -261,22 +289,20 @@ class Node:
             unsaved, membership.unsaved = membership.unsaved, False
             saved = agent.saved
             until = membership.fenced_at(now) if membership.begun else -1.0
-            epoch = membership.view.epoch
+            view = membership.view
         if unsaved:
             inside = self._identity.inside or membership.inside
             addresses = dict(self._line.addresses)
             self._identity = msgspec.structs.replace(self._identity, saved=saved, addresses=addresses, inside=inside)
             write_identity(self._path, self._identity)
-        if epoch != self._epoch:
-            self._epoch = epoch
+        if view != self._view:
+            self._view = view
             self.sorter.forget()
             self._tell_of_view()
         rested = self._until <= now
         self._until = until
         if rested and until > now:
             self._wake()
-        if membership.conflict:
-            self._fail(f"{membership.conflict} and this agent went on alone, each without the other; this one gives way")
         if self.may_end() and not self._stopping:
             self._doors.steering.ask_again()
 
@@ -287,15 +313,18 @@ class Node:
             then = "both go on, and ask the same hosts" if rules.minority == "continue" else "both stop"
             self._doors.log(f"two agents: neither has a majority alone; where they lose each other, {then}")
         if membership.begun and not membership.inside and self._identity.inside and not membership.leaving:
-            self._fail(
-                f"this agent has left, or was given up after {rules.adopt_after:g} s without a word; with"
-                " --fresh it joins as a new one"
+            self._doors.log(
+                f"this agent was given up, after {rules.adopt_after:g} s without a word or as two went on without each other:"
+                " it hands in what it has, then it joins again"
             )
 
-    def _fail(self, why: str) -> None:
+    def _refused(self, why: str) -> None:
+        self._fail(UsageError(why))
+
+    def _fail(self, error: LarmError) -> None:
         if not self._stopping:
             self._stopping = True
-            self._doors.shared.bell.ring(UsageError(why))
+            self._doors.shared.bell.ring(error)
 
     def _idle(self) -> bool:
         steering = self._doors.steering

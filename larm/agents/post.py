@@ -5,7 +5,7 @@ What comes is in the journal before it is acknowledged; who sends has to have in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import msgspec
 
@@ -21,10 +21,10 @@ from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
 _LARGEST = 16_000_000
-_TAKEN = b"taken"
 _encode = msgspec.msgpack.Encoder().encode
 _wire = msgspec.msgpack.Decoder(Wire)
-_part = msgspec.msgpack.Decoder(tuple[str, int, bytes])
+_parts = msgspec.msgpack.Decoder(tuple[str, int, tuple[bytes, ...]])
+_refused = msgspec.msgpack.Decoder(frozenset[str])
 _answer = msgspec.msgpack.Decoder(Answer)
 
 
@@ -45,6 +45,7 @@ class Post:
     def take(self, frontier: Frontier, moves: Moves) -> None:
         """Before any other thread runs."""
         self._frontier, self._moves = frontier, moves
+        moves.me = self._agent.membership.me
         self._doors.steering.recipients[self._recipient] = self._carry_out
 
     # -- parcels
@@ -102,28 +103,48 @@ class Post:
 
     # -- hosts
 
-    def send_part(self, name: str, part: bytes, taken: Callable[[bool], object]) -> None:
-        """A part of a host for that agent; ``taken`` is told whether it is there."""
+    def send_parts(self, name: str, parts: Sequence[bytes], told: Callable[[Container[str] | None], object]) -> None:
+        """Parts of hosts for that agent; see `larm.agents.handover.Hands`."""
         membership = self._agent.membership
-        payload = squash(_encode((membership.me, membership.contact.boot, part)))
-        self._line.ask(name, "part", payload, self._rule.answer, lambda said: taken(said == _TAKEN))
 
-    def asked_part(self, payload: bytes) -> bytes | None:
-        """What to answer to one. Raises msgspec.MsgspecError, ValueError or UsageError where it is none."""
-        sender, boot, part = _part.decode(unsquash(payload, _LARGEST))
-        host = decode_part(part).host
+        def answered(said: bytes | None) -> None:
+            try:
+                refused = None if said is None else _refused.decode(said)
+            except msgspec.MsgspecError:
+                refused = None
+            told(refused)
+
+        payload = squash(_encode((membership.me, membership.contact.boot, tuple(parts))))
+        self._line.ask(name, "parts", payload, self._rule.answer, answered)
+
+    def asked_parts(self, payload: bytes) -> bytes | None:
+        """What to answer to some: the hosts that are refused. Raises msgspec.MsgspecError, ValueError or UsageError."""
+        sender, boot, parts = _parts.decode(unsquash(payload, _LARGEST))
+        by_host: dict[str, list[bytes]] = {}
+        for part in parts:
+            by_host.setdefault(decode_part(part).host, []).append(part)
         with self._agent.lock:
             membership = self._agent.membership
-            owner = membership.owner(self._doors.key(host)) if membership.view.epoch else ""
+            view = membership.view.epoch
+            ours = {host for host in by_host if view and membership.owner(self._doors.key(host)) == membership.me}
             introduced = self._introduced(sender, boot)
-        if not introduced or self._moves is None or owner != membership.me:
+        if not introduced or self._moves is None:
             return None
         try:
-            self._moves.receive(part)
+            self._moves.receive(*(part for host in ours for part in by_host[host]))
+        except UsageError:  # one of them: then each by itself
+            ours = {host for host in ours if self._receive(sender, by_host[host])}
+        return _encode(by_host.keys() - ours)
+
+    def _receive(self, sender: str, parts: Sequence[bytes]) -> bool:
+        if self._moves is None:
+            return False
+        try:
+            self._moves.receive(*parts)
         except UsageError as error:
             self._doors.log(f"{sender}: {error}")
-            return None
-        return _TAKEN
+            return False
+        return True
 
     def _introduced(self, sender: str, boot: int) -> bool:
         beat = self._agent.membership.contact.beats.get(sender)

@@ -1,7 +1,8 @@
-"""Search: links to the hosts of agents that have died, in what this crawl has found so far. On ``larm-agents``.
+"""Search: what agents that have died had, as far as this crawl knows of it. On ``larm-agents``.
 
-A log of links may be large, so it is read some lines at a time: the beats must go on. What was found before others knew of the
-death may be in memory still, so it begins after a checkpoint.
+That is links to their hosts, in what was found here so far; and pages that they had fetched before their hosts came here, which
+are nowhere now. A log of links may be large, so it is read some lines at a time: the beats must go on. What was found before
+others knew of the death may be in memory still, so it begins after a checkpoint.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ _LINKS = 2_000
 
 
 class Search:
-    """``links``: all that there are; ``key``: by which the owner of one is known."""
+    """``links``: all that there are; ``fetched``: the pages here that an agent has fetched, by its name; ``key``: by which the
+    owner of one is known.
+    """
 
     def __init__(
         self,
         links: Callable[[], Iterator[URLMessage]],
+        fetched: Callable[[str], Iterator[list[URLMessage]]],
         key: Callable[[URLMessage], str],
         placement: Callable[[Mapping[str, float]], Placement],
     ) -> None:
         # constant after construction
         self._links = links
+        self._fetched = fetched
         self._key = key
         self._placement = placement
         # only larm-agents; others may look whether there is anything
@@ -45,7 +50,7 @@ class Search:
     def step(self, checkpoints: int) -> list[URLMessage]:
         """What the next lines have."""
         if self._found is None and self._wanted and checkpoints >= self._wanted[0][1]:
-            self._found = self._links_to(self._wanted[0][0])
+            self._found = self._all_of(self._wanted[0][0])
         if self._found is None:
             return []
         found = next(self._found, None)
@@ -54,13 +59,15 @@ class Search:
             self._wanted.pop(0)
         return found or []
 
-    def _links_to(self, gone: Gone) -> Iterator[list[URLMessage]]:
+    def _all_of(self, gone: Gone) -> Iterator[list[URLMessage]]:
         owner = self._placement(gone.before.members).owner
         found: list[URLMessage] = []
         for number, message in enumerate(self._links(), 1):
-            if owner(self._key(message)) == gone.name:
+            if not gone.name or owner(self._key(message)) == gone.name:
                 found.append(message)
             if number % _LINKS == 0:
                 yield found
                 found = []
         yield found
+        if gone.name:
+            yield from self._fetched(gone.name)

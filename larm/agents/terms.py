@@ -29,6 +29,8 @@ class Rule(msgspec.Struct, frozen=True):
     weight: float = 1.0
     batch: int = 500
     linger: float = 2.0
+    hang_after: float = 300.0
+    """Seconds without progress in this process, until it gives its place up."""
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
     placement: Literal["ring", "intervals"] = "ring"
@@ -47,6 +49,8 @@ class Doors(NamedTuple):
     """Of a host, by which its owner is known."""
     links: Callable[[], Iterator[URLMessage]]
     """All links that were found so far, from the disk, and the start URLs."""
+    fetched: Callable[[str], Iterator[list[URLMessage]]]
+    """Pages that the agent of this name had fetched when their hosts came here: requests for them, some at a time."""
     now: Callable[[], float]
     """A clock that runs on while the machine sleeps."""
     log: Callable[[str], object]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -17,16 +18,20 @@ from larm.agents.node import Node
 from larm.agents.placement import key_of
 from larm.agents.terms import Doors, Rule
 from larm.building.ground import Ground
-from larm.building.state import LOGS, QUEUES, host_rules
+from larm.building.state import LOGS, PAGES, QUEUES, host_rules
 from larm.config import Cluster, Config
 from larm.control.requests import AgentLine, AgentTable
 from larm.errors import ConfigError, UsageError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
-from larm.model.message import URLMessage
+from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
+from larm.recrawl.revisit import page_rows
 from larm.river.steering import Steering
 from larm.storage.log import LINKS_LOG, STORE_LOG
+
+_ROWS = 2_000
+"""Of the page book, that are looked at before the beats go on."""
 
 
 def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> Node:
@@ -54,6 +59,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         weight=cluster.weight,
         batch=cluster.batch,
         linger=cluster.linger,
+        hang_after=cluster.hang_after,
         placement=cluster.placement,
         by=cluster.by,
         serve=cluster.serve.rstrip("/"),
@@ -64,6 +70,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         store=ground.state.store,
         key=lambda host: key_of(host, cluster.by),
         links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
+        fetched=lambda name: _fetched(ground.directory / QUEUES / PAGES, name),
         now=boot_time,
         log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),
         directory=ground.directory,
@@ -129,3 +136,14 @@ def _links(path: Path, start_urls: Sequence[str], normalizer: URLNormalizer) -> 
                 yield URLMessage(normalizer.parse(rest.partition("\t")[0].rstrip("\n")), page, 0, 1)
             except BadUrl:
                 continue
+
+
+def _fetched(path: Path, name: str) -> Iterator[list[URLMessage]]:
+    """They are asked for as if nothing was known of them: "unchanged" would bring no page."""
+    rows = page_rows(path)
+    while some := list(islice(rows, _ROWS)):
+        yield [
+            URLMessage(row.message(key).url, row.referrer, row.link_type, row.depth, known=UNKNOWN)
+            for key, row in some
+            if row.by == name and row.stored
+        ]

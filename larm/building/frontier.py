@@ -33,7 +33,7 @@ from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.sites import SiteTable
-from larm.river.moves import moves_state_of
+from larm.river.move_orders import moves_state_of
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch
 from larm.seams import Clock, CrawlOrder, Filter

@@ -61,7 +61,8 @@ from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import Crawl
 from larm.river.disk_floor import DiskFloor
 from larm.river.landing import Lander
-from larm.river.moves import Moves, moves_state_of
+from larm.river.move_orders import moves_state_of
+from larm.river.moves import Moves
 from larm.river.parts import Agenda, Frontier
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
@@ -207,6 +208,8 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
     observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _cluster(ground, node))
+    if node is not None:
+        node.hang = observers.watchdog.hang
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
     floor.look()
     checkpointer.on_saved.append(floor.look)

@@ -19,7 +19,7 @@ class ClusterTls(Section, frozen=True):
 
 
 class Cluster(Section, frozen=True):
-    """One crawl by several agents. Those from ``agents`` on but ``weight`` must be the same for all."""
+    """One crawl by several agents. Those from ``agents`` on must be the same for all."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{0,40}\Z")] = ""  # empty: this crawl is alone
     listen: Annotated[str, msgspec.Meta(pattern=r"^(tcp|tls)/.+:[0-9]+\Z")] = "tcp/127.0.0.1:7441"
@@ -28,6 +28,7 @@ class Cluster(Section, frozen=True):
     serve: Annotated[str, msgspec.Meta(pattern=r"^(https?://[^/]+/?)?\Z")] = ""  # this agent's larm serve, where others search
     insecure: bool = False  # listen to other machines without TLS
     weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts
+    hang_after: Seconds = Seconds(300)  # without progress, until an agent gives its place up; twice what is told of as stalled
     agents: Positive = (
         1  # that must be there before the crawl begins: whoever comes later takes hosts that have to be handed over
     )

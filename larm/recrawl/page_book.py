@@ -72,6 +72,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """False: it asks not to be indexed."""
     current: int = 0
     """Until when it is, as its server says, in seconds since 1970; 0: it does not say."""
+    by: str = ""
+    """The crawl that has fetched it, where it came with its host from another one; empty: this one."""
 
     @property
     def only_moved(self) -> bool:

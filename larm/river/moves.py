@@ -23,13 +23,12 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from larm.errors import StorageError, UsageError
+from larm.errors import UsageError
 from larm.frontier.host import Host
 from larm.frontier.host_parts import (
     Begin,
@@ -43,7 +42,6 @@ from larm.frontier.host_parts import (
     take_in_locked,
     take_out_locked,
 )
-from larm.frontier.queue_row import QueueRow
 from larm.frontier.robots.desk import Arrival
 from larm.frontier.saved_host import HostRow
 from larm.model.document import Visit
@@ -51,6 +49,19 @@ from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages
 from larm.recrawl.page_book import PageRow, decode_row, encode_row
 from larm.recrawl.revisit import PageRows
+from larm.river.move_orders import (
+    NAME,
+    AnyMoveOrder,
+    Forget,
+    Freeze,
+    Move,
+    MovesState,
+    Receive,
+    Thaw,
+    checked_part,
+    decode_order,
+    encode_order,
+)
 from larm.river.parts import Frontier, Shared
 from larm.river.steering import Steering
 from larm.storage.pipeline import StorageLine
@@ -60,58 +71,10 @@ _AT_ONCE = 100
 """Batches after a checkpoint; then there is another one: it must not be long without."""
 
 
-class Move(msgspec.Struct, array_like=True):
-    """One host."""
-
-    phase: str
-    """``frozen``; ``leaving``: it is emptied; ``left``: pages are forgotten; ``arriving``."""
-    id: str
-    next: int = 0
-    """Number of the part that has to come."""
-
-
-class MovesState(msgspec.Struct, frozen=True):
-    """What the header has of it."""
-
-    moves: dict[str, Move] = {}
-    had: dict[str, str] = {}
-    """By host: the move by which it has come."""
-    away: dict[str, QueueRow] = {}
-
-
-class Freeze(msgspec.Struct, frozen=True, tag=True):
-    """See `Moves.freeze`."""
-
-    host: str
-    id: str
-
-
-class Thaw(msgspec.Struct, frozen=True, tag=True):
-    """See `Moves.thaw`."""
-
-    host: str
-
-
-class Forget(msgspec.Struct, frozen=True, tag=True):
-    """See `Moves.forget`."""
-
-    host: str
-
-
-class Receive(msgspec.Struct, frozen=True, tag=True):
-    """See `Moves.receive`."""
-
-    part: bytes
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decoder = msgspec.msgpack.Decoder(Freeze | Thaw | Forget | Receive)
-
-
 class Moves:
     """Implements `larm.seams.Stateful`."""
 
-    name = "moves"
+    name = NAME
 
     def __init__(  # noqa: PLR0917
         self, shared: Shared, frontier: Frontier, steering: Steering, pages: StorageLine, page_book: Path, state: MovesState
@@ -135,6 +98,8 @@ class Moves:
         self._left: set[str] = set()
         self._last = False
         # replaced before any other thread runs
+        self.me = ""
+        """Of this crawl, in the rows of pages that it has fetched; for who has to know later which pages went with it."""
         self.on_still: Callable[[str], object] = lambda _: None
         """Told on the saving thread of a host that may be sent."""
         self.on_gone: Callable[[str], object] = lambda _: None
@@ -160,16 +125,20 @@ class Moves:
         with self._lock:
             return self._had.get(host, "")
 
-    def freeze(self, host: str) -> None:
-        """Begin to move it away. Raises UsageError where it moves already, or can't."""
-        if host == FILES:
-            raise UsageError("files stay where they are")
-        self._refuse(host, ("",))
-        self._order(Freeze(host, secrets.token_hex(8)))
+    def freeze(self, *hosts: str) -> None:
+        """Begin to move them away: one order, for many as for one. Raises UsageError where one moves already, or can't."""
+        for host in hosts:
+            if host == FILES:
+                raise UsageError("files stay where they are")
+            self._refuse(host, ("",))
+        self._order(Freeze({host: secrets.token_hex(8) for host in hosts}))
 
     def thaw(self, host: str) -> None:
-        """It stays after all. Raises UsageError where it is not frozen."""
-        self._refuse(host, ("frozen", "still"))
+        """It stays after all; or nothing more of it comes, and it is asked as far as it has come.
+
+        Raises UsageError where it is neither frozen nor arriving.
+        """
+        self._refuse(host, ("frozen", "still", "arriving"))
         self._order(Thaw(host))
 
     def parts(self, host: str) -> Iterator[bytes]:
@@ -179,68 +148,92 @@ class Moves:
             move = self._moves[host].id
         rows = PageRows(self._page_book)
         try:
-            pages = ([(key, encode_row(row)) for key, row in batch] for batch in rows.of_host(host))
+            pages = ([(key, encode_row(self._signed(row))) for key, row in batch] for batch in rows.of_host(host))
             for part in parts_of(self._frontier.book, host, move, pages):
                 yield encode_part(part)
         finally:
             rows.close()
 
-    def receive(self, data: bytes) -> None:
-        """A part of a host that comes: when this returns, it is on the disk; also where it was before.
+    def receive(self, *data: bytes) -> None:
+        """Parts of hosts that come: when this returns, they are on the disk; also where they were before.
 
-        Raises UsageError where an earlier part is missing, or this is none; StorageError.
+        Raises UsageError where an earlier part is missing, or one is none, and takes none of them then; StorageError.
         """
-        part = decode_part(data)
-        if isinstance(part, Pages):
-            _check(part)
+        parts = [checked_part(each) for each in data]
         with self._receiving:
-            self._steering.carry_out()  # what the journal has of it
-            with self._lock:
-                move, had = self._moves.get(part.host), self._had.get(part.host)
-            if had == part.move:
-                return
-            number = move.next if move is not None and (move.phase, move.id) == ("arriving", part.move) else 0
-            if part.number < number:
-                return
-            if part.number > number:
-                raise UsageError(f"{part.host}: part {part.number} came before part {number}")
-            self._refuse(part.host, ("", "arriving"))
-            self._order(Receive(data))
+            self._steering.carry_out()  # what the journal has of them
+            expected: dict[str, int] = {}
+            new = [each for part, each in zip(parts, data, strict=True) if self._is_new(part, expected)]
+            if new:
+                self._order(Receive(tuple(new)))
 
-    def forget(self, host: str) -> None:
-        """It is another crawl's now: nothing is left of it here. Raises UsageError where it is not still, or only half here."""
-        self._refuse(host, ("still", "arriving"))
-        self._order(Forget(host))
+    def _is_new(self, part: Part, expected: dict[str, int]) -> bool:
+        """``expected``: the number that has to come, by host, of those that parts before this one are of."""
+        with self._lock:
+            move, had = self._moves.get(part.host), self._had.get(part.host)
+        if had == part.move:
+            return False
+        known = move.next if move is not None and (move.phase, move.id) == ("arriving", part.move) else 0
+        number = expected.get(part.host, known)
+        if part.number < number:
+            return False
+        if part.number > number:
+            raise UsageError(f"{part.host}: part {part.number} came before part {number}")
+        self._refuse(part.host, ("", "arriving"))
+        expected[part.host] = number + 1
+        return True
+
+    def forget(self, *hosts: str, passes_on: bool = False) -> None:
+        """They are another crawl's now: nothing is left of them here.
+
+        ``passes_on``: that crawl has got nothing of them, so what waits goes through the filters first. Raises UsageError where
+        one is not still, or only half here.
+        """
+        for host in hosts:
+            self._refuse(host, ("still", "arriving"))
+        self._order(Forget(hosts, passes_on))
 
     def _refuse(self, host: str, phases: Sequence[str]) -> None:
         phase = self.phase(host)
         if phase not in phases:
             raise UsageError(f"{host}: it {f'is {phase}' if phase else 'does not move'}")
 
-    def _order(self, order: Freeze | Thaw | Forget | Receive) -> None:
-        self._steering.deliver(self.name, _encode(order))
+    def _order(self, order: AnyMoveOrder) -> None:
+        self._steering.deliver(self.name, encode_order(order))
         self._steering.carry_out()
 
     # -- in a step of the gate
 
     def _carry_out(self, data: bytes) -> None:
         """An order from the journal. One that makes no sense any more has been carried out before, or was overtaken."""
-        order = _decoder.decode(data)
-        if isinstance(order, Receive):
-            self._take_in(decode_part(order.part))
-            return
-        host = order.host
+        match decode_order(data):
+            case Freeze(moves):
+                for host, name in moves.items():
+                    if self._move(host) is None:
+                        self._close(host, Move("frozen", name))
+            case Thaw(host):
+                move = self._move(host)
+                if move is not None and move.phase in ("frozen", "arriving"):
+                    self._open(host)
+            case Forget(hosts, passes_on):
+                for host in hosts:
+                    self._begin_to_forget(host, passes_on=passes_on)
+            case Receive(parts):
+                for part in parts:
+                    self._take_in(decode_part(part))
+                return
+        self._shared.ticker.hurry()
+
+    def _move(self, host: str) -> Move | None:
+        with self._lock:
+            return self._moves.get(host)
+
+    def _begin_to_forget(self, host: str, *, passes_on: bool) -> None:
         with self._lock:
             move = self._moves.get(host)
-        if isinstance(order, Freeze) and move is None:
-            self._close(host, Move("frozen", order.id))
-        elif isinstance(order, Thaw) and move is not None and move.phase == "frozen":
-            self._open(host)
-        elif isinstance(order, Forget) and move is not None and move.phase in ("frozen", "arriving"):
-            with self._lock:
-                move.phase = "leaving"
+            if move is not None and move.phase in ("frozen", "arriving"):
+                move.phase, move.passes_on = "leaving", passes_on
                 self._still.discard(host)  # a checkpoint has to know of all its pages first
-        self._shared.ticker.hurry()
 
     def _close(self, host: str, move: Move) -> None:
         self._away.close_to(host)
@@ -250,8 +243,7 @@ class Moves:
 
     def _take_in(self, part: Part) -> None:
         host, frontier = part.host, self._frontier
-        with self._lock:
-            move = self._moves.get(host)
+        move = self._move(host)
         if isinstance(part, Begin):
             if move is not None and move.phase != "arriving":
                 return
@@ -277,6 +269,9 @@ class Moves:
             with self._lock:
                 self._had[host] = part.move
             self._open(host)
+
+    def _signed(self, row: PageRow) -> PageRow:
+        return row if row.by or not self.me else msgspec.structs.replace(row, by=self.me)
 
     def _unknown(self, row: HostRow) -> list[tuple[float, URLMessage]]:
         """Retries that nobody has here."""
@@ -313,7 +308,7 @@ class Moves:
         self._quiet = {host for host, move in moves.items() if not self._frontier.queues.busy(host)}
         self._left = {host for host, move in moves.items() if move.phase == "left"}
         state = MovesState(moves, had, self._away.rows())
-        return _encode(state) if moves or had or state.away else b""
+        return msgspec.msgpack.encode(state) if moves or had or state.away else b""
 
     def saved(self) -> None:
         """See `larm.seams.Stateful`."""
@@ -346,6 +341,9 @@ class Moves:
         with self._shared.gate.step():
             messages = self._frontier.queues.alter(host, lambda record: take_out_locked(record, _BATCH))
             self._frontier.seen.discard([message.url.fingerprint for message in messages])
+            move = self._move(host)
+            if move is not None and move.passes_on:
+                self._frontier.handler.put([each for each in messages if each.known is None])
         return bool(messages)
 
     def _forget(self, host: str) -> None:
@@ -377,22 +375,6 @@ class Moves:
                 self._had.pop(host, None)
             self._let_in(host, gone=True)
         self.on_gone(host)
-
-
-def moves_state_of(parts: Mapping[str, Any]) -> MovesState:
-    """Of `Header.parts`."""
-    saved = parts.get(Moves.name)
-    return msgspec.msgpack.decode(saved, type=MovesState) if saved else MovesState()
-
-
-def _check(part: Pages) -> None:
-    """They may come from anybody. Raises UsageError."""
-    try:
-        foreign = any(decode_row(row, Path(part.host)).host != part.host for _, row in part.rows)
-    except StorageError as error:
-        raise UsageError(f"this is no part of a host: {error}") from error
-    if foreign or not all(0 <= key < 1 << 63 for key, _ in part.rows):
-        raise UsageError(f"{part.host}: this is no part of it, as it has pages of another host")
 
 
 def _visit(key: int, known: PageRow, *, row: bytes = b"", left: bool = False) -> Visit:

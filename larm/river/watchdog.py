@@ -57,6 +57,7 @@ class Watchdog:
         self._told: set[str] = set()
         # replaced as a whole
         self.stalled: tuple[Stalled, ...] = ()
+        self._looked_at = clock.monotonic()
 
     def look(self) -> None:
         """Where is no progress?"""
@@ -72,6 +73,15 @@ class Watchdog:
                 found.append(Stalled(each.name, each.doing(), round(now - since, 1)))
                 self._tell(found[-1])
         self.stalled = tuple(found)
+        self._looked_at = now
+
+    def hang(self, seconds: float) -> str:
+        """What makes no progress for so long, in a phrase; empty: all goes on. Any thread: it also sees that nobody looks."""
+        unseen = self._clock.monotonic() - self._looked_at
+        if unseen >= seconds:
+            return f"the main thread makes no progress for {duration(unseen)}"
+        found = [each for each in self.stalled if each.seconds >= seconds]
+        return f"{found[0].thread} makes no progress for {duration(found[0].seconds)}: {found[0].doing}" if found else ""
 
     def _tell(self, stalled: Stalled) -> None:
         if stalled.thread in self._told:

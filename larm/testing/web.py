@@ -53,6 +53,7 @@ class SyntheticWeb:
         # single dictionary operations of the test's thread, read by the server's
         self._sites: dict[str, Site] = {}
         # only the server's thread
+        self._servers: list[asyncio.Server] = []
         self._connections: set[Connection] = set()
         self._numbers = itertools.count(1)
         # appended to by the server's thread, read when it has ended
@@ -100,6 +101,12 @@ class SyntheticWeb:
         """Absolute URL, with the port."""
         return f"http://{host}:{self._port}{path}"
 
+    def listen_too(self, listening: socket.socket) -> None:
+        """Answer on this socket as well, until the end: it may be of another network namespace. Inside ``with``."""
+        if self._loop is None:
+            raise RuntimeError("the web does not run yet: add sockets inside `with`")
+        asyncio.run_coroutine_threadsafe(self._listen(self._loop, listening), self._loop).result(10)
+
     @property
     def requests(self) -> list[Request]:
         """All requests so far, in order; a copy."""
@@ -126,26 +133,31 @@ class SyntheticWeb:
 
     def _serve(self, loop: asyncio.AbstractEventLoop, listening: socket.socket, ready: threading.Event) -> None:
         """The server's thread."""
-        now = self._clock.monotonic if self._clock is not None else loop.time
         asyncio.set_event_loop(loop)
         loop.set_exception_handler(self._note_error)
-        server = loop.run_until_complete(
-            loop.create_server(
-                lambda: Connection(next(self._numbers), self._answer, now, self._connections), sock=listening, backlog=1024
-            )
-        )
+        loop.run_until_complete(self._listen(loop, listening))
         loop.call_soon(ready.set)
         try:
             loop.run_forever()
         finally:
-            server.close()
+            for server in self._servers:
+                server.close()
             for _ in range(5):  # a connection just accepted needs some turns to appear here, an aborted one to close its socket
                 for connection in list(self._connections):
                     connection.abort()
                 loop.run_until_complete(asyncio.sleep(0))
-            loop.run_until_complete(server.wait_closed())
+            for server in self._servers:
+                loop.run_until_complete(server.wait_closed())
             asyncio.set_event_loop(None)
             loop.close()
+
+    async def _listen(self, loop: asyncio.AbstractEventLoop, listening: socket.socket) -> None:
+        now = self._clock.monotonic if self._clock is not None else loop.time
+        self._servers.append(
+            await loop.create_server(
+                lambda: Connection(next(self._numbers), self._answer, now, self._connections), sock=listening, backlog=1024
+            )
+        )
 
     def _answer(self, request: Request) -> tuple[Reply, float]:
         self.log.append(request)

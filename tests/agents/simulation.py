@@ -176,7 +176,7 @@ class Process:
         self.deliver(agent.reopened(now))
         for gone in agent.orphaned(now):
             owner = self.world.ring(gone.before.members)
-            self.put([page for page in sorted(self.links) if owner(page[0]) == gone.name])
+            self.put([page for page in sorted(self.links) if not gone.name or owner(page[0]) == gone.name])
             self.dead.add(gone.name)
             for host, record in self.hosts.items():
                 again = [number for number, by in record.seen.items() if by == gone.name and number not in record.queue]

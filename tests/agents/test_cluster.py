@@ -130,7 +130,7 @@ def test_who_differs_is_refused(tmp_path: Path) -> None:
         bomb = squash(bytes(30_000_000))
         try:
             for garbage in (b"", b"\xff" * 100, squash(b"\x93\x01"), bomb, squash(b"\x93\xa1a\x01\xc4\x01x")):
-                for kind in ("beat", "parcel", "part"):
+                for kind in ("beat", "parcel", "parts"):
                     bus.ask(f"tcp/127.0.0.1:{some.ports[0]}", kind, garbage, 10.0, answers.put)
                     assert answers.get(timeout=60) is None
         finally:

@@ -15,6 +15,7 @@ from larm.agents.membership import Rules
 from larm.agents.node import Node
 from larm.agents.terms import Doors, Rule
 from larm.config import Config
+from larm.errors import StageError
 from larm.kit.clock import SystemClock, boot_time
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -33,7 +34,18 @@ def node_of(folder: Path, steering: Any, hub: Hub) -> Iterator[Node]:
         clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
     )
     store = BlockStore(folder)
-    doors = Doors(shared, steering, store, str, lambda: iter(()), boot_time, lambda _: None, folder, folder / "store.log")
+    doors = Doors(
+        shared,
+        steering,
+        store,
+        str,
+        lambda: iter(()),
+        lambda _: iter(()),
+        boot_time,
+        lambda _: None,
+        folder,
+        folder / "store.log",
+    )
     rule = Rule("demo", "me", ("seed",), "", Rules())
     try:
         yield Node(rule, Identity("demo", "me"), folder / "agent.json", LocalBus(hub, "me"), doors)
@@ -72,3 +84,27 @@ def test_a_crawl_that_waits_for_more_is_not_over(tmp_path: Path) -> None:
         assert node.agent.quiet("").idle is True
         steering.limits.set("crawl.on_idle", "wait")
         assert node.agent.quiet("").idle is False
+
+
+def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
+    """Not at the first look, which may be that after a suspension; and nothing is said any more, nor asked."""
+    hub, beats = Hub(), queue.SimpleQueue[Question]()
+    hub.listening["seed"] = beats.put
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+    with node_of(tmp_path, steering, hub) as node:
+        node.hang = lambda seconds: f"nothing goes on for {seconds} s"
+        for _ in range(49):
+            node._step(boot_time())
+        assert node._doors.shared.bell.wait(0) is None
+        node.hang = lambda _: ""  # it was suspended
+        node._step(boot_time())
+        node.hang = lambda seconds: f"nothing goes on for {seconds} s"
+        for _ in range(50):
+            node._step(boot_time())
+        said = beats.qsize()
+        assert said > 1
+        node._step(boot_time() + 10)
+        assert beats.qsize() == said
+        assert not node.may_lease()
+        error: object = node._doors.shared.bell.wait(0)
+        assert isinstance(error, StageError)

@@ -126,6 +126,6 @@ def told(world: World) -> str:
             f"inside {membership.inside}, fenced {membership.fenced(world.now)}, released {membership.released},"
             f" over {membership.over}, waits {process.agent.courier.waits_for()},"
             f" ready {len(process.ready)}, {process.agent.quiet('')},"
-            f" gone {process.agent._gone}, conflict {membership.conflict}"
+            f" gone {process.agent._gone}"
         )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Three agents as processes, on a web of many hosts that link to each other; used by the stories of ``test_cluster.py``."""
+"""Agents as processes, on a web of many hosts that link to each other; used by the stories of this folder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from larm.testing.web import SyntheticWeb
+from tests.agents.namespaces import Namespaces
 
 
 def build(web: SyntheticWeb, hosts: int, pages: int) -> set[str]:
@@ -27,21 +28,30 @@ def build(web: SyntheticWeb, hosts: int, pages: int) -> set[str]:
 class Cluster:
     """Its processes, and what becomes of them."""
 
-    def __init__(self, web: SyntheticWeb, folder: Path, agents: int, delay: float, *settings: str) -> None:
+    def __init__(
+        self, web: SyntheticWeb, folder: Path, agents: int, delay: float, *settings: str, net: Namespaces | None = None
+    ) -> None:
+        """``net``: where each agent has a machine of its own; without, all are on the loopback."""
         self._web = web
+        self._net = net
         self._folder = folder
         self._delay = delay
         self._settings = [word for setting in settings for word in ("-s", setting)]
         self.agents = agents
-        self.ports = free_ports(agents)
+        self.ports = free_ports(agents) if net is None else [7441] * agents
         self.processes: dict[int, subprocess.Popen[str]] = {}
 
+    def address(self, number: int) -> str:
+        host = "127.0.0.1" if self._net is None else self._net.address(number)
+        return f"tcp/{host}:{self.ports[number]}"
+
     def start(self, number: int, *more: str) -> subprocess.Popen[str]:
-        seed = ["--seed", f"tcp/127.0.0.1:{self.ports[0]}"] if number else []
+        seed = ["--seed", self.address(0)] if number else []
         command = [
+            *(() if self._net is None else self._net.inside(number)),
             *(sys.executable, "-m", "larm", "crawl", self._web.url("h0.localhost", "/p0"), "--unrestricted", "--allow-private"),
             *("--delay", str(self._delay), "--dir", str(self.directory(number)), "--no-index", "--cluster", "demo"),
-            *("--listen", f"tcp/127.0.0.1:{self.ports[number]}", "--agents", str(self.agents), *seed, "-q"),
+            *("--listen", self.address(number), "--agents", str(self.agents), *seed, "-q"),
             *("-s", "processing.processes=0", "-s", "cluster.lease=1s", "-s", "cluster.linger=100ms", "-s", "monitor.tick=1s"),
             *self._settings,
             *more,
@@ -53,12 +63,12 @@ class Cluster:
     def directory(self, number: int) -> Path:
         return self._folder / f"agent-{number}"
 
-    def wait(self, status: int = 0) -> None:
+    def wait(self, status: int = 0, *, seconds: float = 100) -> None:
         """Until all that run have ended with this exit status, and, where it is 0, without a word."""
         for number in list(self.processes):
             process = self.processes.pop(number)
             try:
-                _, said = process.communicate(timeout=100)
+                _, said = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 self.processes[number] = process
                 raise

@@ -88,5 +88,19 @@ def test_who_does_not_is_named_once_with_its_stack_until_it_goes_on(rig: Rig) ->
     assert rig.counted == {"stalled/larm-test": 2}
 
 
+def test_a_process_hangs_where_a_thread_does_or_nobody_looks(rig: Rig) -> None:
+    rig.pulse.beat()
+    rig.dog.look()
+    rig.after(170)
+    assert rig.dog.hang(171) == ""
+    assert rig.dog.hang(170) == "larm-test makes no progress for 2:50: commits"
+    rig.pulse.beat()
+    rig.pulse.rest()
+    rig.after(1)
+    assert rig.dog.hang(10) == ""
+    rig.clock.advance(10)
+    assert rig.dog.hang(10) == "the main thread makes no progress for 0:10"
+
+
 def test_a_thread_that_has_ended_has_no_stack() -> None:
     assert stack_of("larm-nobody") == []

@@ -322,6 +322,66 @@ def test_kills_at_any_time_of_it(tmp_path: Path, left: int, received: int) -> No
         check_whole(web, here, there, host)
 
 
+def test_a_host_that_others_have_already_passes_on_what_waits_there(tmp_path: Path) -> None:
+    """Nobody gets its parts: it is forgotten, and what it had not asked for yet goes through the filters, as if just found."""
+    with SyntheticWeb() as web:
+        world(web)
+        host = f"b.localhost:{web.port}"
+        begun = threading.Event()
+        watch(web).when(lambda request: request.path == "/3", begun.set)
+        with running(tmp_path / "here", web.url("a.localhost")) as old:
+            assert begun.wait(DEADLINE)
+            old.moves.freeze(host)
+            assert old.still.wait(DEADLINE)
+            Foreign.hosts.add(host)
+            asked = set(web.fetched("b.localhost"))
+            old.moves.forget(host, passes_on=True)
+            assert old.gone.wait(DEADLINE)
+            old.finish()
+        found = {message.url.access for message in Foreign.found}
+        assert found >= {web_url(web, key) for key in pages_of_b() if key not in asked} - {web_url(web, "b.localhost/late")}
+        check_forgotten(tmp_path / "here", web, host)
+
+
+def test_a_host_that_has_come_by_half_is_asked_where_nothing_more_will_come(tmp_path: Path) -> None:
+    """Its old crawl died with its disk. What has come is asked for; the rest others have to find again."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    with SyntheticWeb() as web:
+        world(web)
+        host = f"b.localhost:{web.port}"
+        begun = threading.Event()
+        watch(web).when(lambda request: request.path == "/3", begun.set)
+        with running(here, web.url("a.localhost")) as old, running(there, web.url("c.localhost")) as new:
+            assert begun.wait(DEADLINE)
+            old.moves.freeze(host)
+            assert old.still.wait(DEADLINE)
+            new.moves.receive(*list(old.moves.parts(host))[:2])
+            old.stop()
+            assert new.moves.phase(host) == "arriving"
+            new.order(Add((web.url("b.localhost", "/late"),)))
+            new.moves.thaw(host)
+            new.finish()
+        assert web.fetched("b.localhost")["b.localhost/late"] == 1
+
+
+def test_pages_that_came_with_a_host_say_who_has_fetched_them(tmp_path: Path) -> None:
+    """So they can be fetched again where that crawl is lost for good."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    with SyntheticWeb() as web:
+        world(web)
+        host = f"b.localhost:{web.port}"
+        begun = threading.Event()
+        watch(web).when(lambda request: request.path == "/3", begun.set)
+        with running(here, web.url("a.localhost")) as old, running(there, web.url("c.localhost")) as new:
+            old.moves.me = "old"
+            assert begun.wait(DEADLINE)
+            carry(old, new, host)
+            new.finish()
+        by = {row.access: row.by for _, row in page_rows(there / "cachingqueue" / "pages.db") if row.host == host}
+        assert {url for url, name in by.items() if name} == {url for url in stored(here) if f"//{host}" in url}
+        assert set(by.values()) == {"", "old"}
+
+
 def read(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while size := file.read(4):

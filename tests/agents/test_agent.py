@@ -1,0 +1,61 @@
+"""An agent that was away: what it makes of what it hears when it is back."""
+
+from __future__ import annotations
+
+from larm.agents.agent import Agent
+from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
+from larm.agents.courier import Courier, Queue
+from larm.agents.inbox import Inbox
+from larm.agents.membership import Membership, Rules, Saved
+from tests.agents.simulation import Memory
+
+RULES = Rules(lease=3.0, adopt_after=12.0)
+
+
+def agent(view: View, me: str = "b") -> Agent:
+    saved = Saved((view,), view.epoch, Vote(0), begun=True)
+    membership = Membership(me, 1 << 32, 1.0, RULES, saved=saved, now=0.0)
+    queues: dict[str, Queue] = {}
+    return Agent(membership, Courier(membership, lambda name: queues.setdefault(name, Memory())), Inbox(), lambda: True)
+
+
+def beat(sender: str, *views: View) -> Beat:
+    return Beat(sender, Stamp(1 << 32, 1.0), None, views, views[0].epoch, (), Vote(0), None, 1.0, "", Quiet(), begun=True)
+
+
+def view(epoch: int, *names: str) -> View:
+    return View(epoch, dict.fromkeys(names, 1.0))
+
+
+def test_who_was_away_looks_for_those_who_died_meanwhile_and_for_those_it_has_never_heard_of() -> None:
+    """x was a member when it left. Another may have come, got hosts with all that we had sent for them, and died."""
+    one = agent(view(3, "a", "b", "x"))
+    one.hear(beat("a", view(6, "a", "b")), 100.0)
+    assert [gone.name for gone in one.orphaned(100.0)] == [""]
+    assert [gone.name for gone in one.orphaned(107.0)] == ["x"]
+    assert not one.orphaned(200.0)
+
+
+def test_who_was_there_all_the_time_looks_for_the_dead_only() -> None:
+    one = agent(view(3, "a", "b", "x"))
+    one.hear(beat("a", view(3, "a", "b", "x"), view(4, "a", "b")), 100.0)
+    assert [gone.name for gone in one.orphaned(107.0)] == ["x"]
+
+
+def test_of_two_that_went_on_alone_the_later_one_gives_way_and_joins_again() -> None:
+    """As one that was removed: it asks nobody, hands in what it has, and wishes to be let in."""
+    late, early = agent(view(4, "b"), "b"), agent(view(4, "a"), "a")
+    assert not late.membership.fenced(1.0)
+    answer = early.hear(beat("b", view(4, "b")), 100.0)
+    assert answer is not None
+    assert early.membership.view == view(4, "a")
+    late.hear(answer, 100.0)
+    assert late.membership.view == view(4, "a")
+    assert late.membership.fenced(100.0)
+    assert late.must_release
+    late.released()
+    said = late.membership.beat("a", 101.0, Quiet())
+    assert (said.wish, said.released) == ("join", 4)
+    early.hear(said, 101.0)
+    early.tick(102.0)
+    assert early.membership.view.members.keys() == {"a", "b"}

@@ -1,0 +1,168 @@
+"""Agents as processes on machines of their own (`tests.agents.namespaces`), whose cables are pulled, that hang, die and return.
+
+Each story says what the servers saw: no page is lost, no host is asked by two agents at a time or closer than its delay, none
+during its back-off; and how often a page may have been fetched twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from larm.control.client import Control
+from larm.control.requests import Agents, AgentTable
+from larm.errors import LarmError
+from larm.testing.replies import Reply
+from larm.testing.web import SyntheticWeb
+from tests.agents.namespaces import Namespaces, possible
+from tests.agents.web_of_hosts import Cluster, build
+
+pytest.importorskip("zenoh")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not possible(), reason="network namespaces need root"),
+]
+
+DELAY = 0.5
+HOSTS, PAGES = 30, 60
+BACK_OFF = 4
+
+
+class Story:
+    """Three agents and their web."""
+
+    def __init__(self, web: SyntheticWeb, net: Namespaces, some: Cluster, expected: set[str]) -> None:
+        self.web, self.net, self.some, self.expected = web, net, some, expected
+        self._tick = threading.Event()
+
+    def wait(self, seconds: float) -> None:
+        self._tick.wait(seconds)
+
+    def until(self, requests: int) -> None:
+        """So many have come in."""
+        for _ in range(20_000):
+            if len(self.web.log) >= requests:
+                return
+            self._tick.wait(0.01)
+        raise AssertionError(f"only {len(self.web.log)} requests")
+
+    def table(self, number: int) -> AgentTable:
+        for _ in range(600):
+            with contextlib.suppress(LarmError), Control(self.some.directory(number)) as agent:
+                return agent.ask(Agents())
+            self._tick.wait(0.1)
+        raise AssertionError(f"agent {number} says nothing")
+
+    def until_members(self, members: int, *numbers: int) -> None:
+        """Those agents have a view of so many."""
+        for number in numbers:
+            for _ in range(600):
+                inside = [each for each in self.table(number).agents if each.state in ("working", "silent")]
+                if len(inside) == members:
+                    break
+                self._tick.wait(0.1)
+            else:
+                raise AssertionError(f"never {members}: {self.table(number)}")
+
+    def twice(self) -> int:
+        """Pages that were fetched once too often."""
+        return sum(times - 1 for times in self.web.fetched().values())
+
+
+@contextlib.contextmanager
+def story(folder: Path, *settings: str) -> Iterator[Story]:
+    with Namespaces(3) as net, SyntheticWeb() as web:
+        expected = build(web, HOSTS, PAGES)
+        for host in range(0, HOSTS, 3):
+            web.host(f"h{host}.localhost").first("/p9", Reply(503, {"Retry-After": str(BACK_OFF)}))
+        for number in range(3):
+            web.listen_too(net.listen(number, web.port))
+        some = Cluster(web, folder, 3, DELAY, "cluster.insecure=true", *settings, net=net)
+        try:
+            for number in range(3):
+                some.start(number)
+            yield Story(web, net, some, expected)
+        finally:
+            some.end()
+        assert set(web.fetched()) == expected
+        check_politeness(web)
+
+
+def check_politeness(web: SyntheticWeb) -> None:
+    for host in range(HOSTS):
+        name = f"h{host}.localhost"
+        assert web.closest(name) > DELAY * 0.9, f"{name} was asked after {web.closest(name)} s"
+        requests = sorted(web.log.requests(name), key=lambda request: request.started)
+        for before, after in itertools.pairwise(requests):
+            if before.status == 503:
+                assert after.started - before.started > BACK_OFF * 0.9, f"{name} was asked during its back-off"
+
+
+def test_three_short_partitions(tmp_path: Path) -> None:
+    """Of 6 s, shorter than `adopt_after`: nobody adopts anything, and each page is fetched once."""
+    with story(tmp_path, "cluster.adopt_after=30s") as told:
+        for number in range(3):
+            told.until(150 + 400 * number)
+            told.net.pull(number)
+            told.wait(6)
+            told.net.plug(number)
+        told.some.wait(seconds=300)
+        assert told.twice() == 0
+
+
+def test_three_long_partitions(tmp_path: Path) -> None:
+    """Longer than `adopt_after`: who is cut off stops, and is given up; it hands in what it has, and joins again."""
+    with story(tmp_path, "cluster.adopt_after=8s") as told:
+        for number in range(3):
+            told.until(150 + 300 * number)
+            told.net.pull(number)
+            told.until_members(2, *{0, 1, 2} - {number})
+            told.wait(6)
+            told.net.plug(number)
+            told.until_members(3, 0, 1, 2)
+        told.some.wait(seconds=300)
+
+
+def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
+    """Both reach the third: nobody is given up, as somebody hears each, and all pages are fetched once."""
+    with story(tmp_path, "cluster.adopt_after=8s") as told:
+        told.until(150)
+        told.net.part(0, 2)
+        told.wait(20)
+        told.net.join(0, 2)
+        told.some.wait(seconds=300)
+        assert told.twice() == 0
+
+
+def test_one_is_suspended(tmp_path: Path) -> None:
+    """For longer than `adopt_after`: when it goes on it asks nobody, hands in what it has, and joins again."""
+    with story(tmp_path, "cluster.adopt_after=8s") as told:
+        told.until(150)
+        process = told.some.processes[1]
+        process.send_signal(signal.SIGSTOP)
+        told.until_members(2, 0, 2)
+        told.wait(6)
+        process.send_signal(signal.SIGCONT)
+        told.until_members(3, 0, 1, 2)
+        told.some.wait(seconds=300)
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    """20 times, and back after .3 to 15 s, which is less or more than `adopt_after`."""
+    chance = random.Random(19)
+    with story(tmp_path, "cluster.adopt_after=8s") as told:
+        for _ in range(20):
+            told.wait(chance.uniform(1, 3))
+            number = chance.randrange(3)
+            told.some.kill(number)
+            told.wait(chance.choice([0.3, 1, 3, 15]))
+            told.some.start(number)
+        told.some.wait(seconds=300)
