@@ -104,8 +104,11 @@ class Agent:
     def hear(self, beat: Beat, now: float) -> Beat | None:
         """A beat, and what to answer; None: nothing."""
         was = self.membership.contact.fresh(beat.sender, now)
+        over = self.membership.over
         if not self.membership.hear(beat, now):
             return None
+        if self.membership.over and not over and not self._idle():
+            self.membership.over = False  # it speaks of the run before: of this one we would know
         if not was:
             self.courier.heard(beat.sender)
         self._look_at_views()

@@ -51,9 +51,13 @@ class Post:
     # -- parcels
 
     def send(self, parcel: Parcel) -> None:
-        """Its courier is told what became of it."""
+        """Its courier is told what became of it.
+
+        That a page is to be asked for again is not said: who has its host knows that page, and asks for it by itself.
+        """
         membership = self._agent.membership
-        wire = Wire(membership.me, membership.contact.boot, parcel.seq, parcel.low, encode_rows(parcel.rows))
+        rows = [row if row.item.known is None else _unknown(row) for row in parcel.rows]
+        wire = Wire(membership.me, membership.contact.boot, parcel.seq, parcel.low, encode_rows(rows))
         payload = squash(_encode(wire))
         self._line.ask(parcel.to, "parcel", payload, self._rule.answer, lambda said: self._answered(parcel, said))
 
@@ -149,3 +153,7 @@ class Post:
     def _introduced(self, sender: str, boot: int) -> bool:
         beat = self._agent.membership.contact.beats.get(sender)
         return beat is not None and beat.stamp.boot == boot
+
+
+def _unknown(row: Row) -> Row:
+    return msgspec.structs.replace(row, item=msgspec.structs.replace(row.item, known=None))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
 from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
 from larm.agents.courier import Courier, Queue
@@ -12,11 +15,11 @@ from tests.agents.simulation import Memory
 RULES = Rules(lease=3.0, adopt_after=12.0)
 
 
-def agent(view: View, me: str = "b") -> Agent:
+def agent(view: View, me: str = "b", *, idle: bool = True) -> Agent:
     saved = Saved((view,), view.epoch, Vote(0), begun=True)
     membership = Membership(me, 1 << 32, 1.0, RULES, saved=saved, now=0.0)
     queues: dict[str, Queue] = {}
-    return Agent(membership, Courier(membership, lambda name: queues.setdefault(name, Memory())), Inbox(), lambda: True)
+    return Agent(membership, Courier(membership, lambda name: queues.setdefault(name, Memory())), Inbox(), lambda: idle)
 
 
 def beat(sender: str, *views: View) -> Beat:
@@ -59,3 +62,11 @@ def test_of_two_that_went_on_alone_the_later_one_gives_way_and_joins_again() -> 
     early.hear(said, 101.0)
     early.tick(102.0)
     assert early.membership.view.members.keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_an_end_that_is_of_the_run_before(idle: bool) -> None:
+    """Who was started again hears from one that is about to go: with work left, that can't be about this run."""
+    one = agent(view(3, "a", "b"), idle=idle)
+    one.hear(msgspec.structs.replace(beat("a", view(3, "a", "b")), over=True), 1.0)
+    assert one.membership.over is idle

@@ -6,6 +6,7 @@ import contextlib
 import json
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -250,3 +251,30 @@ def test_one_joins_and_one_leaves(tmp_path: Path) -> None:
     assert {url: times for url, times in fetched.items() if times > 1} == {}
     assert urls(some.directory(2)), "who has joined has hosts"
     assert "view 4" in (some.directory(0) / "logs" / "agents.log").read_text()
+
+
+@pytest.mark.slow
+def test_revisits(tmp_path: Path) -> None:
+    """The same commands again: each page is asked for once more, by the agent that has it, and the end is found again.
+
+    So it is where hosts have gone to another agent after the first crawl: their pages are known there.
+    """
+    with cluster(tmp_path, 30, 4) as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        some.wait()
+        assert asked(web) == dict.fromkeys(expected, 1)
+        for number in range(3):
+            some.start(number)
+        some.wait()
+        assert asked(web) == dict.fromkeys(expected, 2)
+        some.add()
+        for number in range(4):
+            some.start(number)
+        some.wait()
+        assert asked(web) == dict.fromkeys(expected, 3)
+
+
+def asked(web: SyntheticWeb) -> dict[str, int]:
+    """How often each page was asked for, whatever the answer."""
+    return Counter(each.key for each in web.log.requests() if each.path != "/robots.txt")

@@ -60,6 +60,10 @@ class Cluster:
         self.processes[number] = process
         return process
 
+    def add(self) -> None:
+        """One more, which comes later than the others."""
+        self.ports += free_ports(1)
+
     def directory(self, number: int) -> Path:
         return self._folder / f"agent-{number}"
 
