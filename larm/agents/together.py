@@ -218,4 +218,12 @@ class Together:
             coverage=round(max(0.0, 1 - sum(each.waiting for each in inside) / known), 4) if known else 0.0,
             overlap=round(overlap(each.sample for each in everybody), 4),
             sent_per_page=round(sum(each.sent for each in everybody) / pages, 4) if pages else 0.0,
+            holds=self._holds(now),
         )
+
+    def _holds(self, now: float) -> str:
+        membership = self._agent.membership
+        there, wanted = len(membership.view.members), membership.rules.agents
+        if not membership.begun:
+            return f"the crawl begins when {wanted} are there, of which there {'is' if there == 1 else 'are'} {there}"
+        return "more than half of all can't be heard, and this one waits for them" if membership.fenced(now) else ""

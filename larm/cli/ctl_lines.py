@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from larm.monitor.cluster_line import cluster_line
 from larm.monitor.display import details
 from larm.monitor.printable import harmless, printable
 from larm.monitor.rates import duration, size
@@ -31,6 +32,7 @@ def report_rows(report: Report, *, verbose: bool) -> list[tuple[str, object]]:
         ("queued", f"{now.queued:,}, {now.in_flight:,} in the air"),
         ("hosts", f"{now.hosts_known:,} known, {now.hosts_queued:,} with URLs, {now.hosts_given_up:,} given up"),
         ("limited by", report.limited_by),
+        *([("all agents", cluster_line(now.cluster))] if now.cluster is not None else []),
         *(("set", f"{key} = {value}") for key, value in report.changes.items()),
         *(("stalled", f"{each.thread}: {each.doing} for {duration(each.seconds)}") for each in now.stalled),
         *(("waits for", each) for each in report.waits),

@@ -29,8 +29,10 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
     starved = now.hosts_ready == 0
     in_air = bool(now.transfers) and now.in_flight >= _FULL * now.transfers
     air = f"{now.in_flight:,} of {now.transfers:,} transfers"
+    cluster = now.cluster
     rows = (
-        (now.paused, "a pause: 'larm ctl resume' goes on"),
+        (now.paused, f"a pause: 'larm {'cluster' if cluster and cluster.paused > 1 else 'ctl'} resume' goes on"),
+        (cluster and cluster.holds, f"the other agents: {cluster.holds if cluster else ''}"),
         (now.stalled, f"a thread that makes no progress: {', '.join(f'{each.thread} ({each.doing})' for each in now.stalled)}"),
         (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
         (now.idle, "nothing: what is left waits at hosts that were given up or are blocked"),
@@ -51,6 +53,7 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
 
 _ADVICE = {
     "a pause": "resume it",
+    "the other agents": "start them, or mend the network between them; 'larm cluster status' says who is heard",
     "a thread": "logs/stalled.log says where it is; if it is a disk or a part of yours, mend that; the same command continues",
     "the storage": "a faster disk, or --no-index for now and larm reindex later",
     "the CPU": "a faster machine; processing.processes reads pages on further cores",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from larm.monitor.cluster_line import cluster_line
 from larm.monitor.rates import duration
 from larm.monitor.snapshot import Snapshot
 
@@ -22,9 +23,11 @@ _MOST = 6
 
 
 def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
-    """At most five: pages; what a revisit found; errors by kind; what waits, and why; what to do next."""
+    """At most six: pages; those of all agents; what a revisit found; errors by kind; what waits, and why; what to do next."""
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
     yield f"{_ENDS.get(reason, reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
+    if now.cluster is not None:
+        yield f"all agents: {cluster_line(now.cluster)}"
     counted = now.counters
     changed = [
         f"{counted[name]:,} {word}"
@@ -47,7 +50,8 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
         hosts = f", {now.hosts_given_up:,} of whose hosts were given up" if now.hosts_given_up else ""
         yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: the same command goes on"
     if now.pages and reason != "failed":
-        yield f"next: 'larm search WORDS --dir {directory}'; all figures: 'larm stats --dir {directory}'"
+        everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
+        yield f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"
 
 
 def _pages(count: int) -> str:

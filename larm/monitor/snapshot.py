@@ -63,6 +63,8 @@ class ClusterFigures(msgspec.Struct, frozen=True, gc=False):
     """Pages that were fetched once too often, by all pages; from samples."""
     sent_per_page: float
     """URLs of other agents' hosts that a page had, and that were sent there."""
+    holds: str = ""
+    """Why this agent asks nobody for anything, where that is for the others; a phrase."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -43,7 +43,7 @@ def summary(now: Snapshot, reason: str, wall: float) -> dict[str, Any]:
         "start_time": _moment(wall - now.elapsed),
     }
     if now.cluster is not None:
-        derived |= {f"agents/{name}": value for name, value in msgspec.structs.asdict(now.cluster).items()}
+        derived |= {f"agents/{name}": value for name, value in msgspec.structs.asdict(now.cluster).items() if name != "holds"}
     if reason:
         derived |= {"finish_reason": reason, "finish_time": _moment(wall)}
     counters = dict(now.counters)

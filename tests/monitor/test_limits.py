@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 
 from larm.monitor.limits import advice, limiting_factor
-from larm.monitor.snapshot import Snapshot, Stalled, StorageFigures
+from larm.monitor.snapshot import ClusterFigures, Snapshot, Stalled, StorageFigures
 
 FULL = StorageFigures("index", 31_000_000, 32_000_000)
 HALF = StorageFigures("log", 16_000_000, 32_000_000)
 BUSY: dict[str, Any] = {"waiting": 50, "transfers": 64}
+
+
+def cluster(paused: int = 0, holds: str = "") -> ClusterFigures:
+    return ClusterFigures(3, 3, paused, 0, 0, 0.0, 0.0, 0.0, holds)
 
 
 def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) -> str:
@@ -24,6 +28,8 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
     [
         ({}, 0.0, "nothing: there is nothing left to fetch"),
         ({"paused": True}, 0.0, "a pause: 'larm ctl resume' goes on"),
+        ({"paused": True, "cluster": cluster(paused=3)}, 0.0, "a pause: 'larm cluster resume' goes on"),
+        ({"cluster": cluster(holds="it waits")}, 0.0, "the other agents: it waits"),
         ({**BUSY, "idle": True}, 0.0, "nothing: what is left waits at hosts that were given up or are blocked"),
         (
             {**BUSY, "storages": (FULL,), "stalled": (Stalled("larm-store-index", "commits", 170.0),)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from larm.monitor.outcome import outcome
-from larm.monitor.snapshot import Snapshot
+from larm.monitor.snapshot import ClusterFigures, Snapshot
 
 
 def said(reason: str = "finished", **figures: object) -> list[str]:
@@ -26,6 +26,14 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert every[2].startswith("errors: 8 x timeout, 7 x 404; ")
     assert every[3].startswith("3 URLs wait for the next run, 1 of whose hosts were given up: ")
     assert len(every) == 5
+
+
+def test_of_several_agents_the_figures_of_all_are_told() -> None:
+    all_of_them = ClusterFigures(3, 3, 0, 320, 0, 1.0, 0.0, 1.5)
+    first, second, last = said(cluster=all_of_them, pages_run=5)
+    assert first == "finished: 5 pages in this run, 5 in site"
+    assert second.startswith("all agents: 3 agents: 320 pages, 0 URLs to go; coverage 100.0%")
+    assert last.startswith("next: 'larm search WORDS --dir site --cluster'; ")
 
 
 def test_many_kinds_of_errors_are_counted() -> None:
