@@ -86,7 +86,8 @@ class Processors:
                 from larm.processing.apart.reader import DocumentReader
                 from larm.processing.by_mime import processors
 
-                documents = DocumentReader(self._settings.processing.documents, budget=self._memory)
+                text = int(self._settings.storage.index.text_size)
+                documents = DocumentReader(self._settings.processing.documents, text=text, budget=self._memory)
                 loaded = processors(
                     LinkMemo(self._normalizer),
                     self._settings.processing,

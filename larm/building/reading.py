@@ -42,7 +42,7 @@ def reading_of(  # noqa: PLR0917
         fetchers=fetchers,
         clock=ground.shared.clock,
         pages=[PageReader(terms, counted, process) for process in (*first, *others)],
-        large=PageReader(terms, counted, HelperProcess(CHILD, memory.most), _PATIENCE),
+        large=PageReader(terms, counted, HelperProcess(CHILD, memory.most), _PATIENCE * settings.processing.effort),
         memory=memory,
         documents=document_threads(settings.processing),
         limit_bytes=settings.storage.queue,

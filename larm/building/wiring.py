@@ -14,6 +14,7 @@ import msgspec
 
 from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
 from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
+from larm.building.following import following_of, has_changed, note_of, noted
 from larm.building.frontier import frontier_of, order_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
@@ -45,7 +46,7 @@ from larm.duplicates.novelty import NoveltyJudge
 from larm.fetching.addresses import AddressRule
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import Header
+from larm.frontier.checkpoint import Following, Header
 from larm.frontier.queue_row import EMPTY
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
@@ -166,11 +167,14 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         None if node is None else _owner_filter(node),
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
+    following = following_of(settings, scope)
+    others = has_changed(header, following, settings.crawl.restrict_to)
     notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
+    notes += [note_of(again=mission.again)] if others else []
     agenda = Agenda(
         mission.starts,
         catalogue.read(new_archives) if catalogue and new_archives else (),
-        _recrawl(ground, mission, frontier, apart, notes),
+        _recrawl(ground, mission, frontier, notes, whole=bool(apart.late) or others),
         watch,
         DatedLog(ground.logs.open("starts"), shared.clock).lines,
     )
@@ -198,7 +202,16 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
     moves = _moves(ground, frontier, steering, lines)
     checkpointer = _checkpointer(
-        ground, mission, frontier, lines, apart, addresses, scope, [steering, moves, *([node] if node else ())], marker
+        ground,
+        mission,
+        frontier,
+        lines,
+        apart,
+        addresses,
+        scope,
+        noted(following, changed=others, again=mission.again),
+        [steering, moves, *([node] if node else ())],
+        marker,
     )
     checkpointer.on_saved.append(moves.work)
     _follow_changes(steering, frontier, lander, None if node else budget, ground)
@@ -269,7 +282,7 @@ def _owner_filter(node: Node) -> Filter:
     return OwnerFilter(node.sorter)
 
 
-def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: StoragesApart, notes: list[str]) -> Recrawl | None:
+def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:
     if not _cycle(ground, mission):
         return None
     return Recrawl(
@@ -278,7 +291,7 @@ def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, apart: Storag
         ground.settings.recrawl.most_gone,
         notes.append,
         ground.normalizer.parse,
-        whole=bool(apart.late),
+        whole=whole,
         limits=limits_of(ground.settings),
         now=ground.shared.clock.wall(),
         current=ground.settings.recrawl.current,
@@ -323,6 +336,7 @@ def _checkpointer(  # noqa: PLR0917
     apart: StoragesApart,
     addresses: AddressRule,
     scope: Scope | None,
+    following: Following,
     parts: Sequence[Stateful],
     marker: Marker,
 ) -> Checkpointer:
@@ -337,6 +351,7 @@ def _checkpointer(  # noqa: PLR0917
         start_urls=list(mission.start_urls),
         cycle=_cycle(ground, mission),
         missed=apart.missed(again=mission.again),
+        following=following,
         parts=ground.header.parts if ground.header else {},
     )
     return Checkpointer(

@@ -27,6 +27,17 @@ FORMAT = 2
 _HEADER, _FRESH = "crawl", "seen-delta"
 
 
+class Following(msgspec.Struct, frozen=True, array_like=True):
+    """Which links of the pages so far went on (`larm.building.following`)."""
+
+    by: str
+    """A digest of scope, filters and kinds of links."""
+    length: int
+    """Characters of a URL, at most."""
+    depth: int
+    """Links from a start URL, at most."""
+
+
 class Header(msgspec.Struct, frozen=True):
     """All of the state but the hosts and the visited set."""
 
@@ -54,6 +65,8 @@ class Header(msgspec.Struct, frozen=True):
     met: dict[str, list[str]] = {}
     """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
     format: int = FORMAT
+    following: Following | None = None
+    """None: an earlier larm did not note it."""
     parts: dict[str, Any] = {}
     """What all others said that have state, by their names (`larm.seams.Stateful`)."""
 

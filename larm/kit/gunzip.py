@@ -6,17 +6,19 @@ import zlib
 from contextlib import suppress
 from typing import Any, Final
 
-_MOST_MEMBERS: Final = 10_000  # they may be empty
+MEMBERS: Final = 10_000
+"""That are read at most, if nothing else is said: they may be empty."""
 _SLICE: Final = 1 << 16
 MORE: Final = "more than"
 """How the warning begins where there is more than was unpacked."""
 
 
-def unpack(body: bytes, limit: int) -> tuple[bytes, str]:
-    """(what is within, as far as it can be had; a warning or nothing). Several members in a row are one file (RFC 1952 2.2)."""
+def unpack(body: bytes, limit: int, most: int = MEMBERS) -> tuple[bytes, str]:
+    """(what is within, as far as it can be had; a warning or nothing). Several members in a row are one file (RFC 1952 2.2),
+    ``most`` of them."""
     pieces: list[bytes] = []
     left, at, members = limit, 0, 0
-    while at < len(body) and left > 0 and members < _MOST_MEMBERS:
+    while at < len(body) and left > 0 and members < most:
         reader = zlib.decompressobj(wbits=31)
         begin = at
         while not reader.eof and at < len(body) and left > 0:  # in slices: what is behind the end of a member is copied
@@ -34,7 +36,7 @@ def unpack(body: bytes, limit: int) -> tuple[bytes, str]:
             return b"".join(pieces), f"{MORE} {limit} bytes in gzip" if left <= 0 else "gzip ends too early"
         at -= len(reader.unused_data)
         members += 1
-    return b"".join(pieces), f"{MORE} {members} members in gzip" if members == _MOST_MEMBERS else ""
+    return b"".join(pieces), f"{MORE} {members} members in gzip" if members == most and at < len(body) else ""
 
 
 def _beginning(reader: Any, piece: bytes, left: int) -> bytes:

@@ -18,8 +18,12 @@ TEXT: Final = "storage.index.text_size"
 """The text is longer than what is indexed."""
 DOCUMENTS: Final = "processing.documents"
 """A PDF or office file takes more time or memory to read."""
+LINKS: Final = "processing.links"
+"""It leads to more places."""
+EFFORT: Final = "processing.effort"
+"""Its markup is more work: nested, left open, with more attributes or elements than that of pages for people."""
 READER: Final = "reader"
-"""It has more links, elements, depth than any page for people: limits of the readers, which no setting changes."""
+"""What an earlier larm called the last two, in page books and indexes. No page is cut by that any more."""
 
 
 class Cut(NamedTuple):
@@ -39,7 +43,9 @@ CUTS: Final[dict[str, Cut]] = {
         "for which processing.documents allows too little time or memory",
         "processing.documents.timeout=60s --set processing.documents.memory=2GB",
     ),
-    READER: Cut("with more links, elements or depth than larm reads of any", ""),
+    LINKS: Cut("with more links than processing.links", "processing.links=10000000"),
+    EFFORT: Cut("whose markup is more work than processing.effort", "processing.effort=10"),
+    READER: Cut("at limits of an earlier larm", ""),
 }
 COUNTED: Final = "cut/"
 """What the names of the statistics begin with."""
@@ -56,8 +62,8 @@ def sentence(pages: Mapping[str, int]) -> str:
     if not said:
         return ""
     remedies = [f"--set {CUTS[name].remedy}" for name, count in pages.items() if count and name in CUTS and CUTS[name].remedy]
-    again = f"; the same command with {' '.join(remedies)} reads them again" if remedies else ""
-    return f"words or links are missing of pages that were cut: {', '.join(said)}{again}; larm search cut:all finds them"
+    again = f"the same command{' with ' if remedies else ''}{' '.join(remedies)} reads them again"
+    return f"words or links are missing of pages that were cut: {', '.join(said)}; {again}; larm search cut:all finds them"
 
 
 def sentence_of(name: str) -> str:
@@ -65,8 +71,8 @@ def sentence_of(name: str) -> str:
     cut = CUTS.get(name)
     if cut is None:
         return ""
-    again = f"; larm crawl with --set {cut.remedy} reads it again" if cut.remedy else ", and no setting changes that"
-    return f"words or links of it are missing: it is one {cut.what}{again}"
+    remedy = f" with --set {cut.remedy}" if cut.remedy else ""
+    return f"words or links of it are missing: it is one {cut.what}; larm crawl{remedy} reads it again"
 
 
 def was_cut(statistics: Iterable[str]) -> bool:

@@ -11,15 +11,12 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress
-from typing import Final, overload
+from typing import overload
 
 import msgspec
 
 from larm.kit.logs.columns import clean
 from larm.model.url import Url
-
-MAX_BYTES: Final = 20_000_000
-"""Of the addresses that the links of a page lead to; a page with more of them is a trap or a mistake."""
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):

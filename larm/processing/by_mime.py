@@ -140,12 +140,12 @@ def processors(
     ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger.
     """
     assembler = Assembler(links, settings, agent.lower())
-    html: Processor = HtmlProcessor(assembler, _tree_reader(settings.parser), text=text)
+    html: Processor = HtmlProcessor(assembler, _tree_reader(settings.parser), settings.effort, text=text)
     if settings.follow_embedded or settings.srcset:
         html = WithEmbedded(html, assembler, settings)
     headers = HeaderReader(assembler, settings, agent.lower())
     text_processor = TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps)
-    xml = XmlProcessor(assembler, links, html, strict_sitemaps=settings.strict_sitemaps)
+    xml = XmlProcessor(assembler, links, html, settings)
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,
@@ -161,7 +161,9 @@ def processors(
         standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)
-    return ByMime(standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size)) | ours, count, headers, wall)
+    return ByMime(
+        standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort)) | ours, count, headers, wall
+    )
 
 
 def _tree_reader(parser: str) -> ReadTree:

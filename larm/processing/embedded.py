@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 import msgspec
 
@@ -23,16 +22,12 @@ from larm.processing.charset import text_of
 from larm.processing.page import Element
 from larm.seams import Processor
 
-MAX_ADDRESSES = 10_000
-"""Of a page or a style sheet."""
-
-_SEARCHED = 1_000_000  # characters of a page
 _OPENING = re.compile(r"<!--|<script\b[^<>]*>|<style\b[^<>]*>", re.IGNORECASE)
 _ENDS = {"<!-": re.compile("-->"), "<sc": re.compile("</script", re.IGNORECASE), "<st": re.compile("</style", re.IGNORECASE)}
 _START_TAG = re.compile(r"<([a-z][a-z0-9]*+)\s((?:[^<>\"']|\"[^\"]{0,2000}+\"|'[^']{0,2000}+')*+)", re.IGNORECASE)
 _BASE = re.compile(r"<base\s[^<>]*?href\s*=\s*[\"']?([^\s\"'<>]+)", re.IGNORECASE)
 _SOURCE = re.compile(r"<img\s[^<>]*?\bsrc\s*=\s*[\"']?([^\s\"'<>]+)", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([a-z][a-z:-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![a-z:-])([a-z][a-z:-]*+)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.IGNORECASE)
 _CSS = re.compile(r"url\(\s*(?:\"([^\"]*)\"|'([^']*)'|([^\"'()\s]*))\s*\)|@import\s+(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])(?:\s[^,(]*(?:\([^)]*\)[^,(]*)*)?,?")  # of a srcset: an address, and what it is for
 
@@ -58,18 +53,16 @@ _PARAMETERS = frozenset(("data", "filename", "movie", "ref", "src", "url"))
 def in_page(text: str, *, files: bool, srcset: bool) -> list[str]:
     """The addresses in a page; ``files``: all but those of ``srcset``."""
     found: list[str] = []
-    tags, styles = _split(text[:_SEARCHED])
+    tags, styles = _split(text)
     for tag, rest in _START_TAG.findall(tags):
         attributes = {name.lower(): html.unescape(a or b or c) for name, a, b, c in reversed(_ATTRIBUTE.findall(rest))}
         if files:
             found += filter(None, _in_tag(tag.lower(), attributes))
         if srcset and "srcset" in attributes:
             found += _CANDIDATE.findall(attributes["srcset"])
-        if len(found) > MAX_ADDRESSES:
-            break
     for style in styles if files else ():
         found += in_css(style)
-    return found[:MAX_ADDRESSES]
+    return found
 
 
 def _split(text: str) -> tuple[str, list[str]]:
@@ -109,8 +102,7 @@ def _in_tag(tag: str, attributes: dict[str, str]) -> Iterator[str]:
 
 def in_css(text: str) -> list[str]:
     """The addresses in a style sheet: fonts, images, other style sheets."""
-    found = (address for match in _CSS.finditer(text) if (address := "".join(filter(None, match.groups())).strip()))
-    return list(islice(found, MAX_ADDRESSES))
+    return [address for match in _CSS.finditer(text) if (address := "".join(filter(None, match.groups())).strip())]
 
 
 def _elements(addresses: Iterable[str]) -> list[Element]:
@@ -137,7 +129,8 @@ class WithEmbedded:
         base = _BASE.search(text)
         found = self._assembler.links(message.url.access, elements, follow=document.follow, base=base[1] if base else "")
         links = Links.of(dict.fromkeys((*document.links, *found.links)))
-        return msgspec.structs.replace(document, links=links, warnings=(*document.warnings, *found.warnings))
+        cuts = tuple(dict.fromkeys((*document.cuts, *found.cuts)))
+        return msgspec.structs.replace(document, links=links, warnings=(*document.warnings, *found.warnings), cuts=cuts)
 
 
 class CssProcessor:
@@ -151,4 +144,5 @@ class CssProcessor:
         """See `larm.seams.Processor`."""
         text, encoding = text_of(fetched.body, fetched.headers.get("content-type", ""))
         found = self._assembler.links(message.url.access, _elements(in_css(text)), follow=True)
-        return Document(mime, links=found.links, charset=encoding.name, warnings=found.warnings, index=False)
+        name, warnings = encoding.name, found.warnings
+        return Document(mime, links=found.links, charset=name, warnings=warnings, index=False, cuts=found.cuts)

@@ -10,7 +10,6 @@ from larm.processing.xml_tree import Node, Tree, parse
 
 ROOTS: Final = ("rss", "feed", "rdf", "channel")
 """Elements that make a feed of an XML document (RDF: if there are items in it)."""
-MAX_ENTRIES: Final = 10_000
 
 
 class Feed(NamedTuple):
@@ -22,12 +21,12 @@ class Feed(NamedTuple):
     """As it stands there, such as ``en-GB``."""
     warnings: list[str]
     given_up: bool = False
-    """It is longer than what is read of it."""
+    """It is longer than what is read of it, or the HTML in it is more work."""
 
 
-def read_feed(text: str) -> Feed | None:
-    """None: it is no feed."""
-    tree: Tree = parse(text, NAMESPACES)
+def read_feed(text: str, effort: int = 1) -> Feed | None:
+    """None: it is no feed. ``effort``: times the limits, as in ``processing.effort``."""
+    tree: Tree = parse(text, NAMESPACES, effort)
     root = tree.root
     if root is None or root.local not in ROOTS:
         return None
@@ -35,13 +34,14 @@ def read_feed(text: str) -> Feed | None:
     found = list(_entries(root))
     if root.local == "rdf" and channel is root and not found:
         return None
-    entries = [read_entry(node) for node in found[:MAX_ENTRIES]]
-    about = read_entry(channel)
+    entries = [read_entry(node, effort) for node in found]
+    about = read_entry(channel, effort)
     if root is not channel and root.local == "rss":  # some close the channel too early
-        about = about._replace(links=about.links or read_entry(root).links)
+        about = about._replace(links=about.links or read_entry(root, effort).links)
     said = (node.text() for node in channel if node.local == "language" and node.space in DATED)
     language = root.get("xml:lang") or channel.get("xml:lang") or next(said, "")
-    return Feed(about, entries, language.strip(), tree.warnings, tree.given_up or len(found) > MAX_ENTRIES)
+    cut = about.cut or any(entry.cut for entry in entries)
+    return Feed(about, entries, language.strip(), tree.warnings, tree.given_up or cut)
 
 
 def _entries(root: Node) -> Iterator[Node]:

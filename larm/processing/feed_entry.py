@@ -72,6 +72,8 @@ class Entry(NamedTuple):
     """Links in its texts, with their anchors as titles, and of its parts (source, author, image ...)."""
     source: list[FeedLink]
     """Links of the feed that it was taken from."""
+    cut: bool = False
+    """Not all of its HTML was read."""
 
     @property
     def link(self) -> FeedLink | None:
@@ -79,9 +81,9 @@ class Entry(NamedTuple):
         return next((link for link in self.links if link.rel in ("alternate", "guid") and link.href), None)
 
 
-def read_entry(node: Node) -> Entry:
-    """Of an item or an entry, or of what is around them all."""
-    reader = _EntryReader()
+def read_entry(node: Node, effort: int = 1) -> Entry:
+    """Of an item or an entry, or of what is around them all. ``effort``: see `larm.processing.hostile`."""
+    reader = _EntryReader(effort)
     if node.get("href") and node.local in ("channel", "item"):  # CDF
         reader.links.append(FeedLink(node.get("href"), node.bases))
     for part in node:
@@ -92,7 +94,9 @@ def read_entry(node: Node) -> Entry:
 class _EntryReader:
     """Takes the parts of an entry, or of a feed."""
 
-    def __init__(self) -> None:
+    def __init__(self, effort: int) -> None:
+        self._effort = effort
+        self._cut = False
         self.links: list[FeedLink] = []
         self._mentioned: list[FeedLink] = []
         self._source: list[FeedLink] = []
@@ -114,7 +118,7 @@ class _EntryReader:
         elif name in _DATES and space in DATED:
             self._dates.setdefault(name, part.text())
         elif name in _TEXTS and space in _TEXT_SPACES:
-            self._texts.append(_plain(part, self._mentioned))
+            self._texts.append(self._plain(part))
             if part.get("src"):
                 self._mentioned.append(FeedLink(part.get("src"), part.bases, "content", part.get("type")))
         else:
@@ -130,11 +134,17 @@ class _EntryReader:
         dates = (seconds_of(self._dates[name]) for name in _DATES if name in self._dates)
         text = "\n".join(dict.fromkeys(text.strip() for text in self._texts))
         return Entry(
-            " ".join(title.split()), _pages_first(links), text, next(filter(None, dates), 0), self._mentioned, self._source
+            " ".join(title.split()),
+            _pages_first(links),
+            text,
+            next(filter(None, dates), 0),
+            self._mentioned,
+            self._source,
+            self._cut,
         )
 
     def _take_title(self, part: Node) -> None:
-        self._titles.setdefault(part.space, _plain(part, self._mentioned))
+        self._titles.setdefault(part.space, self._plain(part))
 
     def _take_link(self, part: Node) -> None:
         self.links.append(_link(part))
@@ -148,10 +158,31 @@ class _EntryReader:
         self.links.append(FeedLink(part.get("url"), part.bases, "enclosure", kind, "", "", length))
 
     def _take_source(self, part: Node) -> None:
-        taken = read_entry(part)
+        taken = read_entry(part, self._effort)
+        self._cut |= taken.cut
         self._source += (*taken.links, *taken.mentioned)
         if part.get("url"):
             self._source.append(FeedLink(part.get("url"), part.bases, "source", "", part.text().strip()))
+
+    def _plain(self, node: Node) -> str:
+        """The text of an element that may hold HTML (escaped, as XHTML, in base64); links in it are mentioned."""
+        kind, mode = node.get("type").lower(), node.get("mode").lower()
+        if any(True for _ in node):
+            self._mentioned += (
+                FeedLink(part.get("href"), part.bases, "mentioned", "", part.text())
+                for part in node.all()
+                if part.local == "a" and part.get("href")
+            )
+            return " ".join(node.texts(HIDDEN))
+        text = node.text()
+        if mode == "base64" or (kind and "/" in kind and not kind.startswith("text/") and not kind.endswith(("+xml", "/xml"))):
+            text = _decoded(text)
+        if kind in ("text", "text/plain") and mode != "escaped":
+            return text
+        found: Fragment = fragment(text, self._effort)
+        self._cut |= found.cut
+        self._mentioned += (FeedLink(href, node.bases, "mentioned", "", words) for href, words in found.links)
+        return found.text
 
 
 _TAKERS = {
@@ -198,26 +229,6 @@ def _parts(node: Node) -> list[FeedLink]:
             rel = part.get("rel") or part.local
             found.append(FeedLink(href, part.bases, rel, part.get("type"), part.get("title")))
     return found
-
-
-def _plain(node: Node, mentioned: list[FeedLink]) -> str:
-    """The text of an element that may hold HTML (escaped, as XHTML, in base64); links in it are added to ``mentioned``."""
-    kind, mode = node.get("type").lower(), node.get("mode").lower()
-    if any(True for _ in node):
-        mentioned += (
-            FeedLink(part.get("href"), part.bases, "mentioned", "", part.text())
-            for part in node.all()
-            if part.local == "a" and part.get("href")
-        )
-        return " ".join(node.texts(HIDDEN))
-    text = node.text()
-    if mode == "base64" or (kind and "/" in kind and not kind.startswith("text/") and not kind.endswith(("+xml", "/xml"))):
-        text = _decoded(text)
-    if kind in ("text", "text/plain") and mode != "escaped":
-        return text
-    found: Fragment = fragment(text)
-    mentioned += (FeedLink(href, node.bases, "mentioned", "", words) for href, words in found.links)
-    return found.text
 
 
 def _decoded(text: str) -> str:

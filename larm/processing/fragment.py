@@ -16,13 +16,15 @@ class Fragment(NamedTuple):
     text: str
     links: list[tuple[str, str]]
     """(href as it stands there, anchor)."""
+    cut: bool = False
+    """Not all of it was read."""
 
 
-def fragment(html: str) -> Fragment:
-    """Of HTML that stands somewhere within a page. Text without any markup is itself."""
+def fragment(html: str, effort: int = 1) -> Fragment:
+    """Of HTML that stands somewhere within a page. Text without any markup is itself. ``effort``: see `hostile`."""
     if "<" not in html and "&" not in html:
         return Fragment(html, [])
-    body, _ = cut(html.encode("utf-8", "replace"))
+    body, warnings = cut(html.encode("utf-8", "replace"), effort)
     root = LexborHTMLParser(body).root
     words: list[str] = []
     links: list[tuple[str, str]] = []
@@ -38,4 +40,4 @@ def fragment(html: str) -> Fragment:
                 next(nodes)
         elif tag == "a" and (href := node.attributes.get("href")):
             links.append((href, anchor(node.text())))
-    return Fragment("".join(words), links)
+    return Fragment("".join(words), links, bool(warnings))

@@ -62,4 +62,5 @@ class HeaderReader:
             canonical=canonical(found.related, message.url) or document.canonical,
             alternates=tuple(dict.fromkeys((*alternates(found.related), *document.alternates))),
             warnings=(*document.warnings, *found.warnings),
+            cuts=tuple(dict.fromkeys((*document.cuts, *found.cuts))),
         )

@@ -3,6 +3,7 @@
 The standard's algorithm is quadratic in three cases: deep nesting (each tag may climb the open elements), formatting
 elements left open (each paragraph opens all of them again: 50 KB make 14 million nodes), very many attributes of one tag.
 Real pages come nowhere near; nearly all pay a count, the larger ones a look at their formatting, one in a hundred `_tame`.
+``effort`` (``processing.effort``): times the limits.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ _QUOTED = re.compile(rb"=\s*(?:\"[^\"]*\"|'[^']*')")
 _ATTRIBUTE = re.compile(rb"[\s/][^\s/>=]")
 
 
-def cut(body: bytes) -> tuple[bytes, list[str]]:
+def cut(body: bytes, effort: int = 1) -> tuple[bytes, list[str]]:
     """(the page or its harmless beginning, warnings)."""
-    if len(body) > _HUGE and (match := _huge_tag(body)) is not None:
+    if len(body) > _HUGE and (match := _huge_tag(body, effort)) is not None:
         return body[: match.start()], [f"a tag of {match.end() - match.start()} bytes; the rest of the page is ignored"]
     tags, ends = _quick.tags(body)
     if tags <= HARMLESS or (tags <= 2 * HARMLESS and tags - ends <= HARMLESS):  # two of three pages
@@ -76,16 +77,16 @@ def cut(body: bytes) -> tuple[bytes, list[str]]:
     # An element that is formatted like three open ones isn't opened again (the Noah's Ark clause): only variety does harm.
     # End tags say nothing: those of elements that aren't open close none.
     variety = 3 * len(_quick.styled(body, _NAMES))
-    if tags <= SHALLOW and variety * tags < MAX_COPIES:
+    if tags <= SHALLOW and variety * tags < MAX_COPIES * effort:
         return body, []  # nearly all others
     page = body.lower()
-    if _tame(page, tags, variety):
+    if _tame(page, tags, variety, effort):
         return body, []
-    end = _harmful(page, variety)
+    end = _harmful(page, variety, effort)
     return (body, []) if end is None else (body[:end], [f"nested too deep at byte {end}; the rest of the page is ignored"])
 
 
-def _huge_tag(body: bytes) -> re.Match[bytes] | None:
+def _huge_tag(body: bytes, effort: int) -> re.Match[bytes] | None:
     place = 0
     while len(body) - place > _HUGE:
         end = body.rfind(b">", place, place + _HUGE) + 1
@@ -95,12 +96,12 @@ def _huge_tag(body: bytes) -> re.Match[bytes] | None:
     else:
         return None  # no stretch of that length without the end of a tag: nearly all pages
     for match in _HUGE_TAG.finditer(body, place):
-        if len(_ATTRIBUTE.findall(_QUOTED.sub(b" ", match[0]))) > MAX_ATTRIBUTES:
+        if len(_ATTRIBUTE.findall(_QUOTED.sub(b" ", match[0]))) > MAX_ATTRIBUTES * effort:
             return match
     return None
 
 
-def _tame(page: bytes, tags: int, variety: int) -> bool:
+def _tame(page: bytes, tags: int, variety: int, effort: int) -> bool:
     """Whether all tags together could do no harm, where the page is nested deepest. A quarter of the time of `_harmful`.
 
     ``page``: in lower case, here and below; ``variety``: formatting elements that can be opened again at once.
@@ -117,9 +118,9 @@ def _tame(page: bytes, tags: int, variety: int) -> bool:
         elif opened.get(name[1:]):
             opened[name[1:]] -= 1
             depth -= 1
-    if tags * deepest > MAX_WORK:
+    if tags * deepest > MAX_WORK * effort:
         return False
-    if tags * variety <= MAX_COPIES:
+    if tags * variety <= MAX_COPIES * effort:
         return True
     styles = _OpenStyles()
     for name in names:
@@ -128,11 +129,12 @@ def _tame(page: bytes, tags: int, variety: int) -> bool:
         if bare in _STYLES_OR_WALLS:
             styles.note(bare, opens=begins)
             most = max(most, styles.total)
-    return tags * min(variety, most) <= MAX_COPIES
+    return tags * min(variety, most) <= MAX_COPIES * effort
 
 
-def _harmful(page: bytes, variety: int) -> int | None:
+def _harmful(page: bytes, variety: int, effort: int) -> int | None:
     """Where the parser would have done too much; None if nowhere. Counts the open elements, roughly."""
+    most_work, most_copies = MAX_WORK * effort, MAX_COPIES * effort
     depth = work = copies = last = 0
     copying = True  # one formatting element behind the other opens nothing again
     opened: Counter[bytes] = Counter()
@@ -146,8 +148,8 @@ def _harmful(page: bytes, variety: int) -> int | None:
         closes = ends and opened[name] > 0  # else it closes nothing
         if closes and name not in _FORMATTING:
             copies += reopened  # the formatting that ended with this element goes on behind it
-        if work > MAX_WORK or copies > MAX_COPIES:
-            excess = max((work - MAX_WORK) // max(depth, 1), (copies - MAX_COPIES) // max(reopened, 1))
+        if work > most_work or copies > most_copies:
+            excess = max((work - most_work) // max(depth, 1), (copies - most_copies) // max(reopened, 1))
             return _back(page, last, at, excess)
         last, copying = at, ends or name not in _FORMATTING
         if not ends:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from larm.model.crawl_hash import page_hash
-from larm.model.cuts import READER
+from larm.model.cuts import EFFORT
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -18,7 +18,7 @@ from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
 from larm.processing.collector import More
 from larm.processing.hostile import cut
-from larm.processing.page import MAX_LINKS, Element, Page, Reading, as_html
+from larm.processing.page import Element, Page, Reading, as_html
 from larm.processing.parts import Parts, split, title_of
 
 ReadTree = Callable[[bytes, More | None], Reading]
@@ -33,22 +33,25 @@ _FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 class HtmlProcessor:
     """For text/html and application/xhtml+xml."""
 
-    def __init__(self, assembler: Assembler, read_tree: ReadTree, *, text: bool = True) -> None:
-        """``text``: False where no storage wants it, which saves a third of the time."""
+    def __init__(self, assembler: Assembler, read_tree: ReadTree, effort: int = 1, *, text: bool = True) -> None:
+        """``effort``: see `larm.processing.hostile`; ``text``: False where no storage wants it, which saves a third of the
+        time."""
         # constant after construction
+        self._effort = effort
         self._assembler = assembler
         self._read_tree = read_tree
         self._text = text
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
-        return self._assembler.document(message, fetched, mime, read(fetched, mime, self._read_tree, text=self._text))
+        page = read(fetched, mime, self._read_tree, self._effort, text=self._text)
+        return self._assembler.document(message, fetched, mime, page)
 
 
-def read(fetched: Fetched, mime: str, read_tree: ReadTree, *, text: bool = True) -> Page:
+def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, text: bool = True) -> Page:
     """What there is in a page."""
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
-    found, warnings = reading_of(as_html(body, mime), read_tree)
+    found, warnings = reading_of(as_html(body, mime), read_tree, effort)
     main, other, headings = split(found) if text else Parts()
     title = title_of(found.title, headings)
     return Page(
@@ -64,34 +67,34 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, *, text: bool = True)
         found.linked_data if text else (),
         warnings,
         declared=encoding.declared,
-        cuts=(READER,) if warnings else (),  # all of them say that
+        cuts=(EFFORT,) if warnings else (),  # all of them say that
     )
 
 
-def reading_of(body: bytes, read_tree: ReadTree) -> tuple[Reading, list[str]]:
-    """(what is in a page of UTF-8, warnings): within the limits for its markup and its links."""
-    body, warnings = cut(body)
-    others = _Others(body, read_tree)
+def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Reading, list[str]]:
+    """(what is in a page of UTF-8, warnings): within the limits for its markup, so many times."""
+    body, warnings = cut(body, effort)
+    others = _Others(body, read_tree, effort)
     found = read_tree(body, others.read)
     if others.open:
         body = _without_noscript(body, others.open)
-        others = _Others(body, read_tree)
+        others = _Others(body, read_tree, effort)
         found = read_tree(body, others.read)
     elements = found.elements
     if len(elements) + len(found.about) < FEW and (frames := _hidden_frames(body, elements)):
         elements = [*elements, *others.read("noframes", f"<frameset>{frames}").elements]
-    if len(elements) > MAX_LINKS:
-        warnings.append(f"{len(elements)} links and the like; those after the first {MAX_LINKS} are ignored")
-        elements = elements[:MAX_LINKS]
+    warnings += others.warnings
     return (found if elements is found.elements else found._replace(elements=elements)), warnings
 
 
 class _Others:
     """What a page says to browsers without frames or scripts leads somewhere, too; for ours it is one text."""
 
-    def __init__(self, body: bytes, read_tree: ReadTree) -> None:
+    def __init__(self, body: bytes, read_tree: ReadTree, effort: int) -> None:
         self._body = body
         self._read_tree = read_tree
+        self._effort = effort
+        self.warnings: list[str] = []
         self.open = 0
         """Bytes in a ``<noscript>`` that does not end: nearly all of such a page."""
 
@@ -105,7 +108,9 @@ class _Others:
                 return _NOTHING
         if "<" not in html:
             return _NOTHING
-        found = self._read_tree(cut(written)[0], None)
+        harmless, warnings = cut(written, self._effort)
+        self.warnings += warnings
+        found = self._read_tree(harmless, None)
         return (
             found if name == "noframes" else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
         )

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from larm.config import Processing
 from larm.model.credentials import without_credentials
-from larm.model.cuts import READER
+from larm.model.cuts import LINKS
 from larm.model.link_memo import PageLinks
-from larm.model.links import MAX_BYTES, Links, Row, row
+from larm.model.links import Links, Row, row
 from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
 from larm.processing.page import Attributes, Element
@@ -29,6 +29,9 @@ _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what 
 )
 _OEMBED = ("application/json",)
 _UNKNOWN: Any = object()
+_BYTES: Final = 160
+"""Of a link, with its text and its address in both forms, on an average page of very many: what a short link stands for is as
+long as the address of its page."""
 
 
 class Found(NamedTuple):
@@ -50,12 +53,13 @@ class LinkFinder:
         # constant after construction
         self.follow_embedded = settings.follow_embedded
         self.nofollow = settings.nofollow
+        self._most = settings.links
 
     def find(self, elements: Sequence[Element], resolver: PageLinks, *, follow: bool, charset: str = "") -> Found:
         """``follow``: whether the page wants that; ``charset``: that of its addresses, empty for UTF-8."""
         page = PageFinder(self, resolver, follow, charset)
-        links, related = find(elements, page)
-        return Found(links, related, tuple(page.malformed.values()), (READER,) if "" in page.malformed else ())
+        links, related = find(elements, page, self._most)
+        return Found(links, related, tuple(page.malformed.values()), (LINKS,) if "" in page.malformed else ())
 
 
 class PageFinder:
@@ -95,10 +99,9 @@ class PageFinder:
             self.malformed[href] = f"malformed link {without_credentials(href)[:200]!r}: {error}"
             return None
 
-    def cut_off(self, kept: int) -> None:
+    def cut_off(self, found: int, kept: int) -> None:
         """Only the first links are kept."""
-        most = MAX_BYTES // 1_000_000
-        self.malformed[""] = f"addresses of links of more than {most} MB; those after the first {kept} are ignored"
+        self.malformed[""] = f"{found} links and the like; those after the first {kept} are ignored"
 
     def follows(self, attributes: Attributes) -> bool:
         """Whether a link with ``rel`` is followed."""
@@ -125,14 +128,17 @@ class PageFinder:
         return source, _alt(attributes) if tag in ("img", "input") else "", ORDINARY, self.embedded
 
 
-def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Related]]:
-    """The links, each once, and the ``<link>`` elements among them."""
+def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Links, list[Related]]:
+    """The links, each once, and the ``<link>`` elements among them; of no more than ``most`` elements."""
     known, goes_on = page.rows, page.follow
     places: dict[str, int] = {}  # of their lines
     rows: list[Row] = []
     follow = bytearray()
     related: list[Related] = []
-    room = MAX_BYTES
+    room = most * _BYTES
+    if len(elements) > most:
+        page.cut_off(len(elements), most)
+        elements = elements[:most]
     for tag, attributes, text in elements:
         if tag == "a":
             goes = goes_on if "rel" not in attributes else page.follows(attributes)
@@ -151,7 +157,7 @@ def find(elements: Sequence[Element], page: PageFinder) -> tuple[Links, list[Rel
         if (place := places.get(line)) is None:
             room -= len(line)
             if room < 0:
-                page.cut_off(len(rows))
+                page.cut_off(len(elements), len(rows))
                 break
             places[line] = len(rows)
             rows.append(found)

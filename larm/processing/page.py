@@ -25,8 +25,6 @@ LINKED_DATA = "application/ld+json"
 """Type of the scripts that say something about the page."""
 
 MAX_HEADINGS = 1_000
-MAX_LINKS = 50_000
-"""Elements of a page that may lead somewhere; a page with more of them is a trap or a mistake."""
 
 
 class Block(NamedTuple):

@@ -17,8 +17,6 @@ from larm.processing.xml_tokens import START, TEXT, XmlTokens
 SITEMAP, INDEX = "urlset", "sitemapindex"
 ROOTS: Final = (SITEMAP, INDEX)
 """Elements that make a sitemap of an XML document."""
-MAX_ENTRIES: Final = 50_000
-"""In one sitemap, says the protocol."""
 NAMESPACES: Final = frozenset(
     f"{scheme}://www.{site}/schemas/sitemap/0.{version}"
     for scheme in ("http", "https")
@@ -54,20 +52,19 @@ class Sitemap(NamedTuple):
     """Why it is not believed: then there are no entries, unless ``partial`` was asked for."""
     cut: bool = False
     """It ends too early."""
-    more: int = 0
-    """Entries beyond `MAX_ENTRIES`."""
     given_up: bool = False
     """It is longer or deeper than any sitemap that is read."""
 
 
-def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False) -> Sitemap:
+def read_xml(text: str, effort: int = 1, *, partial: bool = False, strict_namespace: bool = False) -> Sitemap:
     """Of an XML document with one of `ROOTS`.
 
     A sitemap that is not well-formed is refused as a whole, as search engines do; one that was cut off counts as far as it
     goes. ``partial``: whatever can be read counts. ``strict_namespace``: only elements of a namespace of the protocol do.
+    The protocol's 50,000 entries are no limit. ``effort``: times those of the reader.
     """
     reader = _Reader()
-    tokens = XmlTokens(text)
+    tokens = XmlTokens(text, effort)
     for kind, name, rest in tokens:
         if kind == TEXT:
             reader.pieces.append(rest)
@@ -80,8 +77,7 @@ def read_xml(text: str, *, partial: bool = False, strict_namespace: bool = False
     if foreign:
         error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
     entries = [] if error and (foreign or not partial) else reader.entries
-    more = max(0, len(entries) - MAX_ENTRIES)
-    return Sitemap(entries[:MAX_ENTRIES], reader.root == INDEX, error, tokens.cut, more, tokens.given_up)
+    return Sitemap(entries, reader.root == INDEX, error, tokens.cut, tokens.given_up)
 
 
 class _Reader:
@@ -139,8 +135,7 @@ class _Reader:
 def read_text(text: str) -> Sitemap:
     """Of a text with a URL a line."""
     lines = (line.strip(_WHITE) for line in text.splitlines())
-    entries = [Entry(line) for line in lines if _LINE.fullmatch(line)]
-    return Sitemap(entries[:MAX_ENTRIES], more=max(0, len(entries) - MAX_ENTRIES))
+    return Sitemap([Entry(line) for line in lines if _LINE.fullmatch(line)])
 
 
 class TextKind(enum.Enum):

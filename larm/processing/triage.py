@@ -14,6 +14,8 @@ from larm.model.outcome import Fetched
 HTML: Final = ("text/html", "application/xhtml+xml")
 LARGE: Final = 1_000_000
 """Bytes of a body from which it is heavy: one page in ten thousand, a sitemap, a trap."""
+LARGE_OF_EFFORT: Final = 5_000
+"""The same where a page may make more than the usual work: that is not known by its size."""
 LARGE_XML: Final = 200_000
 """The same of XML, which Python reads: it takes 0.4 s for a megabyte."""
 _GZIP: Final = b"\x1f\x8b"
@@ -25,6 +27,10 @@ _ROOM: Final = 100_000_000
 """Bytes of address space that Python takes with all that reads pages, and that XML of 52 MB takes beside its text."""
 _TREE: Final = {"lexbor": 66, "html5lib": 220}
 """Bytes that a tree takes for each byte of the worst page, ``<p>`` again and again; a common page takes a third of it."""
+
+
+_EFFORT: Final = 114_000_000
+"""Bytes of the elements that a parser may make of a page beyond those that stand there (`larm.processing.hostile`)."""
 
 
 class Work(enum.Enum):
@@ -54,11 +60,15 @@ class Triage:
         self._documents = settings.documents.processes > 0
         self._page_size = page_size
         self._tree = _TREE[settings.parser]
+        self._large = LARGE if settings.effort == 1 else LARGE_OF_EFFORT
+        self._effort = (settings.effort - 1) * _EFFORT
 
     def work(self, fetched: Fetched) -> Work:
         """By its type, its first bytes and its size."""
         body, kind = fetched.body, fetched.headers.get("content-type", "")
-        if len(body) <= LARGE and "html" in kind and body.startswith(b"<") and not self._own:  # nearly always: a quick answer
+        if (
+            len(body) <= self._large and "html" in kind and body.startswith(b"<") and not self._own
+        ):  # nearly always: a quick answer
             return Work.LIGHT
         mime = _mime_of(kind, body)
         if mime in self._own:
@@ -68,14 +78,16 @@ class Triage:
         if mime.startswith(_UNREAD):
             return Work.HERE
         xml = mime not in HTML and any(word in mime for word in _XML)
-        if body.startswith(_GZIP) or len(body) > (LARGE_XML if xml else LARGE):  # of what is packed nobody knows how much it is
+        if body.startswith(_GZIP) or len(body) > (
+            min(LARGE_XML, self._large) if xml else self._large
+        ):  # of what is packed nobody knows how much it is
             return Work.HEAVY
         return Work.LIGHT if xml or mime in HTML else Work.HERE
 
     def memory(self, fetched: Fetched, *, careful: bool = False) -> int:
         """Bytes that a process should have to read it, in the worst case; ``careful``: by html5lib."""
         size = self._page_size if fetched.body.startswith(_GZIP) else len(fetched.body)
-        return _ROOM + (_TREE["html5lib"] if careful else self._tree) * size
+        return _ROOM + self._effort + (_TREE["html5lib"] if careful else self._tree) * size
 
 
 def _is_document(mime: str) -> bool:

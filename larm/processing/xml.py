@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from larm.model.cuts import READER
+from larm.config import Processing
+from larm.model.cuts import EFFORT
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
@@ -17,7 +18,7 @@ from larm.processing import feed, sitemap
 from larm.processing.assembly import Assembler
 from larm.processing.charset import text_of
 from larm.processing.feed_entry import Entry
-from larm.processing.page import MAX_LINKS, Element, Page
+from larm.processing.page import Element, Page
 from larm.processing.readable import anchor, names
 from larm.processing.xml_tokens import START, TEXT, XmlTokens, root_of
 from larm.seams import Processor
@@ -37,13 +38,14 @@ _ADDRESSES = ("href", "xlink:href", "url", "xmlurl", "htmlurl")
 class XmlProcessor:
     """For text/xml, application/xml and every other type that ends in ``+xml``."""
 
-    def __init__(self, assembler: Assembler, links: LinkMemo, xhtml: Processor, *, strict_sitemaps: bool = False) -> None:
-        """``xhtml``: reads XHTML that is sent as XML; ``strict_sitemaps``: see `Processing`."""
+    def __init__(self, assembler: Assembler, links: LinkMemo, xhtml: Processor, settings: Processing) -> None:
+        """``xhtml``: reads XHTML that is sent as XML."""
         # constant after construction
         self._assembler = assembler
         self._links = links
         self._xhtml = xhtml
-        self._strict_sitemaps = strict_sitemaps
+        self._strict_sitemaps = settings.strict_sitemaps
+        self._effort = settings.effort
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
@@ -55,17 +57,17 @@ class XmlProcessor:
         index = True
         if root in sitemap.ROOTS:
             page, index = self._sitemap(message.url.access, text), False
-        elif root in feed.ROOTS and (found := feed.read_feed(text)):
+        elif root in feed.ROOTS and (found := feed.read_feed(text, self._effort)):
             page = self._feed(message.url.access, fetched.headers.get("content-location", ""), found)
         elif not root and sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
             page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
         else:
-            page = any_xml(text)
+            page = any_xml(text, self._effort)
         page = page._replace(charset=encoding.name, declared=encoding.declared)
         return self._assembler.document(message, fetched, mime, page, index=index)
 
     def _sitemap(self, address: str, text: str) -> Page:
-        return sitemap_page(sitemap.read_xml(text), address, self._strict_sitemaps)
+        return sitemap_page(sitemap.read_xml(text, self._effort), address, self._strict_sitemaps)
 
     def _feed(self, address: str, content_location: str, found: feed.Feed) -> Page:
         join = self._links.normalizer.join
@@ -84,10 +86,8 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     warnings = [f"sitemap: {found.error}"] if found.error else []
     if found.cut:
         warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
-    if found.more:
-        warnings.append(f"only the first {len(found.entries)} entries of the sitemap are followed, {found.more} are not")
     addresses = [sitemap.completed(entry.loc) for entry in found.entries]
-    cuts = (READER,) if found.more or found.given_up else ()
+    cuts = (EFFORT,) if found.given_up else ()
     if strict and not found.lists_sitemaps:
         addresses = [each for each in addresses if sitemap.speaks_for(address, each)]
     return Page("", "", "", (), [("a", {"href": each}, "") for each in addresses], (), "", warnings=warnings, cuts=cuts)
@@ -108,13 +108,13 @@ def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
         text,
         "",
         (),
-        elements[:MAX_LINKS],
+        elements,
         (),
         "",
         language=found.language,
         warnings=warnings,
         modified=modified,
-        cuts=(READER,) if found.given_up or len(elements) > MAX_LINKS else (),
+        cuts=(EFFORT,) if found.given_up else (),
     )
 
 
@@ -134,9 +134,9 @@ def _of_entry(entry: Entry, join: Join, base: str) -> Iterator[Element]:
             yield "img", {"src": address, "alt": words}, ""
 
 
-def any_xml(text: str) -> Page:
+def any_xml(text: str, effort: int = 1) -> Page:
     """Of a document whose language we don't know: its characters, what is called a title, what looks like links."""
-    tokens = XmlTokens(text)
+    tokens = XmlTokens(text, effort)
     title, within = "", 0  # elements open from the title on
     words: list[str] = []
     elements: list[Element] = []
@@ -156,5 +156,5 @@ def any_xml(text: str) -> Page:
             words.append(" ")
             within -= within > 0
     warnings = [f"XML: not well-formed: {'; '.join(tokens.faults)}"] if tokens.faults else []
-    cuts = (READER,) if tokens.given_up or len(elements) > MAX_LINKS else ()
-    return Page(title, "".join(words).strip(), "", (), elements[:MAX_LINKS], (), "", warnings=warnings, cuts=cuts)
+    cuts = (EFFORT,) if tokens.given_up else ()
+    return Page(title, "".join(words).strip(), "", (), elements, (), "", warnings=warnings, cuts=cuts)

@@ -22,8 +22,8 @@ TEXT: Final = 2
 """``(TEXT, "", characters)``, entities decoded."""
 Token = tuple[int, str, str]
 
-MAX_TOKENS: Final = 2_000_000
-"""A sitemap of 50,000 URLs has 800,000."""
+MAX_TOKENS: Final = 5_000_000
+"""A sitemap of 250,000 URLs has 4 million."""
 MAX_DEPTH: Final = 500
 """Elements within each other."""
 
@@ -41,9 +41,11 @@ _ENTITY = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|(\w{1,40}));")
 class XmlTokens:
     """Iterate once; then `faults`, `cut` and `given_up` are known."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, effort: int = 1) -> None:
+        """``effort``: times the limits, as in ``processing.effort``."""
         # constant after construction
         self._text = text
+        self._effort = effort
         # written while iterating
         self.faults: list[str] = []
         """What is not well-formed, the first few of each kind of it."""
@@ -58,7 +60,8 @@ class XmlTokens:
     def __iter__(self) -> Iterator[Token]:
         text, at, end = self._text, 0, len(self._text)
         find, match = text.find, _TAG.match
-        for _ in range(MAX_TOKENS):
+        deepest = MAX_DEPTH * self._effort
+        for _ in range(MAX_TOKENS * self._effort):
             mark = find("<", at)
             if mark < 0:
                 mark = end
@@ -77,7 +80,7 @@ class XmlTokens:
             at = found.end()
             slash, name, rest = found.groups()
             yield from self._close(name.lower()) if slash else self._begin(name.lower(), rest)
-            if len(self._open) > MAX_DEPTH:
+            if len(self._open) > deepest:
                 self.fault("nested too deeply")
                 self.given_up = True
                 break

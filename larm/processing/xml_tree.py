@@ -75,9 +75,13 @@ class Tree(NamedTuple):
     """It is longer or deeper than what is read of it."""
 
 
-def parse(text: str, names: Mapping[str, str]) -> Tree:
-    """The tree of a document, as far as it can be made out. ``names``: short names of namespaces, by their lower-case URIs."""
-    tokens = XmlTokens(text)
+def parse(text: str, names: Mapping[str, str], effort: int = 1) -> Tree:
+    """The tree of a document, as far as it can be made out. ``names``: short names of namespaces, by their lower-case URIs.
+
+    ``effort``: times the limits, as in ``processing.effort``.
+    """
+    tokens = XmlTokens(text, effort)
+    most = MAX_NODES * effort
     scopes: list[dict[str, str]] = [{}]
     stack: list[Node] = []
     root: Node | None = None
@@ -102,8 +106,8 @@ def parse(text: str, names: Mapping[str, str]) -> Tree:
             stack.append(node)
             scopes.append(scope)
             count += 1
-            if count > MAX_NODES:
-                tokens.fault(f"more than {MAX_NODES} elements")
+            if count > most:
+                tokens.fault(f"more than {most} elements")
                 tokens.given_up = True
                 break
         elif kind == END:

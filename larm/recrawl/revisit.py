@@ -42,7 +42,8 @@ class Recrawl:
         """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text.
 
         ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
-        ``whole``: some storage has not been given all pages, so none may be answered by "not modified".
+        ``whole``: some storage has not been given all pages, or other links are followed now, so none may be answered by "not
+        modified".
         ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
         ``now``: wall time; ``current``: seconds for which servers are believed that a page is.
         """

@@ -17,7 +17,10 @@ _HOW: Final = {
         "pages set aside, because to read them takes more memory than limits.memory leaves",
         "the next visit asks for them again; a larger limits.memory lets them be read",
     ),
-    Lost.TOO_SLOW: ("pages set aside, because to read them takes too long", "the next visit asks for them again"),
+    Lost.TOO_SLOW: (
+        "pages set aside, because to read them takes too long",
+        "the next visit asks for them again; a larger processing.effort gives them more time",
+    ),
     Lost.DEADLY: (
         "pages set aside, because the process that read them ended, more than once",
         "to have them tried again, remove cachingqueue/suspects.json",

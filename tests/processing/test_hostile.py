@@ -7,6 +7,8 @@ import random
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from larm.config import Processing
+from larm.model.cuts import EFFORT, LINKS
 from larm.processing import hostile
 from larm.processing.hostile import MAX_ATTRIBUTES, cut
 from tests.processing.pages import document
@@ -47,7 +49,7 @@ PAGES = {
 def test_hostile_page(name: str) -> None:
     found = document(PAGES[name], content_type="text/html")
     assert not any("Error" in line for line in found.warnings), found.warnings
-    assert len(found.links) <= 50_000
+    assert len(found.links) <= Processing().links
 
 
 def test_the_harmless_beginning_is_read() -> None:
@@ -57,9 +59,38 @@ def test_the_harmless_beginning_is_read() -> None:
 
 
 def test_links_of_a_page_are_bounded() -> None:
-    found = document("".join(f"<a href=/{n}>x</a>" for n in range(50_010)))
-    assert len(found.links) == 50_000
-    assert "50010 links" in found.warnings[0]
+    page = "".join(f"<a href=/{n}>x</a>" for n in range(510))
+    found = document(page, links=500)
+    assert (len(found.links), found.cuts) == (500, (LINKS,))
+    assert "510 links" in found.warnings[0]
+    assert len(document(page, links=510).links) == 510
+
+
+def test_addresses_of_the_links_of_a_page_are_bounded() -> None:
+    """A short link stands for the address of its page, which may be long."""
+    page = "".join(f"<a href=/{n}>x</a>" for n in range(500))
+    base = "<base href='http://a.localhost/%s'>" % ("x" * 300)
+    found = document(base + page.replace("=/", "=?"), links=500)
+    assert found.cuts == (LINKS,)
+    assert 100 < len(found.links) < 150
+    assert len(document(base + page.replace("=/", "=?"), links=5_000).links) == 500
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        _STYLES + b"<p>x" * 400 + b"<a href=/last>y</a>",
+        b"<div>x" * 22_000 + b"<a href=/last>y</a>",
+        b"<p>x<p " + b"abcdefgh=i " * (2 * MAX_ATTRIBUTES) + b">y<a href=/last>y</a>",
+        b"<body>" + b"<noscript><i>" + _STYLES + b"<p>x" * 400 + b"<a href=/last>y</a></noscript>",
+    ],
+    ids=["formatting", "nesting", "attributes", "noscript"],
+)
+def test_with_more_effort_all_of_it_is_read(page: bytes) -> None:
+    found = document(page)
+    assert (len(found.links), found.cuts) == (0, (EFFORT,))
+    found = document(page, effort=10)
+    assert (len(found.links), found.cuts, found.warnings) == (1, (), ())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from larm.processing.apart.sheet_dates import date_of, date_styles
+from larm.processing.xml_tokens import XmlTokens
 
 
 @pytest.mark.parametrize(
@@ -29,4 +30,4 @@ def test_which_styles_show_dates() -> None:
         "<cellXfs><xf numFmtId='0'/><xf numFmtId='164'/><xf numFmtId='165'/><xf numFmtId='166'/><xf numFmtId='22'/></cellXfs>"
         "<dxfs><xf numFmtId='14'/></dxfs></styleSheet>"
     )
-    assert date_styles(styles) == {"1", "4"}
+    assert date_styles(XmlTokens(styles)) == {"1", "4"}

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.kit.gunzip import unpack
+from larm.model.cuts import EFFORT, LINKS
 from larm.model.links import Links
 from larm.processing.gzipped import MAX_SIZE
-from larm.processing.sitemap import MAX_ENTRIES, TextKind, kind_of_text, read_text, read_xml, speaks_for
+from larm.processing.sitemap import TextKind, kind_of_text, read_text, read_xml, speaks_for
 from tests.processing.pages import PAGE, document, links
 
 RSS = """<?xml version="1.0"?>
@@ -112,11 +113,51 @@ def test_a_malformed_sitemap_is_refused_and_one_cut_off_is_not() -> None:
     assert found.warnings == (f"{PAGE}: the sitemap ends too early, after 2 entries",)
 
 
-def test_a_sitemap_has_no_more_entries_than_the_protocol_allows() -> None:
-    many = "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(MAX_ENTRIES + 1))
-    found = document(f"<urlset>{many}</urlset>", content_type="text/xml")
-    assert len(found.links) == MAX_ENTRIES
-    assert found.warnings == (f"{PAGE}: only the first 50000 entries of the sitemap are followed, 1 are not",)
+@pytest.mark.parametrize(
+    ("text", "content_type"),
+    [
+        ("<urlset>" + "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(501)) + "</urlset>", "text/xml"),
+        ("".join(f"http://a.localhost/{n}\n" for n in range(501)), "text/plain"),
+        ("<rss><channel>" + "".join(f"<item><link>/{n}</link></item>" for n in range(501)) + "</channel></rss>", "text/xml"),
+        ("<x>" + "".join(f"<y href='/{n}'/>" for n in range(501)) + "</x>", "text/xml"),
+    ],
+    ids=["sitemap", "text", "feed", "xml"],
+)
+def test_links_are_bounded_as_those_of_pages(text: str, content_type: str) -> None:
+    found = document(text, content_type=content_type, links=500)
+    assert (len(found.links), found.cuts) == (500, (LINKS,))
+    assert found.warnings == (f"{PAGE}: 501 links and the like; those after the first 500 are ignored",)
+    found = document(text, content_type=content_type, links=501)
+    assert (len(found.links), found.cuts) == (501, ())
+
+
+def test_a_sitemap_may_have_more_entries_than_the_protocol_allows() -> None:
+    many = "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(50_001))
+    assert len(document(f"<urlset>{many}</urlset>", content_type="text/xml").links) == 50_001
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<x>" + "<y>" * 600 + "<z href='/last'/>",
+        "<urlset>" + "<url>" * 600 + "</url>" * 600 + "<url><loc>http://a.localhost/last</loc></url></urlset>",
+        "<rss><channel>" + "<y>" * 600 + "</y>" * 600 + "<item><link>/last</link></item></channel></rss>",
+        "<rss><channel><item><description>" + "&lt;div>x" * 22_000 + "&lt;a href=/last></description></item></channel></rss>",
+    ],
+    ids=["xml", "sitemap", "feed", "HTML in a feed"],
+)
+def test_what_is_deeper_is_read_with_more_effort(text: str) -> None:
+    found = document(text, content_type="text/xml")
+    assert (len(found.links), found.cuts) == (0, (EFFORT,))
+    found = document(text, content_type="text/xml", effort=10)
+    assert (len(found.links), found.cuts) == (1, ())
+
+
+def test_gzip_of_many_members() -> None:
+    packed = b"".join(gzip.compress(b"") for _ in range(10_001)) + gzip.compress(b"words")
+    assert document(packed, content_type="application/gzip").cuts == (EFFORT,)
+    found = document(packed, content_type="application/gzip", effort=2)
+    assert (found.text, found.cuts) == ("words", ())
 
 
 def test_text_sitemap() -> None:

@@ -20,7 +20,7 @@ def answer(request: Request) -> bytes:
 
 def found_in(request: Request) -> Found:
     """Never raises for what is in a document."""
-    budget = Budget(request.seconds)
+    budget = Budget(request)
     try:
         return read(request, budget)
     except MemoryError:

@@ -1,12 +1,12 @@
-"""Budget: how much of a document is read: characters, links, time. Used by the readers, in the reading process."""
+"""Budget: how much of a document is read: characters, time. Used by the readers, in the reading process."""
 
 from __future__ import annotations
 
 import msgspec
 
 from larm.kit.clock import SystemClock
-from larm.model.cuts import DOCUMENTS, READER
-from larm.processing.apart.protocol import MAX_LINKS, MAX_TEXT, Found
+from larm.model.cuts import DOCUMENTS, TEXT
+from larm.processing.apart.protocol import Found, Request
 
 _clock = SystemClock()
 
@@ -14,9 +14,12 @@ _clock = SystemClock()
 class Budget:
     """Collects text and links until it is enough."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, request: Request) -> None:
         # constant after construction
-        self._end = _clock.monotonic() + seconds
+        self._end = _clock.monotonic() + request.seconds
+        self._most = request.text
+        self.memory = request.memory
+        """Bytes that the process should have."""
         # only one thread
         self.title = ""
         """As far as it is known before all is read."""
@@ -26,8 +29,7 @@ class Budget:
         self.cuts: dict[str, None] = {}
         """Why not all is read: names of `larm.model.cuts`."""
         self._pieces: list[str] = []
-        self._room = MAX_TEXT
-        self._more_links = 0
+        self._room = self._most
 
     def text(self, piece: str) -> None:
         """More text; what is beyond the limit is left out."""
@@ -36,21 +38,16 @@ class Budget:
         self._room -= len(piece)
 
     def link(self, address: str, anchor: str = "") -> None:
-        """One more link; those beyond the limit are counted."""
-        address = address.strip()
-        if not address:
-            return
-        if len(self.links) < MAX_LINKS:
+        """One more link."""
+        if address := address.strip():
             self.links.setdefault((address, " ".join(anchor.split())))
-        else:
-            self._more_links += 1
 
     def spent(self, where: str) -> bool:
         """Whether to stop here; the warning says where."""
         if self._room <= 0:
-            self.warnings.append(f"only the first {MAX_TEXT} characters are read, up to {where}")
+            self.warnings.append(f"only the first {self._most} characters are read, up to {where}")
             self._room = 0
-            self.cuts[READER] = None
+            self.cuts[TEXT] = None
         elif _clock.monotonic() > self._end:
             self.warnings.append(f"it takes too long to read; left at {where}")
             self.cuts[DOCUMENTS] = None
@@ -62,11 +59,8 @@ class Budget:
         """All of it. Text of which something was left out is said to be cut."""
         warnings = list(self.warnings)
         if self._room < 0:
-            warnings.append(f"only the first {MAX_TEXT} characters are read, of {MAX_TEXT - self._room}")
-            self.cuts[READER] = None
-        if self._more_links:
-            warnings.append(f"only the first {MAX_LINKS} links are read, of {MAX_LINKS + self._more_links}")
-            self.cuts[READER] = None
+            warnings.append(f"only the first {self._most} characters are read, of {self._most - self._room}")
+            self.cuts[TEXT] = None
         return Found(
             _sendable(" ".join(title.split())[:500]),
             _sendable("".join(self._pieces)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from larm.model.cuts import READER
+from larm.model.cuts import DOCUMENTS
 from larm.processing.apart import open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable
@@ -14,7 +14,7 @@ _READERS = {WORD: word.read, SHEET: sheet.read, SLIDES: slides.read, OPEN: open_
 def read_office(body: bytes, kind: str, budget: Budget) -> Found:
     """What is in a document of Office Open XML or OpenDocument."""
     try:
-        package = Package(body)
+        package = Package(body, budget.memory)
     except Unreadable as error:
         return budget.given_up(str(error))
     try:
@@ -33,4 +33,4 @@ def _note(package: Package, budget: Budget) -> None:
     """What is to be said of its parts."""
     budget.warnings += package.warnings
     if package.cut:
-        budget.cuts[READER] = None
+        budget.cuts[DOCUMENTS] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable, local
-from larm.processing.xml_tokens import START, TEXT, XmlTokens
+from larm.processing.xml_tokens import START, TEXT
 
 _SKIPPED = frozenset(("text:tracked-changes", "office:forms", "office:automatic-styles", "office:styles", "office:scripts"))
 _ENDS = {"text:p": "\n", "text:h": "\n", "table:table-cell": "\t", "table:table-row": "\n"}
@@ -23,7 +23,7 @@ def read(package: Package, budget: Budget) -> str:
     if not text:
         raise Unreadable("there is no content in it")
     reader = _Reader(budget)
-    tokens = XmlTokens(text)
+    tokens = package.tokens_of(text)
     for count, (kind, name, rest) in enumerate(tokens):
         if kind == TEXT:
             reader.characters(rest)

@@ -13,11 +13,10 @@ from larm.processing.charset import text_of
 from larm.processing.dates import seconds_of
 from larm.processing.xml_tokens import END, START, TEXT, XmlTokens
 
-MAX_MEMBERS: Final = 20_000
-MAX_PART: Final = 60_000_000
-"""Bytes of a part, unpacked; what is longer is cut."""
-MAX_TOTAL: Final = 150_000_000
-"""Bytes of all parts that are read. With `MAX_PART`, what a bomb comes to."""
+_PART, _ALL = 0.15, 0.375
+"""Of the memory that the process should have: the bytes of a part, unpacked, and those of all. That is what a bomb comes to."""
+_EFFORT: Final = 100
+"""See `XmlTokens`: what ends the reading of a document is its time."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 """What zipfile raises for a part that was damaged; NotImplementedError is among them, as a RuntimeError."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -39,21 +38,33 @@ class Properties(NamedTuple):
 class Package:
     """The parts of a document, as texts."""
 
-    def __init__(self, body: bytes) -> None:
-        """Raises Unreadable."""
+    def __init__(self, body: bytes, memory: int) -> None:
+        """``memory``: bytes that the process should have. Raises Unreadable."""
         if body.startswith(_OLE):
             raise Unreadable("it needs a password, or is of the format before 2007")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise Unreadable(f"no zip file, or damaged: {error}") from error
-        if len(self._zip.infolist()) > MAX_MEMBERS:
-            raise Unreadable(f"more than {MAX_MEMBERS} parts")
         self.names = {info.filename: info for info in self._zip.infolist()}
         self.warnings: list[str] = []
-        self.cut = False
-        """Some part is longer than what is read of it."""
-        self._left = MAX_TOTAL
+        self._cut = False
+        self._made: list[XmlTokens] = []
+        self._part, self._left = int(memory * _PART), int(memory * _ALL)
+
+    @property
+    def cut(self) -> bool:
+        """Some part is longer, or deeper, than what is read of it."""
+        return self._cut or any(tokens.given_up for tokens in self._made)
+
+    def tokens(self, name: str) -> XmlTokens:
+        """A part, as `text` has it. Raises Unreadable."""
+        return self.tokens_of(self.text(name))
+
+    def tokens_of(self, text: str) -> XmlTokens:
+        """A part that was read."""
+        self._made.append(XmlTokens(text, _EFFORT))
+        return self._made[-1]
 
     def text(self, name: str) -> str:
         """A part; empty where there is none, or it can't be unpacked. Raises Unreadable if it is encrypted."""
@@ -62,13 +73,13 @@ class Package:
             return ""
         if info.flag_bits & 1:
             raise Unreadable("it needs a password")
-        limit = min(MAX_PART, self._left)
+        limit = min(self._part, self._left)
         try:
             with self._zip.open(info) as part:
                 data = part.read(limit)
                 if len(data) == limit and part.read(1):
                     self.warnings.append(f"{name} is longer than {limit} bytes")
-                    self.cut = True
+                    self._cut = True
         except _UNREADABLE as error:
             self.warnings.append(f"{name} can't be unpacked: {error}")
             return ""
@@ -78,7 +89,7 @@ class Package:
     def relations(self, part: str) -> dict[str, str]:
         """Where the ids of a part lead: names of parts, or addresses."""
         folder, file = posixpath.split(part)
-        tokens = XmlTokens(self.text(posixpath.join(folder, "_rels", f"{file}.rels")))
+        tokens = self.tokens(posixpath.join(folder, "_rels", f"{file}.rels"))
         found = {}
         for kind, name, rest in tokens:
             if kind == START and local(name) == "relationship":
@@ -91,7 +102,7 @@ class Package:
 
     def main(self, otherwise: str) -> str:
         """The name of the part that the document begins with (Office Open XML)."""
-        tokens = XmlTokens(self.text("_rels/.rels"))
+        tokens = self.tokens("_rels/.rels")
         for kind, name, rest in tokens:
             if kind == START and local(name) == "relationship":
                 attributes = tokens.attributes(rest)
@@ -104,7 +115,7 @@ class Package:
         """Of ``docProps/core.xml`` or ``meta.xml``."""
         found: dict[str, str] = {}
         current = ""
-        for kind, name, rest in XmlTokens(self.text(part)):
+        for kind, name, rest in self.tokens(part):
             if kind == TEXT and current:
                 found[current] = found.get(current, "") + rest
             elif kind == START:

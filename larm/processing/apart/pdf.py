@@ -17,12 +17,10 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from larm.model.cuts import READER
 from larm.processing.apart.limits import Budget, one_line
 from larm.processing.apart.protocol import Found
 from larm.processing.dates import seconds_of_pdf
 
-_MAX_PAGES = 10_000
 _TITLE_WITHIN = 2_000  # characters of the first page
 _FORM_VERSION = 2  # of the structure that PDFium's forms want; its last one without scripts
 _UNTITLED = re.compile(r"(?:untitled|no title|title|document|slide|unbenannt|sans titre)(?:[ -]?\d+)?", re.IGNORECASE)
@@ -55,10 +53,6 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
     count = pdfium.FPDF_GetPageCount(document)
     for number in range(count):
         if budget.spent(f"page {number + 1} of {count}"):
-            break
-        if number == _MAX_PAGES:
-            budget.warnings.append(f"only the first {number} of {count} pages are read")
-            budget.cuts[READER] = None
             break
         page = pdfium.FPDF_LoadPage(document, number)
         if not page:

@@ -9,11 +9,6 @@ from typing import Final
 
 import msgspec
 
-MAX_TEXT: Final = 2_000_000
-"""Characters that are read of a document; the index keeps fewer."""
-MAX_LINKS: Final = 10_000
-"""Links that are read of a document."""
-
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
     """Read this."""
@@ -23,6 +18,10 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
     seconds: float
     """After which whatever was read so far is the answer; a little later the process is gone."""
+    text: int
+    """Characters of it that are read."""
+    memory: int
+    """Bytes that the process should have."""
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True):

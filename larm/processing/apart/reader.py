@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from larm.config import Documents
+from larm.config import Documents, IndexStorage
 from larm.kit.processes.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
 from larm.kit.processes.helper_serve import GRACE
 from larm.kit.processes.memory_budget import MemoryBudget
@@ -26,16 +26,23 @@ from larm.processing.assembly import Assembler
 from larm.processing.page import Element, Page
 
 CHILD = "larm.processing.apart.child"
+_TEXT = int(IndexStorage().text_size)
 _SHARE = 0.8  # of the time-out, after which a reader gives what it has
 
 
 class DocumentReader:
     """Owns the processes; they are started when they are needed."""
 
-    def __init__(self, settings: Documents, child: str = CHILD, *, budget: MemoryBudget | None = None) -> None:
-        """``budget``: grants the memory for each document; None: there is enough for all processes."""
+    def __init__(
+        self, settings: Documents, child: str = CHILD, *, text: int = _TEXT, budget: MemoryBudget | None = None
+    ) -> None:
+        """``text``: characters that are read of a document, ``storage.index.text_size``.
+
+        ``budget``: grants the memory for each document; None: there is enough for all processes.
+        """
         # constant after construction
         self._settings = settings
+        self._text = text
         self._budget = budget or MemoryBudget(2 * settings.processes * settings.memory, lambda: 0)
         self._room = threading.Semaphore(settings.processes)
         self._lock = threading.Lock()
@@ -58,10 +65,11 @@ class DocumentReader:
     def _ask(self, process: HelperProcess, memory: int, kind: str, body: bytes) -> tuple[Found, bool]:
         """(what was found, whether another try may find more)."""
         timeout = self._settings.timeout
+        request = Request(kind, body, timeout * _SHARE, self._text, int(self._settings.memory))
         try:
             process.start()
             process.limit(memory)
-            return decode_found(process.ask(encode_request(Request(kind, body, timeout * _SHARE)), timeout + GRACE)), False
+            return decode_found(process.ask(encode_request(request), timeout + GRACE)), False
         except (TookTooLong, TookTooMuch) as death:  # with more of it, it can be read
             return Found(warnings=(f"the reading process: {death}",), failed=True, cuts=(DOCUMENTS,)), False
         except Died as death:

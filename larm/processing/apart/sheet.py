@@ -33,11 +33,11 @@ def read(package: Package, budget: Budget) -> str:
     folder = main.rpartition("/")[0]
     text = package.text(main)
     book = _Book(
-        _shared(package.text(f"{folder}/sharedStrings.xml")),
-        date_styles(package.text(f"{folder}/styles.xml")),
+        _shared(package.tokens(f"{folder}/sharedStrings.xml")),
+        date_styles(package.tokens(f"{folder}/styles.xml")),
         _SINCE_1904.search(text) is not None,
     )
-    tokens = XmlTokens(text)
+    tokens = package.tokens_of(text)
     for kind, name, rest in tokens:
         if kind != START or local(name) != "sheet":
             continue
@@ -48,18 +48,18 @@ def read(package: Package, budget: Budget) -> str:
         if budget.spent(f"sheet {label!r}"):
             break
         around = package.relations(part)
-        _read_sheet(package.text(part), around, book, budget)
+        _read_sheet(package.tokens(part), around, book, budget)
         for comments in (target for target in around.values() if "comments" in target and target in package.names):
-            budget.text("\n".join(_shared(package.text(comments), "text")) + "\n")
+            budget.text("\n".join(_shared(package.tokens(comments), "text")) + "\n")
     return ""
 
 
-def _shared(text: str, whole: str = "si") -> list[str]:
+def _shared(tokens: XmlTokens, whole: str = "si") -> list[str]:
     """The texts that cells refer to by number; without the readings of East Asian characters."""
     found: list[str] = []
     pieces: list[str] = []
     inside, reading = False, 0
-    for kind, name, rest in XmlTokens(text):
+    for kind, name, rest in tokens:
         tag = local(name)
         if kind == TEXT:
             if inside and not reading:
@@ -74,8 +74,7 @@ def _shared(text: str, whole: str = "si") -> list[str]:
     return found
 
 
-def _read_sheet(text: str, relations: dict[str, str], book: _Book, budget: Budget) -> None:
-    tokens = XmlTokens(text)
+def _read_sheet(tokens: XmlTokens, relations: dict[str, str], book: _Book, budget: Budget) -> None:
     row: list[str] = []
     cell: dict[str, str] = {}
     value, inside, rows = "", False, 0

@@ -15,9 +15,8 @@ _DATE = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DAYS = 2_900_000  # most of the way to the year 9999
 
 
-def date_styles(text: str) -> frozenset[str]:
+def date_styles(tokens: XmlTokens) -> frozenset[str]:
     """Of ``styles.xml``: the numbers of the cell styles that show a date or a time."""
-    tokens = XmlTokens(text)
     formats: set[str] = set(_BUILT_IN)
     found: set[str] = set()
     number, inside = 0, False

@@ -22,10 +22,10 @@ def read(package: Package, budget: Budget) -> str:
         if budget.spent(f"slide {number + 1} of {len(slides)}"):
             break
         relations = package.relations(part)
-        found = _read_part(package.text(part), relations, budget)
+        found = _read_part(package.tokens(part), relations, budget)
         title = title or found
         for notes in (target for target in relations.values() if "/notesSlides/" in target):
-            _read_part(package.text(notes), {}, budget)
+            _read_part(package.tokens(notes), {}, budget)
     return title
 
 
@@ -33,7 +33,7 @@ def _slides(package: Package) -> list[str]:
     """In the order of the presentation."""
     main = package.main("ppt/presentation.xml")
     relations = package.relations(main)
-    tokens = XmlTokens(package.text(main))
+    tokens = package.tokens(main)
     ordered = [
         relations.get(identity(tokens.attributes(rest)), "")
         for kind, name, rest in tokens
@@ -46,9 +46,8 @@ def _slides(package: Package) -> list[str]:
     )
 
 
-def _read_part(text: str, relations: dict[str, str], budget: Budget) -> str:
+def _read_part(tokens: XmlTokens, relations: dict[str, str], budget: Budget) -> str:
     reader = _Reader(relations, budget)
-    tokens = XmlTokens(text)
     for kind, name, rest in tokens:
         if kind == TEXT:
             reader.characters(rest)

@@ -21,20 +21,19 @@ def read(package: Package, budget: Budget) -> str:
     main = package.main("word/document.xml")
     if main not in package.names:
         raise Unreadable("there is no text in it")
-    styles = _headings(package.text("word/styles.xml"))
-    title = _Part(package.relations(main), styles, budget).read(package.text(main))
+    styles = _headings(package.tokens("word/styles.xml"))
+    title = _Part(package.relations(main), styles, budget).read(package.tokens(main))
     folder = main.rpartition("/")[0]
     for name in sorted(package.names):
         if name.rpartition("/")[0] == folder and _ASIDE.fullmatch(name.rpartition("/")[2]):
             if budget.spent(name):
                 break
-            _Part(package.relations(name), frozenset(), budget).read(package.text(name))
+            _Part(package.relations(name), frozenset(), budget).read(package.tokens(name))
     return title
 
 
-def _headings(text: str) -> frozenset[str]:
+def _headings(tokens: XmlTokens) -> frozenset[str]:
     """Ids of the styles of headings, which have names of their own in each language; their names are English."""
-    tokens = XmlTokens(text)
     found, current = {"Title", *(f"Heading{level}" for level in range(1, 7))}, ""
     for kind, name, rest in tokens:
         if kind == START and local(name) in ("style", "name"):
@@ -61,8 +60,7 @@ class _Part:
         self._field: list[str] = []
         self._skip = 0  # depth within what is said twice
 
-    def read(self, text: str) -> str:
-        tokens = XmlTokens(text)
+    def read(self, tokens: XmlTokens) -> str:
         inside = ""
         for count, (kind, name, rest) in enumerate(tokens):
             if kind == TEXT:
