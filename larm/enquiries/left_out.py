@@ -12,6 +12,7 @@ from larm.duplicates.lookup import aliases_in
 from larm.enquiries.afterwards import current_scope
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
+from larm.frontier.robots.landing import TRUNCATED
 from larm.kit.disk.files import is_there
 from larm.model import hollow
 from larm.model.cuts import sentence, was_cut
@@ -20,6 +21,7 @@ from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
+from larm.river.landing import TOO_MANY
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
@@ -32,6 +34,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     """The sentences of a crawl that has ended so. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.counters) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
+    said += [_redirects(settings, now), _robots(now)]
     said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
@@ -86,6 +89,21 @@ def _too_long(directory: Path, settings: Config, count: int) -> str:
     links = f"{count:,} link{'s' * (count != 1)} to URLs of more than {settings.filters.length.max:,} characters not followed"
     log = directory / LOGS / f"{LengthFilter.log_name}.log"
     return f"{links}; 'larm crawl --dir {directory} -start @{log} -s filters.length.max=N' does"
+
+
+def _redirects(settings: Config, now: Snapshot) -> str:
+    count = now.counters.get(TOO_MANY, 0)
+    if not count:
+        return ""
+    pages = f"{count:,} page{'s' * (count != 1)} behind more than {settings.frontier.redirects} redirects in a row not fetched"
+    return f"{pages}; the same command with --set frontier.redirects=20 does"
+
+
+def _robots(now: Snapshot) -> str:
+    count = now.counters.get(TRUNCATED, 0)
+    hosts = "1 host is" if count == 1 else f"{count:,} hosts is"
+    behind = "rules and sitemaps behind that are not known"
+    return f"the robots.txt of {hosts} longer than robots.size: {behind}; --set robots.size=5MB reads more" if count else ""
 
 
 def _aliases(directory: Path) -> str:

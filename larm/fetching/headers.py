@@ -6,9 +6,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-# No server needs more. libcurl itself gives up at 300 KB of headers, but what is kept travels with the page.
-_MAX_FIELDS = 200
-_MAX_CHARACTERS = 64_000
 _FURTHEST = 1e9  # seconds; a Retry-After beyond it (30 years) is as good as infinite, and infinity breaks arithmetic
 
 _FEW, _LONG = 50, 200  # lines, and bytes of one, of an ordinary answer
@@ -30,7 +27,7 @@ def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
 
     1xx answers before it and trailers after its body are left out. Names in lower case, values of a repeated field joined by
     ", ", of X-Robots-Tag by a line end (a name in it holds for one header). Decoded as UTF-8, or as Latin-1 where they are not;
-    control characters, C1 included, become spaces.
+    control characters, C1 included, become spaces. libcurl gives up at 300 KB of them.
     """
     if 1 < len(lines) < _FEW and lines[-1] == b"\r\n" and lines[0].startswith(b"HTTP/"):
         found = dict(filter(None, map(_plain_field, lines[1:-1])))
@@ -41,14 +38,13 @@ def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
     block, blank, _ = text.partition("\n\n")
     if _CONTROL.search(block):
         block = _CONTROL.sub(" ", block)
-    headers: dict[str, str] = {}
-    for line in block[:_MAX_CHARACTERS].split("\n", _MAX_FIELDS + 1)[1 : _MAX_FIELDS + 1]:
+    fields: dict[str, list[str]] = {}
+    for line in block.split("\n")[1:]:
         name, colon, value = line.partition(":")
         if not colon:
             continue
-        name = name.strip().lower()
-        headers[name] = headers[name] + _SEPARATORS.get(name, ", ") + value.strip() if name in headers else value.strip()
-    return headers, bool(blank)
+        fields.setdefault(name.strip().lower(), []).append(value.strip())
+    return {name: _SEPARATORS.get(name, ", ").join(values) for name, values in fields.items()}, bool(blank)
 
 
 def parse_retry_after(value: str, wall: float) -> float | None:

@@ -196,7 +196,7 @@ def robots_answer(
     """
     match outcome:
         case Fetched(body=body, truncated=truncated):
-            return RobotsRules.parse(_whole_lines(body) if truncated else body, token)
+            return _beginning(body, token, robots) if truncated else RobotsRules.parse(body, token)
         case NotModified():
             return known or ALLOW_ALL  # without a copy nothing was asked that 304 answers
         case Moved(location=location):
@@ -210,6 +210,11 @@ def robots_answer(
         return NotYet(decision.wait)
     what = outcome.status if isinstance(outcome, Refused) else outcome.detail
     return known or GiveUp(f"robots.txt: {what} (try {tries + 1})")
+
+
+def _beginning(body: bytes, token: str, robots: Robots) -> RobotsRules:
+    """The rules of a file that is longer than what is read of it."""
+    return msgspec.structs.replace(RobotsRules.parse(_whole_lines(body), token), cut=int(robots.size))
 
 
 def _whole_lines(body: bytes) -> bytes:

@@ -77,8 +77,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def only_moved(self) -> bool:
-        """An address that was never more than a redirect: nothing is to be asked for again."""
-        return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten)
+        """An address that was never more than a redirect that was followed: nothing is to be asked for again."""
+        return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten or self.last.why)
 
     def is_current(self, now: float, longest: float) -> bool:
         """It need not be asked for, as its server says; who is believed for ``longest`` seconds after it came."""

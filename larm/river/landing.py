@@ -39,6 +39,10 @@ class ProcessByMime(Protocol):
         ...
 
 
+TOO_MANY = "redirect/too_many"
+"""Counts redirects that were not followed, as there were so many before them."""
+
+
 class Landed(NamedTuple):
     """A fetch that has ended, and all that follows from it."""
 
@@ -215,7 +219,7 @@ class Lander:
             page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
         )
         if message.redirects >= self._settings.redirects:
-            landed.counts["redirect/too_many"] = 1
+            landed.counts[TOO_MANY] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         onward = URLMessage(
             target, message.url.access, REDIRECT, message.depth, message.redirects + 1, released=message.released

@@ -48,12 +48,13 @@ def test_raw_bytes_are_utf8_or_else_latin1(raw: bytes, text: str) -> None:
     assert parse_headers([OK, b"Location: " + raw + b"\r\n", END])[0]["location"] == text
 
 
-def test_number_and_size_of_fields_are_bounded() -> None:
-    many = [OK, *(b"A%d: b\r\n" % number for number in range(10_000)), END]
+def test_all_fields_count() -> None:
+    """libcurl bounds them. The last one may be a link that stands nowhere else."""
+    many = [OK, *(b"A%d: b\r\n" % number for number in range(10_000)), b"Link: </last>\r\n", END]
     assert parse_headers(many)[1]
-    assert len(parse_headers(many)[0]) == 200
+    assert parse_headers(many)[0]["link"] == "</last>"
     long = [OK, *(b"A: " + b"x" * 1000 + b"\r\n" for _ in range(300)), END]
-    assert len(parse_headers(long)[0]["a"]) <= 64_000
+    assert parse_headers(long) == ({"a": ", ".join(["x" * 1000] * 300)}, True)
 
 
 @pytest.mark.parametrize(

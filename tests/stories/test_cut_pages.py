@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
+import yaml
 
+from larm.building.mission import limits_of
+from larm.enquiries.left_out import cut_sentence
+from larm.model import cuts
+from larm.model.message import UNKNOWN, Known
+from larm.recrawl.page_book import PageRow
 from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import rows, run_crawl
+from tests.processing.office_files import pdf, zipped
+from tests.stories.crawls import config_of, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 
 FILLER = "<p>" + "some words of no importance " * 1_000
@@ -81,25 +89,86 @@ def test_what_a_person_is_told(web: SyntheticWeb, start: str, tmp_path: Path) ->
     assert "not all of it" not in larm_says("search", "wombat", "--dir", str(tmp_path)).out.decode()
 
 
-@pytest.mark.parametrize(
-    ("settings", "path", "body", "name"),
-    [
-        ({"storage.index.text_size": "20KB"}, "/long", LONG, "storage.index.text_size"),
-        (SMALL, "/x.pdf", b"%PDF-1.4\n" + b"x" * 30_000, "fetch.document_size"),
-        ({}, "/links", b"<a href=/1>x</a>" * 50_001, "reader"),
-        ({}, "/deep.xml", b"<?xml version='1.0'?>" + b"<a>" * 600 + b"word", "reader"),
-        ({}, "/huge", b"<p>a<b " + b"x " * 40_000 + b">b", "reader"),
-        ({}, "/sitemap.xml", b"<urlset>" + b"<url><loc>http://b.localhost/</loc></url>" * 50_001 + b"</urlset>", "reader"),
-    ],
-)
-def test_each_limit_has_its_name(
-    web: SyntheticWeb, tmp_path: Path, settings: dict[str, object], path: str, body: bytes, name: str
+LAST = b"<a href=/last>y</a> wombat"
+
+
+def _table(target: str) -> dict[str, tuple[dict[str, object], str, bytes, str]]:
+    """What is lost, with these settings, of pages that lead to ``target`` in the end and say a word there: (settings, type,
+    body, name of the limit)."""
+    rows = b"".join(b"<url><loc>http://b.localhost/%d</loc></url>" % n for n in range(50))
+    last = target.encode()
+    deep, feed = (
+        b"<y>" * 600 + b"</y>" * 600,
+        b"<rss><channel>%s<item><link>%s</link><title>wombat</title></item></channel></rss>",
+    )
+    few: dict[str, object] = {"processing.links": 20}
+    text = {"storage.index.text_size": "20KB"}
+    words = f"<text:p>{'words ' * 5_000}</text:p><text:p><text:a xlink:href='{target}'>wombat</text:a></text:p>"
+    large = f"<!--{'x' * 16_000_000}-->{words}"
+    odt = "application/vnd.oasis.opendocument.text"
+    document = pdf("Long", ["words " * 5_000, "wombat"], link=target)
+    little = {"processing.documents.memory": "100MB"}
+    return {
+        "page": (SMALL, "text/html", LONG, cuts.PAGE),
+        "gzip": (SMALL, "application/gzip", gzip.compress(LONG), cuts.PAGE),
+        "file": (SMALL, "application/pdf", document, cuts.FILE),
+        "text": (text, "text/html", LONG, cuts.TEXT),
+        "text of a file": (text, odt, zipped({"content.xml": words}), cuts.TEXT),
+        "memory of a file": (little, odt, zipped({"content.xml": large}), cuts.DOCUMENTS),
+        "links": (few, "text/html", b"".join(b"<a href=http://b.localhost/%d>x</a>" % n for n in range(50)) + LAST, cuts.LINKS),
+        "links of a sitemap": (few, "text/xml", b"<urlset>%s<url><loc>%s</loc></url></urlset>" % (rows, last), cuts.LINKS),
+        "links of a list": (few, "text/plain", b"http://b.localhost/1\n" * 50 + last, cuts.LINKS),
+        "links of a feed": (few, "text/xml", feed % (b"<item><link>/short</link></item>" * 50, last), cuts.LINKS),
+        "nesting": ({}, "text/html", b"<div>x" * 22_000 + LAST, cuts.EFFORT),
+        "a tag": ({}, "text/html", b"<p>a<b " + b"x " * 40_000 + b">" + LAST, cuts.EFFORT),
+        "depth of XML": ({}, "text/xml", b"<x>" + deep + b"<z href='/last'>wombat</z></x>", cuts.EFFORT),
+        "depth of a feed": ({}, "text/xml", feed % (deep, last), cuts.EFFORT),
+        "members of gzip": ({}, "application/gzip", gzip.compress(b"") * 10_000 + gzip.compress(b"<html>" + LAST), cuts.EFFORT),
+    }
+
+
+def says_wombat(directory: Path) -> bool:
+    """Whether the last words of the page are found."""
+    return any(hit.url.endswith("/long") for hit in IndexSearcher(directory).search("wombat").hits)
+
+
+def remedy_of(name: str) -> dict[str, object]:
+    """What a person is told to say."""
+    said = cuts.CUTS[name].remedy.split(" --set ")
+    return {key: yaml.safe_load(value) for key, value in (each.split("=") for each in said)}
+
+
+LINKED_AS_WELL = ("text", "text of a file")
+"""Of these only words are lost."""
+SAID_AS_WELL = ("links", "links of a feed")
+"""Of these only links are."""
+WORDLESS = ("links of a sitemap", "links of a list")
+"""These are for nobody to search."""
+
+
+@pytest.mark.parametrize("what", _table(""))
+def test_whatever_is_lost_has_a_name_and_comes_with_the_remedy(
+    web: SyntheticWeb, start: str, tmp_path: Path, what: str
 ) -> None:
-    site = web.host("a.localhost")
-    kind = {"pdf": "application/pdf", "xml": "text/xml"}.get(path.partition(".")[2], "text/html")
-    site.page("/", links=[path])
-    site.add(path, Reply(200, {"Content-Type": kind}, body))
-    run = run_crawl(tmp_path, web.url("a.localhost"), settings)
+    settings, kind, body, name = _table(f"{start}last")[what]
+    web.host("a.localhost").add("/long", Reply(200, {"Content-Type": kind, "ETag": '"1"'}, body))
+    run = run_crawl(tmp_path, start, settings)
     counted = {key: count for key, count in run.counters.items() if key.startswith("cut/")}
     assert counted == {f"cut/{name}": 1}
-    assert len(rows(tmp_path)) == 2
+    assert ("/last" in answers(web)) == (what in LINKED_AS_WELL)
+    assert says_wombat(tmp_path) == (what in SAID_AS_WELL)
+    assert f"--set {cuts.CUTS[name].remedy} reads them again" in cut_sentence(tmp_path)
+
+    again = run_crawl(tmp_path, start, remedy_of(name))
+    found = answers(web)
+    assert found == {"/": 304, "/long": 200, "/short": 304, "/last": 304 if what in LINKED_AS_WELL else 200}
+    assert not cuts.was_cut(again.counters)
+    assert cut_sentence(tmp_path) == ""
+    assert says_wombat(tmp_path) == (what not in WORDLESS)
+
+
+def test_what_an_earlier_larm_cut_is_read_again() -> None:
+    """It noted that as "reader", and as 0."""
+    page = PageRow("http://a.localhost/", "a", "a", "", 0, 0, Known("etag", "", 1), stored=True, cuts={cuts.READER: 0})
+    assert page.message(1, limits_of(config_of("http://a.localhost/"))).known == UNKNOWN
+    assert page.message(1).known == Known("etag", "", 1)

@@ -154,7 +154,8 @@ class RobotsDesk:
         origin = host.robots.get(scheme)
         if origin is not None and origin.rules is not None:
             now = self._clock.monotonic()
-            if now < origin.expires <= now + self._settings.ttl:  # the second: the ttl may be shorter than in the last run
+            more = 0 < origin.rules.cut < self._settings.size
+            if now < origin.expires <= now + self._settings.ttl and not more:  # the ttl may be shorter than in the last run
                 return origin.rules
         if origin is None or not origin.loading:
             host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)

@@ -22,6 +22,9 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 
+TRUNCATED = "robotstxt/truncated"
+"""Counts files that are longer than ``robots.size``."""
+
 
 class RobotsLander:
     """Shared by the fetcher threads; its state is in the host records."""
@@ -76,11 +79,15 @@ class RobotsLander:
         self._queues.release(lease, outcome.timing.seconds, decide)
         answer = answers[0]
         self._count(outcome)
+        if isinstance(outcome, Fetched) and outcome.truncated:
+            self._counters.add(TRUNCATED, 1)
+            self._log(f"robots.txt of {lease.host}: longer than robots.size; what it says behind that is not known")
         failed = isinstance(answer, NotYet | GiveUp)
         self._tell(lease.host, scheme_of(_asked_for(message)), outcome if failed else None)
         match answer:
             case RobotsRules():
-                self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), answer))
+                rules = msgspec.structs.replace(answer, sitemaps=())  # there may be thousands, and the record must stay small
+                self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), rules))
                 if self._declare is not None and answer.sitemaps and isinstance(outcome, Fetched):
                     self._declare(list(self._sitemaps(message, answer)))
             case Redirect(location):

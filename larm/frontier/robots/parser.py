@@ -16,7 +16,6 @@ from larm.kit.gunzip import unpack
 
 MAX_LINE = 16_663  # bytes of a line that count: eight times the longest URL of old browsers, as in the reference parser
 MAX_UNPACKED = 512_000  # bytes; of what comes unpacked, as nearly all, larm.config says how much counts (RFC 9309 2.5)
-MAX_SITEMAPS = 1_000  # nobody needs more, and the host records must stay small
 
 _AGENT, _ALLOW, _DISALLOW, _SITEMAP, _DELAY = range(1, 6)  # groups of _LINE, of which exactly one takes part in a match
 _VALUE = 6
@@ -97,7 +96,7 @@ def read(body: bytes, token: str) -> Directives:
         elif kind == _DELAY:
             after_delay = True
             _slow_down(groups, value)
-        elif value and len(sitemaps) < MAX_SITEMAPS:
+        elif value:
             sitemaps[value.decode("utf-8", "replace")] = None
     chosen = ours if ours.named else everybody
     return Directives(tuple(chosen.rules), chosen.delay, tuple(sitemaps))

@@ -28,6 +28,8 @@ class RobotsRules(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """Seconds between two requests that our group asks for (LARM-61)."""
     sitemaps: tuple[str, ...] = ()
     """As written in the file, may be relative; of the whole file, each once."""
+    cut: int = 0
+    """Bytes that were read of a file that is longer; 0: all of it was."""
 
     @classmethod
     def parse(cls, body: bytes, token: str) -> RobotsRules:

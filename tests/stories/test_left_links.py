@@ -1,0 +1,129 @@
+"""Links that a run does not follow, by its settings: counted, told, and followed by a later run whose settings allow it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.enquiries.left_out import left_out
+from larm.testing.replies import Reply, moved
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import Run, config_of, run_crawl, stored
+
+LONG = "/" + "x" * 100
+ROBOTS = b"User-agent: *\n" + b"# nothing\n" * 2_000 + b"Sitemap: /sitemap.txt\n"
+CHANGED = "other links are followed than in earlier runs"
+LEFT: dict[str, tuple[dict[str, object], dict[str, object], str, str]] = {
+    "length": ({"filters.length.max": 60}, {}, "length", "1 link to URLs of more than 60 characters not followed"),
+    "depth": ({"crawl.max_depth": 1}, {}, "", ""),
+    "scope": ({}, {"crawl.restrict_to": ".*"}, "scope", ""),
+    "path": ({"filters.known_paths.prefixes": ["/deep"]}, {}, "known_paths", ""),
+    "nofollow": ({}, {"processing.nofollow": False}, "", ""),
+    "embedded": ({}, {"processing.follow_embedded": True}, "", ""),
+}
+"""What is left: (by these settings, found with these, counted by this filter, told with these words)."""
+PAGES = ("/", "/deep/")
+FOUND = {
+    "length": LONG,
+    "depth": "/deep/deeper",
+    "scope": "//b.localhost",
+    "path": "/deep/",
+    "nofollow": "/nofollow",
+    "embedded": "/image.png",
+}
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    a, b = web.host("a.localhost"), web.host("b.localhost")
+    b.page("/", "B")
+    for path in (LONG, "/deep/deeper", "/nofollow"):
+        a.page(path, path)
+    a.add("/image.png", Reply(200, {"Content-Type": "image/png"}, b"\x89PNG"))
+    links = (
+        f"<a href={web.url('b.localhost')}>b</a><a href={LONG}>l</a><a href=/nofollow rel=nofollow>n</a><a href=/deep/>d</a>"
+    )
+    page = f"<title>A</title>{links}<img src=/image.png>"
+    a.add("/", Reply(200, {"Content-Type": "text/html", "ETag": '"1"'}, page.encode()))
+    a.add("/deep/", Reply(200, {"Content-Type": "text/html", "ETag": '"2"'}, b"<title>Deep</title><a href=deeper>x</a>"))
+    return web.url("a.localhost")
+
+
+def has(directory: Path, what: str) -> bool:
+    return any(FOUND[what] in url for url in stored(directory))
+
+
+def statuses(web: SyntheticWeb) -> dict[str, int]:
+    """Of the two pages with links."""
+    return {request.path: request.status for request in web.requests if request.host == "a.localhost" and request.path in PAGES}
+
+
+def told(directory: Path, start: str, run: Run, settings: dict[str, object]) -> str:
+    return "; ".join(left_out(directory, config_of(start, settings), run.last))
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_what_is_left_is_found_when_it_is_allowed(web: SyntheticWeb, start: str, tmp_path: Path, what: str) -> None:
+    """The pages have not changed, so that a server sends none of them to who asks whether they have."""
+    little, more, name, words = LEFT[what]
+    run = run_crawl(tmp_path, start, little)
+    assert not has(tmp_path, what)
+    assert not name or run.last.filtered[name]
+    assert words in told(tmp_path, start, run, little)
+
+    run = run_crawl(tmp_path, start, more)
+    assert f"{CHANGED}, by scope, length, depth or kind: all pages are fetched whole for it" in run.notes
+    assert has(tmp_path, what)
+
+    web.log.clear()
+    run = run_crawl(tmp_path, start, more)
+    assert not any(CHANGED in note for note in run.notes)
+    assert statuses(web) == {"/": 304, "/deep/": 304}
+
+
+def test_a_crawl_that_goes_on_with_more_says_when_the_rest_comes(web: SyntheticWeb, start: str, tmp_path: Path) -> None:
+    run_crawl(tmp_path, start, {"filters.length.max": 60})
+    starts = [start, web.url("b.localhost")]
+    (note,) = (note for note in run_crawl(tmp_path, starts).notes if CHANGED in note)
+    assert note.endswith("on pages that are there they count from the next revisit on")
+    assert not has(tmp_path, "length")
+    run = run_crawl(tmp_path, starts)
+    assert any(CHANGED in note for note in run.notes)
+    assert has(tmp_path, "length")
+
+
+def test_less_is_no_reason_to_fetch_all_again(web: SyntheticWeb, start: str, tmp_path: Path) -> None:
+    run_crawl(tmp_path, start)
+    web.log.clear()
+    run = run_crawl(tmp_path, start, {"filters.length.max": 60, "crawl.max_depth": 1})
+    assert not any(CHANGED in note for note in run.notes)
+    assert statuses(web) == {"/": 304, "/deep/": 304}
+
+
+def test_redirects_in_a_row(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", "A", links=["/0"])
+    for number in range(8):
+        site.add(f"/{number}", moved(f"/{number + 1}"))
+    site.page("/8", "The last")
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start, {"frontier.redirects": 3})
+    assert run.counters["redirect/too_many"] == 1
+    assert "1 page behind more than 3 redirects in a row" in told(tmp_path, start, run, {"frontier.redirects": 3})
+    run = run_crawl(tmp_path, start)
+    assert any(url.endswith("/8") for url in stored(tmp_path))
+
+
+def test_a_robots_txt_that_is_longer(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    site.page("/", "A")
+    site.page("/last", "The last")
+    site.add("/robots.txt", Reply(200, {"Content-Type": "text/plain"}, ROBOTS))
+    site.add("/sitemap.txt", Reply(200, {"Content-Type": "text/plain"}, web.url("a.localhost", "/last").encode()))
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start, {"robots.size": "10KB"})
+    assert run.counters["robotstxt/truncated"] == 1
+    assert "the robots.txt of 1 host is longer than robots.size" in told(tmp_path, start, run, {"robots.size": "10KB"})
+    run = run_crawl(tmp_path, start)
+    assert any(url.endswith("/last") for url in stored(tmp_path))
