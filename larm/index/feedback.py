@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import islice
 from statistics import fmean
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ _MOST_WORDS = 10
 """Of a question; one that is longer says enough itself, so what is added counts as for so many."""
 _ADDED = 15
 """Words, with all their forms that were read."""
+_LIKELY = 100
+"""Words of which some will be added, before it is known how rare they are."""
 _SHORTEST = 3
 """Letters of one."""
 _ALIKE, _ALL_ALIKE = 0.4, 0.6
@@ -85,7 +88,13 @@ class Feedback:
                 parts.append((tantivy.Occur.Should, tantivy.Query.boost_query(term, of_all * word.worth / rarity)))
         return tantivy.Query.boolean_query(parts)
 
-    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate]) -> list[_Word]:
+    def likely(self, units: Sequence[Sought], best: Sequence[Candidate]) -> list[str]:
+        """Words of which some may be added, so that somebody can say how rare they are; that decides which pages are best."""
+        best = best[: 2 * _PAGES]
+        shared = self._shared(units, best, _LIKELY) if len(best) > 1 and best[0].score > 0 else []
+        return [form for word in shared for form in word.forms]
+
+    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate], most: int = _ADDED) -> list[_Word]:
         """The words that are worth most; each is in two of the pages, and not in the question."""
         forms, statistics = self._words.forms, self._words.statistics
         worth: dict[str, float] = defaultdict(float)
@@ -106,11 +115,10 @@ class Feedback:
             if pages[stem] > 1 and stem not in asked:
                 known = [word for word in spelt[stem] if statistics.frequency(fields.MAIN, word)]
                 if known:
-                    rarity = statistics.rarity(sum(statistics.frequency(fields.MAIN, word) for word in known))
-                    found.append(_Word(value * rarity, known))
+                    found.append(_Word(value * self._words.rarity_of(fields.MAIN, known), known))
         found.sort(key=lambda word: -word.worth)
         plain = (word for word in found if not any(map(forms.is_function_word, word.forms)))
-        return [word for word, _ in zip(plain, range(_ADDED), strict=False)]
+        return list(islice(plain, most))
 
     def _words_of(self, page: Candidate) -> list[str]:
         self._words.context.deadline.check()

@@ -19,6 +19,26 @@ class QueryContext:
         self.seen: dict[str, int] = {}
         """Pages of this index, for all words that were looked for."""
 
+    @property
+    def sampled(self) -> bool:
+        """The index is a sample of all pages, and its own numbers say little of them."""
+        return self.everywhere is not None and self.everywhere.sample > 0
+
+    def pages_in(self, field: str, word: str, here: int) -> int:
+        """Pages everywhere that have the word in the field, of which ``here`` are in this index."""
+        if self.everywhere is None or not self.everywhere.sample:
+            return here
+        known = self.everywhere.terms.get(field, {}).get(word, 0)
+        if 2 * known < here:  # of function words nobody counts any
+            return self.scaled(here)
+        return min(max(known, here), self.everywhere.pages)
+
+    def scaled(self, here: int) -> int:
+        """Of a sample, what so many of its pages are of all."""
+        if self.everywhere is None or not self.everywhere.sample:
+            return here
+        return round(here * self.everywhere.pages / self.everywhere.sample)
+
     def pages_with(self, words: Clause, here: int) -> int:
         """Pages that have the words, of which this index has ``here``."""
         key = " ".join(words)

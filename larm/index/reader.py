@@ -114,6 +114,11 @@ class IndexReader:
             self._retrieval.look_up(tree)
         return WordStatistics(self.documents, self._retrieval.words.context.seen)
 
+    def decisive_words(self, tree: Node | None) -> list[str]:
+        """The words of which it must be known how many pages have them, where this index is but a sample of these."""
+        with self._failure:
+            return self._retrieval.decisive(tree)
+
     def retrieve(self, tree: Node | None, limit: int, offset: int = 0) -> Retrieved:
         """Candidates for an answer to a query, best first: ``limit`` of them after the first ``offset``."""
         if offset >= self.documents:  # tantivy reserves room for both

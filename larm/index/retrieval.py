@@ -117,7 +117,9 @@ class Retrieval:
 
     def _shared(self, units: Sequence[Sought], query: tantivy.Query, best: Sequence[Candidate]) -> tantivy.Query | None:
         """Feedback; not where there are several indexes, as each would add words of its own, and their scores are compared."""
-        if not self._settings.feedback or not self._feedback.is_for(units) or self.words.context.everywhere is not None:
+        context = self.words.context
+        compared = context.everywhere is not None and not context.sampled
+        if not self._settings.feedback or not self._feedback.is_for(units) or compared:
             return None
         best = best or self._candidates(self._searcher.search(query, limit=_NAMED, count=False).hits)
         return self._feedback.query(units, best, self._settings.feedback)
@@ -140,6 +142,16 @@ class Retrieval:
 
     def _pages(self, addresses: list[tantivy.DocAddress]) -> Set[int]:
         return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, addresses)}
+
+    def decisive(self, tree: Node | None) -> list[str]:
+        """Words whose numbers of pages decide how pages are ranked: all forms of what is sought, and what feedback may add."""
+        typed, conditions = split(tree)
+        units = self.words.seek(typed)
+        forms = [form.word for each in units for word in each.unit.words for form in self.words.forms.of(word)]
+        if self._settings.feedback and self._feedback.is_for(units):
+            query = self._query(units, self._parts(units, {}), self._compiler.compile(conditions), enough=False)
+            forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_NAMED).hits))
+        return list(dict.fromkeys(forms))
 
     def look_up(self, tree: Node | None) -> None:
         """The pages of all words and phrases, for the context: as `retrieve` would, and again where that loosens the tree."""

@@ -204,8 +204,8 @@ class WordQueries:
                 elsewhere = field in _TYPED_ALONE and word not in unit.words
                 if of_field and not elsewhere and (pages := self.statistics.frequency(field, word)):
                     term = query.term_query(self._schema, field, word, index_option="freq")
-                    own = self.statistics.rarity(pages)
-                    counts = weight * ((1 - settings.field_rarity) / own + settings.field_rarity / rarity)
+                    own, there = self.statistics.rarity(pages), self.rarity(field, word)
+                    counts = weight / own * (1 - settings.field_rarity + settings.field_rarity * there / rarity)
                     if word in unit.names:
                         counts = max(counts, _OF_A_NAME)
                     found.append(query.boost_query(term, of_field * share * counts))
@@ -235,19 +235,37 @@ class WordQueries:
             return self._rare((unit.typed,), pages)
         word = unit.words[0]
         if len(unit.words) == 1:
-            pages = self._any_form(form.pages for form in self.forms.of(word))
-            return self._rare(unit.words, max(pages, *(statistics.frequency(field, word) for field in self._weights)))
+            pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self.forms.of(word))
+            return self._rare(unit.words, max(pages, *(self._pages(field, word) for field in self._weights)))
         field = fields.SIGNS if is_unspaced(word) else fields.MAIN
         query = tantivy.Query.phrase_query(self._schema, field, list(unit.words))
-        return self._rare(unit.words, total(statistics.searcher.search(query, limit=1)))
+        here = total(statistics.searcher.search(query, limit=1))
+        return self._rare(unit.words, self.context.scaled(here))
 
     def _pages_like(self, pattern: str) -> int:
         return self._any_form(form.pages for form in self.like(pattern))
 
     def _any_form(self, pages: Iterable[int]) -> int:
         """Pages with any of several words of which so many pages have each, if these had nothing to do with each other."""
-        of = max(1, self.statistics.pages)
+        of = max(1, self._of)
         return round(of * (1 - math.prod(1 - min(each, of) / of for each in pages)))
+
+    def rarity(self, field: str, word: str) -> float:
+        """Of a word in a field, among all pages; tantivy goes by those of this index."""
+        return self.rarity_of(field, (word,))
+
+    def rarity_of(self, field: str, words: Sequence[str]) -> float:
+        """Of words that count as one."""
+        return self.statistics.rarity(sum(self._pages(field, word) for word in words), self._of)
+
+    def _pages(self, field: str, word: str) -> int:
+        return self.context.pages_in(field, word, self.statistics.frequency(field, word))
+
+    @property
+    def _of(self) -> int:
+        """Pages among which a word of a field is more or less rare."""
+        everywhere = self.context.everywhere
+        return everywhere.pages if everywhere is not None and self.context.sampled else self.statistics.pages
 
     def _rare(self, words: Clause, pages: int) -> float:
         everywhere = self.context.everywhere

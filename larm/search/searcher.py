@@ -101,6 +101,12 @@ class IndexSearcher:
         self._reader.begin(QueryContext(deadline=Deadline(self._clock, asked.seconds)))
         return self._reader.word_statistics(self._links.resolve(parse_question(asked.query).tree, []))
 
+    def decisive_words(self, asked: Asked) -> list[str]:
+        """Words of which it must be known how many pages have them, where this index is but a sample. Raises as `find`."""
+        self._ranker.reload()
+        self._reader.begin(QueryContext(asked.statistics, Deadline(self._clock, asked.seconds)))
+        return self._reader.decisive_words(self._links.resolve(parse_question(asked.query).tree, []))
+
     def find(self, asked: Asked) -> Findings:
         """The same as `search`, in the terms of the seam. Raises OutOfTimeError, too."""
         began = self._clock.monotonic()

@@ -15,17 +15,32 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from larm.errors import StorageError
 from larm.kit.deadline import Deadline
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Item, Kind, is_body, refusal
 from larm.peers.yacy.joining import Joining
+from larm.peers.yacy.local import Local
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import BadPageError, Page, read_page
-from larm.peers.yacy.questions import MOST_PAGES, MOST_ROWS, MOST_WORDS, PAGES, SEARCH, Found, PagesFound, PagesOf, Search
+from larm.peers.yacy.questions import (
+    MOST_COUNTED,
+    MOST_PAGES,
+    MOST_ROWS,
+    MOST_WORDS,
+    PAGES,
+    SEARCH,
+    Found,
+    PagesFound,
+    PagesOf,
+    Search,
+)
 from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.shelf import Lengths
 from larm.peers.yacy.signing import Verify
 from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
 from larm.seams import Clock
@@ -56,10 +71,6 @@ class Understood(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-Local = Callable[[Sequence[Page], Asked], Findings]
-"""Searches these pages (`larm.peers.yacy.local`)."""
-
-
 class NetworkSearcher:
     """Of one node. ``understand`` makes words of a query."""
 
@@ -74,6 +85,7 @@ class NetworkSearcher:
         self._understand = understand
         self._local = local
         self._clock = clock
+        self._counting = Counting(node, desk)
         self._lock = threading.Lock()
         # guarded by self._lock
         self._waiting = 0
@@ -107,18 +119,13 @@ class NetworkSearcher:
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
         targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting=waiting))
         outside: dict[str, str] = {}
-        silent = self._ask_words(joining, words, targets, _share(deadline, 0.35), outside=outside)
+        silent = self._ask_words(joining, words, targets, share_of(deadline, 0.35), outside=outside)
         unclear = joining.unclear(MOST_ROWS) if len(units) > 1 else []
         if unclear:
-            self._ask_words(joining, words, targets, _share(deadline, 0.3), urls=tuple(unclear), outside=outside)
-        total = max(self._pages(), 1)
-        candidates = joining.best(CANDIDATES, total)
-        pages = self._documents(candidates, outside, deadline)
-        counted = {unit.word: joining.pages_with(number) for number, unit in enumerate(units)}
-        statistics = WordStatistics(max(total, *counted.values()), counted)
-        most = min(max(1, asked.number) * max(1, asked.page), _MOST_LOCAL, MOST_HITS)
-        question = msgspec.structs.replace(asked, number=most, page=1, statistics=statistics, seconds=deadline.left())
-        found = self._local(pages, question)
+            self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), outside=outside)
+        total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
+        pages = self._documents(joining.best(CANDIDATES, total), outside, deadline)
+        found = self._ranked(asked, pages, total, joining.lengths, deadline)
         complete = len(joining.common())
         return msgspec.structs.replace(
             found,
@@ -126,22 +133,28 @@ class NetworkSearcher:
             complete=max(found.complete, complete),
             exact=False,
             suggestion="",
-            statistics=statistics,
             notes=(*understood.notes, *self._said(silent, len(targets)), *found.notes),
         )
 
-    def _pages(self) -> int:
-        """In the network, as far as its peers say."""
-        with self._node.lock:
-            return sum(seed.links for seed in self._node.membership.active) + self._node.pages
+    def _ranked(self, asked: Asked, pages: Sequence[Page], total: int, lengths: Lengths, deadline: Deadline) -> Findings:
+        """As one index over all of the network would."""
+        most = min(max(1, asked.number) * max(1, asked.page), _MOST_LOCAL, MOST_HITS)
+        sample = WordStatistics(total, sample=len(pages))
+        question = msgspec.structs.replace(asked, number=most, page=1, statistics=sample, seconds=deadline.left())
+        try:
+            with self._local(pages, lengths) as index:
+                terms = self._counting.frequencies(index.decisive_words(question)[:MOST_COUNTED], share_of(deadline, 0.4))
+                statistics = WordStatistics(total, sample=len(pages), terms=terms)
+                return index.find(msgspec.structs.replace(question, statistics=statistics, seconds=deadline.left()))
+        except (StorageError, OSError) as error:
+            return Findings(searcher="", exact=False, failure=str(error))
 
     def _targets(self, words: Sequence[str], topics: Collection[str], redundancy: int) -> dict[str, set[int]]:
         node = self._node
         with node.lock:
             now = node.now()
             if not node.mode.shares:  # a Robinson asks his cluster and himself
-                members = [name for name in node.profile.cluster if node.membership.is_active(name)]
-                return {name: set(range(PARTITIONS)) for name in (node.hash, *members)}
+                return {name: set(range(PARTITIONS)) for name in (node.hash, *node.cluster_locked())}
             active = node.membership.active
             targets = owners_to_ask(node.ring_locked(), words, redundancy, lambda _: True, node.random)
             others = others_to_ask(active, targets, topics, now=now, redundancy=redundancy, random=node.random)
@@ -187,7 +200,7 @@ class NetworkSearcher:
             answer = (
                 self._desk.pages_of(question, None)
                 if own
-                else self._ask(peer, PAGES, question, PagesFound, _share(deadline, 0.4))
+                else self._ask(peer, PAGES, question, PagesFound, share_of(deadline, 0.4))
             )
             pages = [] if answer is None else [page for item in answer.pages if (page := self._page(item)) is not None]
             with lock:
@@ -199,7 +212,7 @@ class NetworkSearcher:
         fetch(self._node.hash, urls)
         for _ in range(self._node.redundancy + 1):
             plan = self._next_owners([url for url in urls if url not in found], tried, outside)
-            if not plan or not _share(deadline, 0.4) > 0.01:
+            if not plan or not share_of(deadline, 0.4) > 0.01:
                 break
             parts = [
                 (peer, wanted[at : at + MOST_PAGES])
@@ -247,7 +260,7 @@ class NetworkSearcher:
         return [f"{self.name}: {silent} of {asked} peers did not answer"] if silent else []
 
 
-def _share(deadline: Deadline, share: float) -> float:
+def share_of(deadline: Deadline, share: float) -> float:
     """Seconds for a step."""
     left = deadline.left()
     return _SECONDS if left is None else min(_SECONDS, left * share)

@@ -8,15 +8,16 @@ none.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from larm.peers.yacy.hashes import packed, position_of, unpacked
 from larm.peers.yacy.ring import EXPONENT, partition_of, place_in
+from larm.peers.yacy.squeezed import read_squeezed, squeeze
 
+ITSELF = 16
 MOST = 1_000
 """References in a chunk (YACY-28)."""
 _BITS = 63
@@ -32,7 +33,8 @@ class Reference(NamedTuple):
     hits: int
     """How often, 1 to 255."""
     where: int
-    """1: in the title, 2: in the description, 4: in the address."""
+    """1: in the title, 2: in the description, 4: in the address, or a word with this stem is; so many times `ITSELF`: the word
+    itself is, and 8 of these: in the text."""
     length: int
     """Words of the page's text, as a power of two in quarters: 4 * log2(n)."""
 
@@ -70,7 +72,7 @@ def write_chunk(words: Mapping[str, Sequence[Reference]]) -> bytes:
         bytes(each.hits for _, references in ordered for each in references),
         bytes(each.where for _, references in ordered for each in references),
     )
-    return zlib.compress(msgspec.msgpack.encode(body), 6)
+    return squeeze(body)
 
 
 def read_chunk(data: bytes) -> dict[str, list[Reference]]:
@@ -82,14 +84,22 @@ def read_chunk(data: bytes) -> dict[str, list[Reference]]:
     return found
 
 
-def references_in(data: bytes, word: str) -> list[Reference]:
-    """Those of one word; none where it has none. Raises BadChunkError."""
-    body, sought = _read(data), packed(word)
-    for number in range(len(body.counts)):
-        if body.words[_HASH * number : _HASH * (number + 1)] == sought:
-            row = sum(body.counts[:number])
-            return _references(body, row, row + body.counts[number])
-    return []
+def references_in(data: bytes, words: Collection[str]) -> dict[str, list[Reference]]:
+    """Those of some words, as far as it has any; of a chunk that was read before (`read_chunk`), and found good."""
+    body, found = read_squeezed(data, _Body, 64 * MOST), {}
+    for word in words:
+        at = _number_of(body.words, packed(word))
+        if at >= 0:
+            row = sum(body.counts[:at])
+            found[word] = _references(body, row, row + body.counts[at])
+    return found
+
+
+def _number_of(words: bytes, word: bytes) -> int:
+    at = words.find(word)
+    while at % _HASH and at >= 0:
+        at = words.find(word, at + 1)
+    return at // _HASH
 
 
 def words_in(data: bytes) -> list[bytes]:
@@ -100,12 +110,8 @@ def words_in(data: bytes) -> list[bytes]:
 
 def _read(data: bytes) -> _Body:
     try:
-        unpacker = zlib.decompressobj()
-        raw = unpacker.decompress(data, 64 * MOST)
-        if not unpacker.eof:
-            raise BadChunkError("it is too large, or cut off")
-        body = msgspec.msgpack.decode(raw, type=_Body)
-    except (zlib.error, msgspec.MsgspecError) as error:
+        body = read_squeezed(data, _Body, 64 * MOST)
+    except ValueError as error:
         raise BadChunkError(str(error)) from error
     rows, pages = len(body.pages), len(body.lengths)
     sizes_fit = len(body.urls) == _HASH * pages and len(body.words) == _HASH * len(body.counts)

@@ -3,18 +3,20 @@ under it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from larm.peers.door import Call, Question, RefusedError
-from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import (
     COUNT,
+    FREQUENCIES,
     HAND,
     MOST_ABSTRACT,
+    MOST_COUNTED,
     MOST_HEADERS,
     MOST_PAGES,
     MOST_ROWS,
@@ -26,6 +28,8 @@ from larm.peers.yacy.questions import (
     Count,
     Counted,
     Found,
+    Frequencies,
+    FrequenciesFound,
     Hand,
     Handed,
     Offer,
@@ -38,13 +42,15 @@ from larm.peers.yacy.questions import (
     Search,
     WordFound,
 )
-from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.ring import PARTITIONS, partition_of
 from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
 
 _TOLD = 20
 """Seeds in an answer to a ping: as many as YaCy asks for (YACY-22)."""
 _LARGEST_ANSWER = 700_000
 """Bytes of documents in an answer."""
+_MEAN = 300.0
+"""Words of a page, where nobody knows better."""
 _SLACK = 3
 """Owners beside the right ones that may be given an item: two peers seldom know exactly the same others."""
 
@@ -65,6 +71,7 @@ class Desk:
             Question(OFFER, Offer, Offered, self.offer),
             Question(HAND, Hand, Handed, self.hand),
             Question(SEARCH, Search, Found, self.search),
+            Question(FREQUENCIES, Frequencies, FrequenciesFound, self.frequencies),
             Question(PAGES, PagesOf, PagesFound, self.pages),
         ]
 
@@ -139,12 +146,32 @@ class Desk:
             raise RefusedError("that is no search", 400)
         partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
         authors: dict[str, int] = {}
-        node, found = self._node, []
-        for word in asked.words:
-            with node.lock:
-                references = node.shelf.references(word, partitions, node.now())
-            found.append(_word_found(references, asked, lambda author: authors.setdefault(author, len(authors))))
-        return Found(tuple(found), tuple(authors))
+        node = self._node
+        with node.lock:
+            references = node.shelf.references(asked.words, partitions, node.now())
+
+        def number_of(author: str) -> int:
+            return authors.setdefault(author, len(authors))
+
+        found = tuple(_word_found(references[word], asked, number_of) for word in asked.words)
+        return Found(found, tuple(authors), *node.lengths)
+
+    def frequencies(self, call: Call, asked: Frequencies) -> FrequenciesFound:
+        """How many pages have some words, and where."""
+        self._in_network(call, asked.network)
+        return self.count_pages(asked)
+
+    def count_pages(self, asked: Frequencies) -> FrequenciesFound:
+        """The same for ourselves."""
+        fits = len(asked.words) == len(asked.partitions) <= MOST_COUNTED
+        if not fits or not all(map(is_hash, asked.words)):
+            raise RefusedError("that is no question for frequencies", 400)
+        node = self._node
+        with node.lock:
+            references = node.shelf.references(asked.words, range(PARTITIONS), node.now())
+        return FrequenciesFound(
+            tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True))
+        )
 
     def pages(self, call: Call, asked: PagesOf) -> PagesFound:
         """Documents."""
@@ -199,8 +226,21 @@ def _word_found(references: list[tuple[str, Reference]], asked: Search, number_o
     return WordFound(len(best), tuple(rows), urls)
 
 
-def worth(reference: Reference) -> float:
-    """By what a reference says alone, how well a page goes with the word: BM25's curve, and where the word stands."""
-    longer: float = 2.0 ** (reference.length / 4) / 300
+def _counted(references: Iterable[tuple[str, Reference]], partitions: int) -> tuple[int, int, int, int]:
+    where: dict[str, int] = {}
+    for _, each in references:
+        if partitions >> partition_of(each.url) & 1:
+            where[each.url] = where.get(each.url, 0) | each.where // ITSELF
+    text, title, description, address = (sum(bool(each & bit) for each in where.values()) for bit in (8, 1, 2, 4))
+    return text, title, description, address
+
+
+def worth(reference: Reference, mean: float = 0.0) -> float:
+    """By what a reference says alone, how well a page goes with the word: as larm's ranking has it, with its usual settings.
+
+    ``mean``: words of a page, on the average."""
+    longer: float = 2.0 ** (reference.length / 4) / (mean or _MEAN)
     hits = reference.hits
-    return 2.2 * hits / (hits + 1.2 * (0.25 + 0.75 * longer)) + 2.0 * (reference.where & 1) + 0.5 * bool(reference.where & 6)
+    text = 2.2 * hits / (hits + 1.2 * (0.25 + 0.75 * longer))
+    title = 2.0 * bool(reference.where & 1)
+    return max(text, title) + 0.4 * min(text, title) + 0.2 * bool(reference.where & 6) + 0.4

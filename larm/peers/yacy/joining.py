@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log
+from statistics import median
 
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
 from larm.peers.yacy.questions import Found, WordFound
+from larm.peers.yacy.shelf import Lengths
 
+_CHARACTERS = 6
+"""Of a word, and of what parts it from the next."""
+_LEAST = 0.01
 _UNKNOWN = 0.5
 """What it is worth that a page has a word of which nothing else is known."""
 _HASH = 9
@@ -31,19 +36,21 @@ class Joining:
         """Of each unit the pages that have it, and what that is worth."""
         self._bare: list[set[str]] = [set() for _ in units]
         """Those of which nothing else is known."""
+        self._lengths: list[Lengths] = []
 
     def add(self, words: Sequence[str], found: Found) -> None:
         """What a peer has answered to a question for these words."""
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
             if unit is not None:
-                self._add(unit, each)
+                self._add(unit, each, found.text / _CHARACTERS)
+        self._lengths.append(Lengths(max(0.0, found.title), max(0.0, found.text)))
 
-    def _add(self, unit: int, found: WordFound) -> None:
+    def _add(self, unit: int, found: WordFound, mean: float) -> None:
         has, bare = self._has[unit], self._bare[unit]
         for row in found.rows:
             if is_hash(row.url) and all(0 <= each < 256 for each in (row.hits, row.where, row.length)):
-                value = worth(Reference(row.url, row.hits, row.where, row.length))
+                value = worth(Reference(row.url, row.hits, row.where, row.length), max(0.0, mean))
                 if row.url in bare or row.url not in has or has[row.url] < value:
                     has[row.url] = value
                 bare.discard(row.url)
@@ -52,6 +59,12 @@ class Joining:
             if url not in has and len(has) < _MOST:
                 has[url] = _UNKNOWN
                 bare.add(url)
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of documents, by what most of those who have answered say."""
+        said = [each for each in self._lengths if each.text > 0] or [Lengths()]
+        return Lengths(median(each.title for each in said), median(each.text for each in said))
 
     def pages_with(self, unit: int) -> int:
         """Pages that are known to have it."""
@@ -67,12 +80,15 @@ class Joining:
         return sorted(self.common() & bare)[:most]
 
     def best(self, number: int, pages: int) -> list[str]:
-        """Candidates: those with all units first. ``pages``: how many there are in the network."""
-        rarity = [log(1 + (pages + 1) / (len(has) + 0.5)) for has in self._has]
+        """Candidates, as larm's ranking would have them with its usual settings. ``pages``: how many are in the network."""
+        rarity = [max(_LEAST, log(1 + (pages - len(has) + 0.5) / (len(has) + 0.5))) ** 1.2 for has in self._has]
+        all_words = 0.3 * max(rarity, default=0.0)
         scores: dict[str, float] = {}
         counts: dict[str, int] = {}
         for has, weight in zip(self._has, rarity, strict=True):
             for url, value in has.items():
                 scores[url] = scores.get(url, 0.0) + weight * value
                 counts[url] = counts.get(url, 0) + 1
-        return sorted(scores, key=lambda url: (-(counts[url] == len(self._has)), -scores[url], url))[:number]
+        for url, count in counts.items():
+            scores[url] += all_words * (count == len(self._has))
+        return sorted(scores, key=lambda url: (-scores[url], url))[:number]

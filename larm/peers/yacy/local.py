@@ -1,10 +1,18 @@
-"""A few documents of strangers as an index of larm's, asked once and thrown away. Any thread; each search has its own."""
+"""A few documents of strangers as an index of larm's, asked and thrown away. Any thread; each search has its own.
+
+It ranks as one index over all of the network would: how many pages have a word is handed in, and there are empty pages beside
+the documents, so that these are as long as they are on the average of all.
+"""
 
 from __future__ import annotations
 
+import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+
+import msgspec
 
 from larm.config import Search
 from larm.errors import StorageError
@@ -17,61 +25,111 @@ from larm.model.findings import Asked, Findings
 from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.strangers import findings_of
 from larm.peers.yacy.page import Page
+from larm.peers.yacy.shelf import Lengths
 from larm.search.searcher import IndexSearcher
 
 _MEMORY = 15_000_000
 """tantivy's least; 200 documents take four of it."""
 _RAM = Path("/dev/shm")  # noqa: S108 - a folder of random name is made in it
+_MOST_EMPTY = 4
+"""Times the documents."""
 
 
-def local_search(settings: Search) -> Callable[[Sequence[Page], Asked], Findings]:
-    """What searches pages by these settings."""
-    normalizer = URLNormalizer()
+class LocalIndex:
+    """Of these documents."""
 
-    def search(pages: Sequence[Page], asked: Asked) -> Findings:
-        if not pages:
+    def __init__(self, searcher: IndexSearcher | None, empty: str) -> None:
+        # constant after construction
+        self._searcher = searcher
+        self._empty = empty
+
+    def decisive_words(self, asked: Asked) -> list[str]:
+        """Words whose frequencies decide which of the documents is best."""
+        try:
+            return [] if self._searcher is None else self._searcher.decisive_words(asked)
+        except (OutOfTimeError, StorageError):
+            return []  # the search fails, too, and says why
+
+    def find(self, asked: Asked) -> Findings:
+        """The best of them."""
+        if self._searcher is None:
             return Findings(searcher="")
         try:
-            with tempfile.TemporaryDirectory(prefix="larm-", dir=_RAM if _RAM.is_dir() else None) as folder:
-                _write(Path(folder) / "index", pages, normalizer)
-                found = IndexSearcher(Path(folder), settings).find(asked)
+            found = self._searcher.find(asked)
         except OutOfTimeError:
             return Findings(searcher="", exact=False, failure="there was no time to rank what was found")
-        except (StorageError, OSError) as error:
+        except StorageError as error:
             return Findings(searcher="", exact=False, failure=str(error))
-        return findings_of("", found, asked.number, trusted=True)
+        hits = tuple(hit for hit in found.hits if not hit.url.startswith(self._empty))
+        return findings_of("", msgspec.structs.replace(found, hits=hits), asked.number, trusted=True)
 
-    return search
+
+Local = Callable[[Sequence[Page], Lengths], AbstractContextManager[LocalIndex]]
 
 
-def _write(path: Path, pages: Sequence[Page], normalizer: URLNormalizer) -> None:
+def local_search(settings: Search) -> Local:
+    """What makes an index of documents that are so long on the average of all, and is searched by these settings.
+
+    Raises StorageError, OSError."""
+    normalizer = URLNormalizer()
+
+    @contextmanager
+    def opened(pages: Sequence[Page], lengths: Lengths) -> Iterator[LocalIndex]:
+        if not pages:
+            yield LocalIndex(None, "-")
+            return
+        with tempfile.TemporaryDirectory(prefix="larm-", dir=_RAM if _RAM.is_dir() else None) as folder:
+            name = f"x{secrets.token_hex(8)}"  # no word that anybody looks for
+            _write(Path(folder) / "index", [*_parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
+            yield LocalIndex(IndexSearcher(Path(folder), settings), f"http://{name}/")
+
+    return opened
+
+
+def _write(path: Path, pages: Sequence[index.Page]) -> None:
     writer = IndexWriter(path, _MEMORY, 1)
     writer.open(None)
     try:
         for each in pages:
-            try:
-                url = normalizer.parse(each.url)
-            except BadUrl:
-                continue
-            meta = meta_words(
-                url, each.mime, language=each.language, size=each.size, modified=each.modified, fetched=each.fetched
-            )
-            writer.add(
-                index.Page(
-                    url=url,
-                    mime=each.mime,
-                    title=each.title,
-                    text=each.text,
-                    description=each.description,
-                    language=each.language,
-                    meta=meta,
-                    modified=each.modified,
-                    fetched=each.fetched,
-                    size=each.size,
-                    digest=page_hash(each.title, each.text),
-                ),
-                replace=False,
-            )
+            writer.add(each, replace=False)
         writer.commit()
     finally:
         writer.close()
+
+
+def _parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.Page]:
+    for each in pages:
+        try:
+            url = normalizer.parse(each.url)
+        except BadUrl:
+            continue
+        meta = meta_words(url, each.mime, language=each.language, size=each.size, modified=each.modified, fetched=each.fetched)
+        yield index.Page(
+            url=url,
+            mime=each.mime,
+            title=each.title,
+            text=each.text,
+            description=each.description,
+            language=each.language,
+            meta=meta,
+            modified=each.modified,
+            fetched=each.fetched,
+            size=each.size,
+            digest=page_hash(each.title, each.text),
+        )
+
+
+def _empty(pages: Sequence[Page], lengths: Lengths, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
+    """As many that the documents' titles or texts have the mean length, and with one word for as much as the others lack.
+
+    Their languages are those of the documents, as those of most pages are what a query is read in."""
+    has = Lengths(sum(len(page.title) for page in pages), sum(len(page.text) for page in pages))
+    needed = [of / mean for of, mean in zip(has, lengths, strict=True) if mean > 0]
+    count = min(_MOST_EMPTY * len(pages), max(1, round(max(needed, default=0.0)) - len(pages)))
+    lacks = [max(0.0, mean * (len(pages) + count) - of) / count for of, mean in zip(has, lengths, strict=True)]
+    filler = [f"{name[:5]} " * round(each / 6) for each in lacks]  # 6: characters of a word, and of what parts it from the next
+    for number in range(count):
+        language = pages[number % len(pages)].language
+        yield index.Page(
+            url=normalizer.parse(f"http://{name}/{number}"), mime="", title=filler[0], text=filler[1], language=language
+        )

@@ -25,7 +25,7 @@ from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
-from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.shelf import Lengths, Shelf
 from larm.peers.yacy.signing import Signer, Verify
 from larm.seams import Clock
 
@@ -107,6 +107,7 @@ class Node:
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
         self.shelf = shelf
         self.words = self.pages = 0
+        self.lengths = Lengths()
         self.counts: Counter[str] = Counter()
         self.stealthy = False
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
@@ -176,6 +177,10 @@ class Node:
     def ring_locked(self) -> Ring:
         """The same for who has the lock."""
         return self.membership.ring(self.now(), self._seed)
+
+    def cluster_locked(self) -> list[str]:
+        """Members of the cluster that are there."""
+        return [name for name in self.profile.cluster if name != self.hash and self.membership.is_active(name)]
 
     # -- others
 

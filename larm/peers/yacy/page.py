@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from math import log2
 
 import msgspec
 
-from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import LARGEST
+from larm.peers.yacy.squeezed import read_squeezed, squeeze
 from larm.peers.yacy.url_hash import url_hash
 
 TEXT = 20_000
 """Characters of the main text; what comes after them can't be found by others."""
 _LONGEST_URL, _LONGEST_LINE = 2_048, 1_000
-_TITLE, _DESCRIPTION, _ADDRESS = 1, 2, 4
+_TITLE, _DESCRIPTION, _ADDRESS, _TEXT = 1, 2, 4, 8
 
 Words = Callable[[str], Iterable[str]]
 """The words of a text, as the index knows them."""
@@ -50,7 +50,7 @@ def write_page(page: Page) -> bytes:
     """Cut so that it fits."""
     text = page.text[:TEXT]
     while True:
-        body = zlib.compress(msgspec.msgpack.encode(_cut(page, text)), 6)
+        body = squeeze(_cut(page, text))
         if len(body) <= LARGEST:
             return body
         text = text[: len(text) * 2 // 3]
@@ -59,15 +59,11 @@ def write_page(page: Page) -> bytes:
 def read_page(data: bytes) -> Page:
     """Raises BadPageError."""
     try:
-        unpacker = zlib.decompressobj()
-        raw = unpacker.decompress(data, 8 * TEXT)
-        if not unpacker.eof:
-            raise BadPageError("it is too large, or cut off")
-        page = msgspec.msgpack.decode(raw, type=Page)
+        page = read_squeezed(data, Page, 8 * TEXT)
         if page.url[:7] != "http://" and page.url[:8] != "https://":
             raise BadPageError("its address is not one of the web")
         page.hash  # noqa: B018
-    except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         raise error if isinstance(error, BadPageError) else BadPageError(str(error)) from error
     return _cut(page, page.text[:TEXT])
 
@@ -97,6 +93,7 @@ def references_of(page: Page, words: Words, stems: Words, is_common: Callable[[s
         for each in {word, *stems(word)}:
             counted[each] += hits[word]
             placed[each] |= where[word]
+        placed[word] |= ITSELF * (where[word] | _TEXT * (word in hits))
     url = page.hash
     for word, bits in placed.items():
         yield word_hash(word), Reference(url, min(255, counted[word]), bits, length)

@@ -7,13 +7,17 @@ import msgspec
 
 from larm.peers.yacy.item import Header, Item
 
-PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "pages"))
+PING, COUNT, OFFER, HAND, SEARCH, FREQUENCIES, PAGES = (
+    f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "frequencies", "pages")
+)
 SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
 MOST_WORDS = 64
 """Hashes in a search: sixteen words with three stems each, or thirty with one."""
+MOST_COUNTED = 400
+"""Words of which frequencies are asked."""
 MOST_ABSTRACT = 5_000
 """Addresses of a word in an answer: 60 KB."""
 MOST_ROWS = 1_000
@@ -121,6 +125,25 @@ class Found(msgspec.Struct, frozen=True):
 
     words: tuple[WordFound, ...]
     authors: tuple[str, ...] = ()
+    title: float = 0.0
+    text: float = 0.0
+    """Mean lengths of the documents that the peer keeps, in characters; 0: it keeps none."""
+
+
+class Frequencies(msgspec.Struct, frozen=True):
+    """How many pages have these words? As hashes, of the words themselves."""
+
+    network: str
+    words: tuple[str, ...]
+    partitions: tuple[int, ...]
+    """Of each word, those that are meant, as a sum of powers of two."""
+
+
+class FrequenciesFound(msgspec.Struct, frozen=True):
+    """For each word, in the order of the question."""
+
+    pages: tuple[tuple[int, int, int, int], ...]
+    """That have it in the text, the title, the description, the address."""
 
 
 class PagesOf(msgspec.Struct, frozen=True):

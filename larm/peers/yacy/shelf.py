@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from larm.kit.disk.database import Database
@@ -29,6 +30,19 @@ CREATE TABLE IF NOT EXISTS found (hash BLOB NOT NULL, item INTEGER NOT NULL, PRI
 """
 _HEADER = "kind, author, digest, first, last, created, gone, signature"
 _SHARE = 8
+
+
+_SAMPLE = 500
+"""Documents whose lengths are looked at."""
+Found = list[tuple[str, Reference]]
+"""Author and reference."""
+
+
+class Lengths(NamedTuple):
+    """Of documents, in characters, on the average; 0: not known."""
+
+    title: float = 0.0
+    text: float = 0.0
 
 
 class Kept(NamedTuple):
@@ -106,20 +120,42 @@ class Shelf:
             self._base.write_many("INSERT OR IGNORE INTO found VALUES (?, ?)", [(each, number) for each in hashes])
         return ""
 
-    def references(self, word: str, partitions: Iterable[int], now: float) -> list[tuple[str, Reference]]:
-        """(author, reference) of a word's hash in these partitions; of two by one author for one address the newer."""
+    def references(self, words: Sequence[str], partitions: Iterable[int], now: float) -> dict[str, Found]:
+        """Of each of these words' hashes the references in these partitions; of two by one author for one address the newer."""
         wanted = set(partitions)
-        rows = self._base.rows(
-            "SELECT author, body FROM item JOIN found ON item.id = found.item "
-            "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY created DESC",
-            (packed(word), Kind.WORDS, now - LIFE),
-        )
-        seen: dict[tuple[bytes, str], tuple[str, Reference]] = {}
-        for author, body in rows:
-            for each in references_in(body, word):
-                if partition_of(each.url) in wanted:
-                    seen.setdefault((author, each.url), (decoded_key(author), each))
-        return list(seen.values())
+        holds: dict[int, list[str]] = {}
+        for word in words:
+            rows = self._base.rows(
+                "SELECT id FROM found JOIN item ON id = item WHERE hash = ? AND kind = ? AND created > ?",
+                (packed(word), Kind.WORDS, now - LIFE),
+            )
+            for (number,) in rows:
+                holds.setdefault(number, []).append(word)
+        seen: dict[str, dict[tuple[str, str], Reference]] = {word: {} for word in words}
+        items = [
+            (number, *self._base.row("SELECT created, author, body FROM item WHERE id = ?", (number,))) for number in holds
+        ]
+        for number, _, author, body in sorted(items, key=lambda item: -item[1]):
+            key = decoded_key(author)
+            for word, references in references_in(body, holds[number]).items():
+                for each in references:
+                    if partition_of(each.url) in wanted:
+                        seen[word].setdefault((key, each.url), each)
+        return {word: [(author, each) for (author, _), each in found.items()] for word, found in seen.items()}
+
+    def lengths(self) -> Lengths:
+        """Of documents that are here because of their addresses, and so of any; of own ones where there are no others."""
+        for own in (0, 1):
+            (count,) = self._base.row("SELECT COUNT(*) FROM item WHERE kind = ? AND NOT gone AND own = ?", (Kind.PAGE, own))
+            if count:
+                rows = self._base.rows(
+                    "SELECT body FROM item WHERE kind = ? AND NOT gone AND own = ? AND id % ? = 0 LIMIT ?",
+                    (Kind.PAGE, own, max(1, count // _SAMPLE), 2 * _SAMPLE),
+                )
+                pages = [read_page(body) for (body,) in rows]
+                if pages:
+                    return Lengths(fmean(len(page.title) for page in pages), fmean(len(page.text) for page in pages))
+        return Lengths()
 
     def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:
         """All documents with these addresses' hashes; of one address the newest four."""

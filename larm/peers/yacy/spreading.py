@@ -24,6 +24,8 @@ _LATER = 600.0
 """Seconds after which an item that a peer has refused is offered to it again: it may have known others, or have been full."""
 _BELIEVED = 86_400.0
 """Seconds for which a peer is believed to have what it was given: it may have lost its disk, and nobody has noticed."""
+_COUNTED = 600.0
+"""Seconds between two counts of the shelf: each reads much of it."""
 _IDLE = 30.0
 """Seconds between two looks through the shelf (YACY-31)."""
 
@@ -40,6 +42,7 @@ class Spreading:
         self._settled: dict[str, dict[int, int]] = {}
         """Of each peer the items that it has, and as of when: a few dozen bytes each."""
         self._asked_anew = node.now()
+        self._counted = float("-inf")
         self._later: dict[tuple[int, str], float] = {}
         self.waiting = True
         """Something was not yet where it belongs when the shelf was looked through last."""
@@ -60,13 +63,14 @@ class Spreading:
     def hurry(self) -> None:
         """There is something new on the shelf."""
         self._next, self._after, self.waiting = float("-inf"), 0, True
+        self._counted = float("-inf")
 
     def _round(self) -> None:
         node = self._node
         with node.lock:
             if not self._after:
                 node.shelf.expire(node.now())
-                node.words, node.pages = node.shelf.words, node.shelf.own_pages()
+                self._count()
                 self.waiting = False
                 if node.now() - self._asked_anew > _BELIEVED:
                     self._settled.clear()
@@ -82,6 +86,13 @@ class Spreading:
         targets = sorted(plan)
         for at in range(0, len(targets), _AT_A_TIME):
             node.together([partial(self._bring, each, plan[each]) for each in targets[at : at + _AT_A_TIME]])
+
+    def _count(self) -> None:
+        """What others are told of the shelf. Under the node's lock."""
+        node = self._node
+        if node.now() >= self._counted + _COUNTED:
+            self._counted = node.now()
+            node.words, node.pages, node.lengths = node.shelf.words, node.shelf.own_pages(), node.shelf.lengths()
 
     def _plan(self, rows: Sequence[tuple[int, Header]]) -> dict[str, list[tuple[int, Header]]]:
         """For each peer what it should be offered. Under the node's lock."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from random import Random
 
-from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
+from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.ring import PARTITIONS, Ring, place_in, places_of
 from larm.peers.yacy.seed import Seed
 
 EXTRA = 8
@@ -42,6 +43,25 @@ def owners_to_ask(
         for partition, owners in choices:
             if turn < len(owners) and (owners[turn] in asked or len(asked) < most):
                 asked.setdefault(owners[turn], set()).add(partition)
+    return asked
+
+
+def owners_to_count(
+    ring: Ring, words: Sequence[str], redundancy: int, most: int, random: Random
+) -> dict[str, dict[str, set[int]]]:
+    """Peers to ask how many pages have words, each with words and partitions; one owner of each place.
+
+    Where that would be more than ``most`` peers, not all places are asked about: first all words in one partition, then in the
+    next, as each partition is a part of all addresses as good as any.
+    """
+    asked: dict[str, dict[str, set[int]]] = {}
+    for partition in random.sample(range(PARTITIONS), PARTITIONS):
+        for word in words:
+            owners = ring.owners(place_in(position_of(word), partition), redundancy)
+            known = [each for each in owners if each in asked]
+            chosen = random.choice(known) if known else random.choice(owners) if owners and len(asked) < most else None
+            if chosen is not None:
+                asked.setdefault(chosen, {}).setdefault(word, set()).add(partition)
     return asked
 
 

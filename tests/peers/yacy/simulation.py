@@ -96,5 +96,6 @@ def _found(net: Net, sample: list[tuple[str, Page]]) -> float:
 
 
 def _has(peer: Peer, word: str, page: Page) -> bool:
-    rows = peer.node.shelf.references(word_hash(word), [partition_of(page.hash)], peer.node.now())
+    name = word_hash(word)
+    rows = peer.node.shelf.references([name], [partition_of(page.hash)], peer.node.now())[name]
     return any(each.url == page.hash for _, each in rows)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.peers.yacy.chunk import (
+    ITSELF,
     MOST,
     BadChunkError,
     Reference,
@@ -44,10 +45,10 @@ def test_chunks_have_all_references_and_lie_where_they_say(rows: list[tuple[str,
         back = read_chunk(body)
         check_chunk(back, first, last)
         assert words_in(body) == [packed(word) for word in back]
-        for word, references in back.items():
-            assert references_in(body, word) == references
-            found += [(word, each) for each in references]
-        assert references_in(body, "AAAAAAAAAAAA") == back.get("AAAAAAAAAAAA", [])
+        assert references_in(body, [*back, "AAAAAAAAAAAA"]) == back
+        for word in back:
+            assert references_in(body, [word]) == {word: back[word]}
+            found += [(word, each) for each in back[word]]
     assert sorted(found) == sorted(rows)
 
 
@@ -123,8 +124,8 @@ def test_references_of_a_page() -> None:
                                lambda word: [word.rstrip("s")], lambda word: word == "the"))  # fmt: skip
     assert found[word_hash("otters")].hits == 2
     assert found[word_hash("otter")].hits == 2
-    assert found[word_hash("otters")].where == 1
-    assert found[word_hash("otter")].where == 1 | 4
+    assert found[word_hash("otters")].where == 1 | ITSELF * (1 | 8)
+    assert found[word_hash("otter")].where == 1 | 4 | ITSELF * 4, "in the title and the text by its stem alone"
     assert word_hash("the") not in found
 
 

@@ -29,7 +29,7 @@ def net(tmp_path: Path) -> Net:
 def has(peer: Peer, word: str) -> set[str]:
     """Addresses' hashes that a peer knows for a word."""
     name, now = word_hash(word), peer.node.now()
-    return {each.url for _, each in peer.node.shelf.references(name, range(PARTITIONS), now)}
+    return {each.url for _, each in peer.node.shelf.references([name], range(PARTITIONS), now)[name]}
 
 
 def owners(net: Net, word: str, page: Page) -> list[Peer]:
@@ -87,7 +87,7 @@ def test_a_lost_answer_loses_and_doubles_nothing(net: Net) -> None:
     net.settle()
     whole(net, PAGES)
     for peer in net.peers:
-        rows = peer.node.shelf.references(word_hash("common"), range(PARTITIONS), peer.node.now())
+        rows = peer.node.shelf.references([word_hash("common")], range(PARTITIONS), peer.node.now())[word_hash("common")]
         assert len(rows) == len({each.url for _, each in rows})
 
 

@@ -12,7 +12,7 @@ from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.hashes import ALPHABET, word_hash
 from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
 from larm.peers.yacy.seed import PeerType, Seed
-from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
+from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask, owners_to_count
 
 DAY = 86_400
 NOW = 100 * DAY
@@ -44,6 +44,21 @@ def test_every_place_of_every_word_is_asked(number: int, words: list[str], redun
     for word in hashes:
         for partition, place in enumerate(places_of(word)):
             assert any(partition in asked.get(owner, ()) for owner in ring.owners(place, redundancy))
+
+
+@given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 60))
+def test_pages_are_counted_by_few_peers_and_in_whole_partitions_first(number: int, words: int, most: int) -> None:
+    ring, hashes = Ring(peers(number)), [word_hash(f"word{n}") for n in range(words)]
+    asked = owners_to_count(ring, hashes, 3, most, Random(1))
+    assert len(asked) <= most
+    counted = dict.fromkeys(hashes, 0)
+    for peer, parts in asked.items():
+        for word, partitions in parts.items():
+            counted[word] += len(partitions)
+            assert all(peer in ring.owners(places_of(word)[each], 3) for each in partitions)
+    assert max(counted.values()) <= PARTITIONS
+    if number <= most:
+        assert set(counted.values()) == {PARTITIONS}
 
 
 def test_all_owners_of_one_word_fit_into_the_limit() -> None:

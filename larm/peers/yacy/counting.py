@@ -1,0 +1,77 @@
+"""Counting: how many pages a network has, and how many have a word: so a few are ranked as among all. Any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from statistics import median
+
+from larm.index import fields
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.hashes import word_hash
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.questions import FREQUENCIES, Frequencies, FrequenciesFound
+from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.targets import owners_to_count
+
+_COUNTED = (fields.MAIN, fields.TITLE, fields.DESCRIPTION, fields.URL_WORDS)
+"""Fields of the index for what `FrequenciesFound` counts, in its order."""
+_MOST_ASKED = 48
+"""Peers that are asked how many pages have words."""
+_BOAST = 10_000
+"""Pages that any peer may say it has."""
+
+
+class Counting:
+    """Of one node."""
+
+    def __init__(self, node: Node, desk: Desk) -> None:
+        # constant after construction
+        self._node = node
+        self._desk = desk
+
+    def pages(self) -> int:
+        """In the network, as far as its peers say: of one that boasts no more than a hundred usual ones have."""
+        with self._node.lock:
+            said = [seed.links for seed in self._node.membership.active if seed.links]
+            most = 100 * median(said) + _BOAST if said else 0
+            return int(sum(min(each, most) for each in said)) + self._node.pages
+
+    def frequencies(self, words: Sequence[str], seconds: float) -> dict[str, dict[str, int]]:
+        """Of each field how many pages have each word; what is known of some partitions only stands for all."""
+        node = self._node
+        names = {word_hash(word): word for word in words}
+        asked = self._owners_to_count(list(names))
+        counts: dict[str, list[int]] = {word: [0] * len(_COUNTED) for word in words}
+        known: Counter[str] = Counter()
+        lock = threading.Lock()
+
+        def ask(peer: str, parts: Mapping[str, Collection[int]]) -> None:
+            meant = tuple(sum(1 << each for each in partitions) for partitions in parts.values())
+            question = Frequencies(node.network, tuple(parts), meant)
+            own = peer == node.hash
+            answer = (
+                self._desk.count_pages(question) if own else node.ask(peer, FREQUENCIES, question, FrequenciesFound, seconds)
+            )
+            if isinstance(answer, NoAnswer) or len(answer.pages) != len(parts):
+                return
+            with lock:
+                for (name, partitions), pages in zip(parts.items(), answer.pages, strict=True):
+                    known[names[name]] += len(partitions)
+                    for at, number in enumerate(pages):
+                        counts[names[name]][at] += max(0, number)
+
+        node.together([partial(ask, *each) for each in asked.items()])
+        share = {word: min(1.0, number / PARTITIONS) for word, number in known.items()}
+        return {field: {word: round(counts[word][at] / share[word]) for word in share} for at, field in enumerate(_COUNTED)}
+
+    def _owners_to_count(self, words: Sequence[str]) -> Mapping[str, Mapping[str, Collection[int]]]:
+        node, everything = self._node, range(PARTITIONS)
+        with node.lock:
+            ring = node.ring_locked()
+            if node.mode.shares and len(ring):
+                return owners_to_count(ring, words, node.redundancy, _MOST_ASKED, node.random)
+            return {name: dict.fromkeys(words, everything) for name in (node.hash, *node.cluster_locked())}

@@ -1,0 +1,92 @@
+"""A few pages are ranked as one index over all pages would rank them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import msgspec
+import pytest
+
+from larm.config import Search
+from larm.index import fields
+from larm.index.analysis import Analyzer
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.peers.yacy.local import LocalIndex, local_search
+from larm.peers.yacy.page import Page
+from larm.peers.yacy.shelf import Lengths
+
+WORDS = [
+    f"{first}{second}" for first in ("bel", "cam", "dor", "fen", "gol") for second in ("ta", "ri", "mo", "su", "ke", "lin")
+]
+ASKED = ("belta", "camri dormo", "belta camri dormo fensu golke bellin")
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Page]:
+    random = Random(5)
+    weights = [1 / (1 + n) for n in range(len(WORDS))]
+    found = []
+    for number in range(400):
+        words = random.choices(WORDS, weights, k=random.randint(30, 200))
+        title = " ".join(random.choices(WORDS, weights, k=random.randint(2, 9)))
+        text = " ".join(f"{each} the" for each in words)
+        found.append(Page(url=f"http://h.example/{number}", title=title, text=text, language="en"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(pages: list[Page]) -> Iterator[LocalIndex]:
+    with local_search(Search())(pages, Lengths()) as index:
+        yield index
+
+
+def sampled(pages: list[Page], chosen: list[Page], asked: Asked, terms: dict[str, dict[str, int]]) -> Findings:
+    lengths = Lengths(sum(len(each.title) for each in pages) / len(pages), sum(len(each.text) for each in pages) / len(pages))
+    statistics = WordStatistics(len(pages), sample=len(chosen), terms=terms)
+    with local_search(Search())(chosen, lengths) as index:
+        return index.find(msgspec.structs.replace(asked, statistics=statistics))
+
+
+def counted(pages: list[Page]) -> dict[str, dict[str, int]]:
+    """As the network counts: all but function words."""
+    analyzer = Analyzer()
+    found: dict[str, dict[str, int]] = {fields.MAIN: {}, fields.TITLE: {}}
+    for page in pages:
+        for field, text in ((fields.MAIN, page.text), (fields.TITLE, page.title)):
+            for word in set(analyzer.words(text)) - {"the"}:
+                found[field][word] = found[field].get(word, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize("query", ASKED)
+def test_as_all_pages(pages: list[Page], whole: LocalIndex, query: str) -> None:
+    asked = Asked(query=query, number=100)
+    expected = [hit.url for hit in whole.find(asked).hits]
+    chosen = [page for page in pages if page.url in expected[:60]]
+    found = [hit.url for hit in sampled(pages, chosen, asked, counted(pages)).hits]
+    assert len(set(found[:20]) & set(expected[:20])) >= 19
+    assert sum(one == other for one, other in zip(found[:10], expected[:10], strict=True)) >= 8
+
+
+def test_without_what_is_known_of_all_pages_it_would_be_another_order(pages: list[Page], whole: LocalIndex) -> None:
+    asked = Asked(query=ASKED[2], number=100)
+    expected = [hit.url for hit in whole.find(asked).hits]
+    chosen = [page for page in pages if page.url in expected[:60]]
+    with local_search(Search())(chosen, Lengths()) as index:
+        assert [hit.url for hit in index.find(asked).hits][:20] != expected[:20]
+
+
+def test_what_decides_is_known_before(pages: list[Page]) -> None:
+    with local_search(Search())(pages[:50], Lengths()) as index:
+        statistics = WordStatistics(400, sample=50)
+        assert index.decisive_words(Asked(query="belta camri", statistics=statistics)) == ["belta", "camri"]
+        many = index.decisive_words(Asked(query=ASKED[2], statistics=statistics))
+        assert set(ASKED[2].split()) < set(many), "and what may be added"
+
+
+def test_what_fills_it_is_never_found(pages: list[Page]) -> None:
+    lengths = Lengths(1_000.0, 5_000.0)
+    with local_search(Search())(pages[:5], lengths) as index:
+        for query in ("the", "belta OR -camri", "site:h.example", "lang:en"):
+            assert all(hit.url.startswith("http://h.example/") for hit in index.find(Asked(query=query, number=50)).hits)
