@@ -11,14 +11,14 @@ from larm.cli.options import LarmCommand, verbose_option
 from larm.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_SECONDS = 10.0
 
 
 @click.command(cls=LarmCommand)
 @click.argument("arguments", nargs=-1, required=True, metavar="REGISTRAR... [NAME=VALUE]...")
 @click.option("--key", "file", type=_FILE, metavar="FILE", help="The administrator's key; default: this machine's own.")
+@click.option("--secret", type=_FILE, metavar="FILE", help="The secret of a private group.")
 @verbose_option
-def tune(*, arguments: tuple[str, ...], file: Path | None, verbose: bool) -> None:  # noqa: ARG001
+def tune(*, arguments: tuple[str, ...], file: Path | None, secret: Path | None, verbose: bool) -> None:  # noqa: ARG001
     """Change what all peers of the REGISTRARs do: length, filters, period, time_out, cache. Without changes: show it."""
     try:
         from larm.peers.yousearch.administering import current, send
@@ -29,5 +29,5 @@ def tune(*, arguments: tuple[str, ...], file: Path | None, verbose: bool) -> Non
     changes: dict[str, Any] = dict(each.partition("=")[::2] for each in arguments if "://" not in each)
     if not urls:
         raise UsageError("larm tune needs the address of a registrar, such as http://192.0.2.1:7070")
-    now = send(urls, file, changes) if changes else current(urls, file)
+    now = send(urls, file, changes, secret) if changes else current(urls, file, secret)
     click.echo(" ".join(f"{name}={value:g}" for name, value in now.items()))

@@ -12,6 +12,7 @@ import msgspec
 
 from larm.kit.decoding import decoded
 from larm.peers.breaker import Breaker
+from larm.peers.group_secret import HEADER, GroupSecret
 from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.signing import BadSignatureError, signed_request, verify_answer
@@ -45,11 +46,14 @@ class Refusal(msgspec.Struct, frozen=True):
 class Channel:
     """Questions of one identity."""
 
-    def __init__(self, identity: Identity, http: HttpClient, clock: Clock, *, breaker: bool = True) -> None:
-        """``breaker``: who fails again and again is left alone for a while."""
+    def __init__(
+        self, identity: Identity, http: HttpClient, clock: Clock, *, breaker: bool = True, secret: GroupSecret | None = None
+    ) -> None:
+        """``breaker``: who fails again and again is left alone for a while. ``secret``: all who are asked know it."""
         # constant after construction
         self.identity = identity
         self._http = http
+        self._secret = secret
         self._clock = clock
         self._breaker = Breaker(clock) if breaker else None
 
@@ -100,6 +104,8 @@ class Channel:
         body = msgspec.json.encode(question)
         request = signed_request(identity, "POST", ROOT + path, body, recipient=contact.key, clock=self._clock)
         headers = {**request.headers, "content-type": "application/json"}
+        if self._secret is not None:
+            headers[HEADER] = self._secret.mark(request.headers["signature"])
         came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=seconds, most=most, at=contact.address)
         if isinstance(came, NoAnswer):
             return came
@@ -109,8 +115,9 @@ class Channel:
             if came.status != 200:
                 return NoAnswer(_refusal(came), refused=True)
             return NoAnswer(f"what answers there is not this peer: {error}")
-        if came.status != 200:
-            return NoAnswer(_refusal(came), refused=True)
+        unknown = self._secret is not None and not self._secret.fits(came.headers.get(HEADER, ""), came.headers["signature"])
+        if came.status != 200 or unknown:
+            return NoAnswer(_refusal(came) if came.status != 200 else "it does not know this group's secret", refused=True)
         try:
             return decoded(came.body, answers)
         except msgspec.MsgspecError as error:

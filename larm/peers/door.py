@@ -17,6 +17,7 @@ import msgspec
 from larm.errors import LarmError
 from larm.kit.decoding import decoded
 from larm.peers.channel import ROOT, Refusal
+from larm.peers.group_secret import HEADER, GroupSecret
 from larm.peers.identity import Identity
 from larm.peers.nonces import Nonces
 from larm.peers.rates import Rates, payer
@@ -80,7 +81,7 @@ class RefusedError(Exception):
 
 
 class Door:
-    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied``."""
+    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied``. ``secret``: who asks knows it."""
 
     def __init__(
         self,
@@ -90,6 +91,7 @@ class Door:
         *,
         allowed: Collection[str] | None = None,
         denied: Collection[str] = (),
+        secret: GroupSecret | None = None,
     ) -> None:
         # constant after construction
         self._identity = identity
@@ -97,6 +99,7 @@ class Door:
         self._clock = clock
         self._allowed = None if allowed is None else frozenset(allowed)
         self._denied = frozenset(denied)
+        self._secret = secret
         self._nonces = Nonces(clock)
         self._addresses = Rates(clock, *_PER_ADDRESS)
         self._keys = Rates(clock, *_PER_KEY)
@@ -136,11 +139,14 @@ class Door:
             return _refused(401, str(error)[:200])
         status, answer = self._checked(question, Call(signed.key, incoming.address), request, signed)
         body = msgspec.json.encode(answer)
-        return Reply(status, _JSON | signed_answer(self._identity, status, body, request, self._clock), body)
+        signs = signed_answer(self._identity, status, body, request, self._clock)
+        if self._secret is not None and status == 200:
+            signs[HEADER] = self._secret.mark(signs["signature"])
+        return Reply(status, _JSON | signs, body)
 
     def _checked(self, question: Question, call: Call, request: Request, signed: Signed) -> tuple[int, msgspec.Struct]:
         try:
-            self._admit(signed, question.cost)
+            self._admit(signed, request, question.cost)
             return 200, question.handler(call, decoded(request.body, question.asks))
         except msgspec.MsgspecError as error:
             return _status(400, f"the question can't be understood: {error}")
@@ -149,10 +155,12 @@ class Door:
         except LarmError:
             return _status(503, "it can't be answered now")  # the sentence would name paths of this machine
 
-    def _admit(self, signed: Signed, cost: float) -> None:
+    def _admit(self, signed: Signed, request: Request, cost: float) -> None:
         """Who is not answered fills no memory, and who sends again what somebody else has sent spends nothing of his."""
         if signed.key in self._denied or (self._allowed is not None and signed.key not in self._allowed):
             raise RefusedError("this peer is not answered here")
+        if self._secret is not None and not self._secret.fits(request.headers.get(HEADER, ""), request.headers["signature"]):
+            raise RefusedError("this group is private, and who asks does not know its secret")
         if not self._nonces.is_new(signed):
             raise RefusedError("it was heard before, or before this server started", 401)
         if not self._keys.allows(signed.key, cost):

@@ -32,6 +32,11 @@ class Access:
         self._public_search = public_search
         self._require_token = require_token
 
+    @property
+    def is_here(self) -> bool:
+        """Only users of this machine reach it: nobody else may be let in without a token, or to search."""
+        return not (self._public_search or self._require_token)
+
     def exists(self, kind: Kind) -> bool:
         """Whether there are such routes."""
         return kind is Kind.SEARCH or not self.only_search

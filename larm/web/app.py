@@ -111,7 +111,7 @@ def application(
         from larm.web.peer_page import page_routes
         from larm.web.peer_route import file_routes, peer_routes
 
-        routes += [*peer_routes(peering.door, peering.card), *file_routes(peering.shares)]
+        routes += [*peer_routes(peering.door, peering.card), *file_routes(peering)]
         routes += [
             Route(path, _permitted(kind, handler), methods=[method])
             for kind, method, path, handler in page_routes(peering)

@@ -15,11 +15,12 @@ import anyio
 import msgspec
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from larm.fetching.file_types import type_of
 from larm.peers.channel import ROOT
+from larm.peers.passes import PASS
 from larm.peers.yacy.questions import SEEDS
 from larm.web.page import message, page
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from larm.peers.yacy.service import Service
     from larm.peers.yousearch.protocol import Card
     from larm.peers.yousearch.shares import Shares
+    from larm.peers.yousearch.wiring import Peering
+    from larm.web.access import Access
 
 _AT_A_TIME = 8
 """Questions that are answered; others wait, and who asks has a deadline of its own."""
@@ -69,14 +72,35 @@ def network_routes(network: Service) -> list[Route]:
     ]
 
 
-def file_routes(shares: Shares) -> list[Route]:
-    """Shared folders; the form to search stands above each listing (YOUS-38)."""
+def file_routes(peering: Peering) -> list[Route]:
+    """Shared folders; the form to search stands above each listing (YOUS-38). In a private group a pass is needed."""
+    shares = peering.shares
 
     async def answer(request: Request) -> Response:
+        refusal = _without_pass(request, peering)
+        if refusal is not None:
+            return refusal
         name, below = request.path_params.get("share", ""), request.path_params.get("path", "")
         return await to_thread.run_sync(_file, request, shares, name, below)
 
     return [Route("/files/", answer), Route("/files/{share}/{path:path}", answer)]
+
+
+def _without_pass(request: Request, peering: Peering) -> Response | None:
+    """None: who asks may go on. A pass in the address becomes a cookie, so that links between files work."""
+    access: Access = request.app.state.access
+    if not peering.passes.needed or access.is_here or access.signed_in(request):
+        return None
+    given = request.query_params.get("pass", "")
+    if given and peering.passes.takes(given, peering.card.key):
+        response = RedirectResponse(request.url.path, 303)
+        secure = request.url.scheme == "https"
+        response.set_cookie(PASS, given, path="/files/", httponly=True, samesite="lax", secure=secure)
+        return response
+    if any(peering.passes.takes(each.get(PASS, ""), peering.card.key) for each in (request.cookies, request.headers)):
+        return None
+    sentence = "Search at the machine of one of its members, and follow the link there."
+    return message(request, 403, "This is for a group alone", sentence)
 
 
 def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:

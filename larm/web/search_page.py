@@ -153,7 +153,9 @@ def _rows(request: Request, asked: Search, results: Results, first: int) -> list
     searchers = directories.searchers(asked.names)
     here = {each.name for each in directories.all()}
     alone = searchers[0].name if len(searchers) == 1 and searchers[0].name in here else ""
-    return [_row(rank, hit, asked, alone, here) for rank, hit in enumerate(results.hits, first)]
+    rows = [_row(rank, hit, asked, alone, here) for rank, hit in enumerate(results.hits, first)]
+    peering = request.app.state.peering
+    return rows if peering is None else [row._replace(opened_at=peering.opened_at(row.hit.url)) for row in rows]
 
 
 async def suggest(request: Request) -> Response:
@@ -189,6 +191,8 @@ class _Row(NamedTuple):
 
     rank: int
     hit: Hit
+    opened_at: str
+    """Its address, with a pass where one is needed."""
     stored: str
     """Where its stored copy is; empty where another machine has it."""
     host: str
@@ -206,7 +210,7 @@ def _row(rank: int, hit: Hit, asked: Search, alone: str, here: Collection[str]) 
         else ""
     )
     more = asked.address(query=f"{asked.query} site:{host}", page=1) if host and "site:" not in asked.query else ""
-    return _Row(rank, hit, stored, host or "", more, _factors(hit.explanation))
+    return _Row(rank, hit, hit.url, stored, host or "", more, _factors(hit.explanation))
 
 
 def _factors(explanation: str) -> list[tuple[str, float]]:

@@ -98,7 +98,7 @@ def test_the_command_line_searches_here_and_there(
 def test_the_search_page_searches_here_and_there(two: list[Path], there: Served, http: HttpClient, tmp_path: Path) -> None:
     remote = RemoteSearcher(there.address, http)
     with serving([two[0]], tmp_path / "token", remotes=[remote]) as served:
-        text = served.get("/search?q=wheel+causeway").text
+        text = served.get("/search?q=wheel+causeway&wait=1").text
         assert f"in {remote.name}" in text
         assert "http://b.org/" in text
         alone = served.get("/search", params={"q": "wheel", "in": remote.name}).text

@@ -12,6 +12,7 @@ from larm.errors import UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
+from larm.peers.group_secret import GroupSecret
 from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
@@ -22,15 +23,15 @@ from larm.peers.yousearch.wiring import state_folder
 _SECONDS = 10.0
 
 
-def current(urls: Sequence[str], file: Path | None) -> dict[str, float]:
+def current(urls: Sequence[str], file: Path | None, secret: Path | None = None) -> dict[str, float]:
     """By name what holds at the first registrar. Raises UsageError, StorageError."""
-    channel, registrars = _reached(urls, file)
+    channel, registrars = _reached(urls, file, secret)
     return _flat(_now(channel, registrars[0]))
 
 
-def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str]) -> dict[str, float]:
+def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str], secret: Path | None = None) -> dict[str, float]:
     """What holds from now on. Raises UsageError, StorageError."""
-    channel, registrars = _reached(urls, file)
+    channel, registrars = _reached(urls, file, secret)
     flat: dict[str, float] = _flat(_now(channel, registrars[0]))
     for name, text in changes.items():
         if name not in flat:
@@ -53,13 +54,14 @@ def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str]) -> 
     return flat
 
 
-def _reached(urls: Sequence[str], file: Path | None) -> tuple[Channel, list[Contact]]:
+def _reached(urls: Sequence[str], file: Path | None, secret: Path | None) -> tuple[Channel, list[Contact]]:
     http = HttpClient()
     found = Registrars(urls, None, http)
     for url, reason in found.find().items():
         raise UsageError(f"{url}: no registrar answers there: {reason}")
     identity = Identity.opened(file or state_folder(Peers()) / "peer.key")
-    return Channel(identity, http, SystemClock()), found.all()
+    known = GroupSecret.opened(secret) if secret is not None else None
+    return Channel(identity, http, SystemClock(), secret=known), found.all()
 
 
 def _now(channel: Channel, registrar: Contact) -> Tunables:

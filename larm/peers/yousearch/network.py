@@ -19,11 +19,13 @@ from larm.peers.addresses import may_be_asked
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Identity
+from larm.peers.passes import Passes
 from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.needs import Needs, needs_of
+from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
 from larm.search.query import parse_question
@@ -56,6 +58,7 @@ class Network:
         tuner: Tuner,
         checks: SpotChecks,
         groups: Mapping[str, Collection[str]],
+        passes: Passes,
         private: bool,
         tell: Callable[[msgspec.Struct], None],
         chance: random.Random | None = None,
@@ -70,6 +73,7 @@ class Network:
         self._tuner = tuner
         self._checks = checks
         self._groups = {name.lower(): frozenset(keys) for name, keys in groups.items()}
+        self._passes = passes
         self._private = private
         self._tell = tell
         self._chance = chance or random.Random()
@@ -117,6 +121,15 @@ class Network:
         checks, bad = self._checks.trust.found(contact.key)
         looked = f"; of {checks:,} results that were looked at {bad:,} had none of the words" if bad else ""
         return self._channel.state_of(contact) + looked
+
+    def opened_at(self, url: str) -> str:
+        """Where a browser opens a result of some peer's."""
+        origin, files, _ = url.partition(FILES_ROOT)
+        if not files or not self._passes.needed:
+            return url
+        with self._lock:
+            key = next((each.key for each in self._known.values() if each.url == origin), "")
+        return f"{url}?pass={self._passes.make(key)}" if key else url
 
     def _fresh(
         self, query: Canonical, contacts: Sequence[Contact], asked: Asked, seconds: float, notes: tuple[str, ...]

@@ -20,6 +20,7 @@ from larm.index.stems import LANGUAGES, Stemmer
 from larm.model.hit import Hit
 from larm.peers.channel import Contact
 from larm.peers.http_client import HttpAnswer, HttpClient
+from larm.peers.passes import PASS, Passes
 from larm.peers.yousearch.needs import Needs, Term
 from larm.peers.yousearch.trust import Trust
 
@@ -43,10 +44,11 @@ class _Check(NamedTuple):
 class SpotChecks:
     """Of one peer."""
 
-    def __init__(self, http: HttpClient, trust: Trust, chance: random.Random | None = None) -> None:
+    def __init__(self, http: HttpClient, trust: Trust, passes: Passes, chance: random.Random | None = None) -> None:
         # constant after construction
         self.trust = trust
         self._http = http
+        self._passes = passes
         self._chance = chance or random.Random()
         self._waiting: Queue[_Check | None] = Queue(_WAITING)
 
@@ -61,6 +63,8 @@ class SpotChecks:
         """Until `stop`."""
         while (check := self._waiting.get()) is not None:
             headers = {"range": f"bytes=0-{_READ - 1}"}
+            if self._passes.needed:
+                headers[PASS] = self._passes.make(check.contact.key)
             at = check.contact.address
             came = self._http.ask("GET", check.url, headers, b"", seconds=_SECONDS, most=_READ, at=at)
             good = _judged(came, check) if isinstance(came, HttpAnswer) else None  # that it is gone just now is no lie

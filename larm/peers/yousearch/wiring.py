@@ -17,8 +17,10 @@ from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
 from larm.peers.channel import Channel, Contact
 from larm.peers.door import Door, Question
+from larm.peers.group_secret import GroupSecret
 from larm.peers.http_client import HttpClient, is_address
 from larm.peers.identity import Identity
+from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.inspector import Inspectors
@@ -46,6 +48,7 @@ class Peering(NamedTuple):
     door: Door
     card: say.Card
     shares: Shares
+    passes: Passes
     network: Network | None
     """All other peers; None: this is a registrar and nothing else."""
     registrar: Registrar | None
@@ -60,6 +63,10 @@ class Peering(NamedTuple):
     def host(self) -> str:
         """Its name there."""
         return urlsplit(self.url).hostname or ""
+
+    def opened_at(self, url: str) -> str:
+        """Where a browser opens a result: with a pass, if it needs one."""
+        return url if self.network is None else self.network.opened_at(url)
 
 
 def build(
@@ -85,8 +92,10 @@ def build(
     identity = Identity.opened(place / "peer.key")
     tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
     http = HttpClient(interface=_own(host), ca=_existing("peers.ca", peers.ca))
-    channel = Channel(identity, http, clock)
-    insisting = Channel(identity, http, clock, breaker=False)  # who comes back is asked, however often he did not answer
+    secret = GroupSecret.opened(Path(peers.secret).expanduser()) if peers.secret else None
+    channel = Channel(identity, http, clock, secret=secret)
+    passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny)
+    insisting = Channel(identity, http, clock, breaker=False, secret=secret)  # who comes back is asked, however often he failed
     questions: list[Question] = []
     registrar = None
     if peers.registrar:
@@ -102,7 +111,7 @@ def build(
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner)
-        checks = SpotChecks(http, Trust(clock))
+        checks = SpotChecks(http, Trust(clock), passes)
         peer = Peer(
             peers.name,
             channel,
@@ -127,13 +136,14 @@ def build(
             tuner=tuner,
             checks=checks,
             groups=peers.groups,
+            passes=passes,
             private=bool(peers.allow),
             tell=peer.tell,
         )
         questions += peer.questions()
-    door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny)
+    door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny, secret=secret)
     card = say.Card(identity.key, peers.name, peers.registrar)
-    return Peering(door, card, shares, network, registrar, peer, tuner, shelf, recommended, url)
+    return Peering(door, card, shares, passes, network, registrar, peer, tuner, shelf, recommended, url)
 
 
 def _configured(peers: Peers) -> Tunables:

@@ -22,6 +22,7 @@ from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call, Door, Question
 from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
+from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
@@ -64,9 +65,19 @@ class Group:
         stack.callback(self.http.close)
 
     def start(
-        self, name: str, *directories: Path, host: str = "", port: int = 0, tls: Path | None = None, **settings: Any
+        self,
+        name: str,
+        *directories: Path,
+        host: str = "",
+        port: int = 0,
+        tls: Path | None = None,
+        closed: bool = False,
+        **settings: Any,
     ) -> Running:
-        """A peer, or where the name is empty a registrar alone. ``tls``: its certificate, with a key beside it."""
+        """A peer, or where the name is empty a registrar alone.
+
+        ``tls``: its certificate, with a key beside it; ``closed``: without the token there is nothing to see.
+        """
         host = host or f"127.0.0.{next(_hosts)}"
         place = self._folder / (name or f"registrar-{host}")
         place.mkdir(exist_ok=True)
@@ -89,7 +100,7 @@ class Group:
         served, peering = peering_of(
             Config(serve=serve), peers, address, directories=directories, root=None, others=(), say=said.append
         )
-        app = application(served, Access(open_token(place / "token")), _PATIENT, peering=peering)
+        app = application(served, Access(open_token(place / "token"), require_token=closed), _PATIENT, peering=peering)
         server = make_server(app, *files)
         died: list[BaseException] = []
         workers = Workers(lambda _, error: died.append(error))
@@ -123,6 +134,7 @@ class Group:
             card=say.Card(identity.key),
             host=host,
             shares=Shares([], self._folder, Files()),
+            passes=Passes(identity, SystemClock()),
             peer=None,
         )
         app = application(
