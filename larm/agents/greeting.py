@@ -9,7 +9,7 @@ import msgspec
 from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet
 from larm.agents.line import Line
-from larm.agents.terms import Doors, Envelope, Refusal, Rule
+from larm.agents.terms import Doors, Envelope, Refusal, Rule, differing
 from larm.agents.together import Together
 from larm.version import VERSION
 
@@ -71,7 +71,8 @@ class Greeting:
         if found.larm != VERSION:
             why = f"this cluster runs larm {VERSION}, not {found.larm}"
         elif found.settings != self._rule.settings:
-            why = "its settings differ: start URLs, scope, urls.* and cluster.* must be the same for all agents of a cluster"
+            differ = ", ".join(differing(found.settings, self._rule.settings))
+            why = f"its settings differ: {differ} must be the same for all agents of a cluster"
         answer = None if why else self._hear(found)
         if answer is None:
             why = why or f"another process is {found.beat.sender}: this directory was copied from one that is in use"

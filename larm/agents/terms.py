@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -24,7 +25,7 @@ class Rule(msgspec.Struct, frozen=True):
     address: str
     seeds: tuple[str, ...]
     settings: str
-    """A digest of all settings that must be the same for all agents."""
+    """Digests of what must be the same for all agents, of `same_for_all`."""
     rules: Rules
     weight: float = 1.0
     batch: int = 500
@@ -97,3 +98,14 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True, tag="refusal"):
     """Instead of one."""
 
     why: str
+
+
+def same_for_all(settings: Mapping[str, bytes]) -> str:
+    """Settings that are to be the same for all agents, as these compare them: a name and a short digest of each."""
+    return "\n".join(f"{name}={hashlib.blake2b(said, digest_size=6).hexdigest()}" for name, said in settings.items())
+
+
+def differing(theirs: str, ours: str) -> list[str]:
+    """The names of those that are not the same."""
+    known = set(theirs.split("\n"))
+    return [each.partition("=")[0] for each in ours.split("\n") if each not in known]

@@ -5,7 +5,6 @@ Called by `larm.building.wiring` on the main thread, where ``cluster.name`` is s
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,7 +15,7 @@ from larm.agents.identity import FILE, read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
 from larm.agents.placement import key_of
-from larm.agents.terms import Doors, Rule
+from larm.agents.terms import Doors, Rule, same_for_all
 from larm.building.ground import Ground
 from larm.building.state import LOGS, PAGES, QUEUES, host_rules
 from larm.config import Cluster, Config
@@ -54,7 +53,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         cluster=cluster.name,
         address=listen,
         seeds=seeds,
-        settings=_digest(settings, ground.directory, start_urls),
+        settings=_digests(settings, ground.directory, start_urls),
         rules=rules,
         weight=cluster.weight,
         batch=cluster.batch,
@@ -104,23 +103,24 @@ def _owner(ground: Ground, node: Node, host: str) -> str:
         raise UsageError(f"{host[:200]}: {error}") from error
 
 
-def _digest(settings: Config, directory: Path, start_urls: Sequence[str]) -> str:
-    """Of what decides which URLs belong to the crawl, what they are called, and whose they are."""
-    cluster: Cluster = settings.cluster
-    said = [
-        sorted(start_urls),
-        settings.crawl.scope,
-        settings.crawl.restrict_to,
-        settings.crawl.include,
-        settings.crawl.exclude,
-        [[seed.url, seed.scope, seed.include, seed.exclude] for seed in settings.crawl.seeds],
-        [settings.crawl.max_depth, settings.crawl.max_pages],
-        settings.urls.lowercase_path,
-        host_rules(settings, directory),
-        [cluster.name, cluster.agents, cluster.by, cluster.placement, cluster.minority],
-        [float(cluster.lease), float(cluster.adopt_after)],
-    ]
-    return hashlib.blake2b(msgspec.json.encode(said), digest_size=8).hexdigest()
+def _digests(settings: Config, directory: Path, start_urls: Sequence[str]) -> str:
+    """Of what decides which URLs belong to the crawl, what they are called, and whose they are: names and digests."""
+    cluster, crawl = settings.cluster, settings.crawl
+    said = {
+        "start URLs": [sorted(start_urls), [[seed.url, seed.scope, seed.include, seed.exclude] for seed in crawl.seeds]],
+        "scope": [crawl.scope, crawl.restrict_to, crawl.include, crawl.exclude],
+        "crawl.max_depth": crawl.max_depth,
+        "crawl.max_pages": crawl.max_pages,
+        "urls.*": [settings.urls.lowercase_path, host_rules(settings, directory)],
+        "cluster.name": cluster.name,
+        "cluster.agents": cluster.agents,
+        "cluster.by": cluster.by,
+        "cluster.placement": cluster.placement,
+        "cluster.minority": cluster.minority,
+        "cluster.lease": float(cluster.lease),
+        "cluster.adopt_after": float(cluster.adopt_after),
+    }
+    return same_for_all({name: msgspec.json.encode(value) for name, value in said.items()})
 
 
 def _links(path: Path, start_urls: Sequence[str], normalizer: URLNormalizer) -> Iterator[URLMessage]:

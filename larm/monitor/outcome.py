@@ -26,7 +26,7 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     """At most six: pages; those of all agents; what a revisit found; errors by kind; what waits, and why; what to do next."""
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
     yield f"{_ENDS.get(reason, reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
-    if now.cluster is not None:
+    if now.cluster is not None and now.cluster.agents:
         yield f"all agents: {cluster_line(now.cluster)}"
     counted = now.counters
     changed = [

@@ -125,7 +125,7 @@ def test_who_differs_is_refused(tmp_path: Path) -> None:
         _, said = other.communicate(timeout=60)
         del some.processes[1]
         assert other.returncode == 2
-        assert "its settings differ" in said
+        assert "its settings differ: crawl.max_depth must be the same" in said
         bus = ZenohBus("demo", f"tcp/127.0.0.1:{some.ports[2]}", 1.0)
         answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         bomb = squash(bytes(30_000_000))
