@@ -1,19 +1,19 @@
-"""Feedback: words that the best pages for a question share, and that it did not say. Called by retrieval, on its thread.
+"""Feedback: the words of the best pages for a question, its own ones among them. Called by retrieval, on its thread.
 
 Whoever asks about a topic names some of its words, and the pages about it have others (relevance models, Lavrenko and Croft).
-That helps where many pages answer, and hurts where one does: so it counts the more, the less the first ten pages differ in
-their scores, and the shorter they are. What else stands on a long page says little of what was asked.
+And of a question of thirty words few are what it is about: those that its best pages have, again and again, count more. Of the
+two, that is the one that helps where the question is a paragraph.
 
-What comes of it: docs/searching.rst. It is worth most where texts are abstracts (Cranfield, MAP .310 to .327 on the half that
-settings are found on), and nothing where the question is a paragraph itself.
+All that helps where many pages answer, and hurts where one does: so it counts the more, the less the first ten pages differ in
+their scores, and the shorter they are. What else stands on a long page says little of what was asked. README.rst has what comes
+of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from statistics import fmean
 from typing import NamedTuple
 
 import tantivy
@@ -28,15 +28,13 @@ _READ = 2_000
 """Characters of each: what it is about stands at its beginning."""
 _LEAST_WORDS = 5
 """Of a question, function words apart; fewer are a name."""
-_MOST_WORDS = 10
-"""Of a question; one that is longer says enough itself, so what is added counts as for so many."""
-_ADDED = 15
-"""Words, with all their forms that were read."""
+_WORDS = 20
+"""That count more, with all their forms that were read."""
 _LIKELY = 100
-"""Words of which some will be added, before it is known how rare they are."""
-_SHORTEST = 3
+"""Words of which some will count more, before it is known how rare they are."""
+_SHORTEST = 2
 """Letters of one."""
-_ALIKE, _ALL_ALIKE = 0.4, 0.6
+_ALIKE, _ALL_ALIKE = 0.3, 0.5
 """What the tenth page's score is of the first one's: below, one page is the answer; above, nobody knows which."""
 _TO_THE_BEST = 3
 """As a power: the better a page's score, the more its words count."""
@@ -51,7 +49,10 @@ _WORTH_IT = 0.05
 
 class _Word(NamedTuple):
     worth: float
-    forms: list[str]
+    rarity: float
+    own: Sought | None
+    """It is a word of the question."""
+    forms: Sequence[str]
 
 
 class Feedback:
@@ -69,7 +70,7 @@ class Feedback:
         return sum(not each.common for each in units) >= _LEAST_WORDS
 
     def query(self, units: Sequence[Sought], best: Sequence[Candidate], share: float) -> tantivy.Query | None:
-        """What the best candidates share; at most ``share`` of what the question's own words weigh. None: nothing to add."""
+        """What the best candidates share; it counts at most ``share`` of what the question does. None: nothing to add."""
         best = best[:_PAGES]
         if len(best) < 2 or best[0].score <= 0:
             return None
@@ -78,44 +79,54 @@ class Feedback:
         words = self._shared(units, best) if share >= _WORTH_IT else []
         if not words:
             return None
-        weights = [each.weight for each in units if not each.common]
-        of_all = share * fmean(weights) * min(len(weights), _MOST_WORDS) / sum(word.worth for word in words)
-        statistics, parts = self._words.statistics, []
-        for word in words:
-            for form in word.forms:
-                term = tantivy.Query.term_query(self._schema, fields.MAIN, form, index_option="freq")
-                rarity = statistics.rarity(statistics.frequency(fields.MAIN, form))
-                parts.append((tantivy.Occur.Should, tantivy.Query.boost_query(term, of_all * word.worth / rarity)))
+        each = share * sum(each.unit.times for each in units if not each.common) / sum(word.worth for word in words)
+        parts = [(tantivy.Occur.Should, part) for word in words for part in self._queries(word, each * word.worth)]
         return tantivy.Query.boolean_query(parts)
 
     def likely(self, units: Sequence[Sought], best: Sequence[Candidate]) -> list[str]:
-        """Words of which some may be added, so that somebody can say how rare they are; that decides which pages are best."""
+        """Words of which some may count more, so that somebody can say how rare they are; that decides which pages are best."""
         best = best[: 2 * _PAGES]
         shared = self._shared(units, best, _LIKELY) if len(best) > 1 and best[0].score > 0 else []
         return [form for word in shared for form in word.forms]
 
-    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate], most: int = _ADDED) -> list[_Word]:
-        """The words that are worth most; each is in two of the pages, and not in the question."""
+    def _queries(self, word: _Word, times: float) -> Iterator[tantivy.Query]:
+        """As if the word stood so many times in the question."""
+        if word.own is not None:
+            yield tantivy.Query.boost_query(word.own.query, times / word.own.unit.times)
+            return
+        statistics = self._words.statistics
+        for form in word.forms:
+            for field in (fields.MAIN, fields.TITLE):
+                if pages := statistics.frequency(field, form):
+                    term = tantivy.Query.term_query(self._schema, field, form, index_option="freq")
+                    yield tantivy.Query.boost_query(term, times * word.rarity / statistics.rarity(pages))
+
+    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate], most: int = _WORDS) -> list[_Word]:
+        """The words that are worth most; each is in the question, or in two of the pages."""
         forms, statistics = self._words.forms, self._words.statistics
         worth: dict[str, float] = defaultdict(float)
         pages: Counter[str] = Counter()
-        spelt: dict[str, Counter[str]] = defaultdict(Counter)
+        spelt: dict[str, set[str]] = defaultdict(set)
         for page in best:
-            counts = Counter(word for word in self._words_of(page) if len(word) >= _SHORTEST and not word.isdigit())
-            length = counts.total()
+            words = [word for word in self._words_of(page) if len(word) >= _SHORTEST and not word.isdigit()]
             weight = (page.score / best[0].score) ** _TO_THE_BEST * _shortness(page)
-            stems = forms.stems(list(counts))
-            for (word, times), stem in zip(counts.items(), stems, strict=True):
-                worth[stem] += weight * times / (times + _ENOUGH + length / _LONG_TEXT)
-                spelt[stem][word] += times
-            pages.update(set(stems))
-        asked = set(forms.stems([word for each in units for word in each.unit.words]))
+            counts: Counter[str] = Counter()
+            for (word, times), stem in zip(Counter(words).items(), forms.stems(list(dict.fromkeys(words))), strict=True):
+                counts[stem] += times
+                spelt[stem].add(word)
+            for stem, times in counts.items():
+                worth[stem] += weight * times / (times + _ENOUGH + len(words) / _LONG_TEXT)
+            pages.update(counts.keys())
+        asked = [each for each in units if len(each.unit.words) == 1 and not each.common]
+        own = dict(zip(forms.stems([each.unit.words[0] for each in asked]), asked, strict=True))
         found = []
         for stem, value in worth.items():
-            if pages[stem] > 1 and stem not in asked:
-                known = [word for word in spelt[stem] if statistics.frequency(fields.MAIN, word)]
-                if known:
-                    found.append(_Word(value * self._words.rarity_of(fields.MAIN, known), known))
+            if stem in own:
+                rarity = own[stem].weight / own[stem].unit.times
+                found.append(_Word(value * rarity, rarity, own[stem], ()))
+            elif pages[stem] > 1 and (known := [word for word in spelt[stem] if statistics.frequency(fields.MAIN, word)]):
+                rarity = self._words.rarity_of(fields.MAIN, known)
+                found.append(_Word(value * rarity, rarity, None, sorted(known)))
         found.sort(key=lambda word: -word.worth)
         plain = (word for word in found if not any(map(forms.is_function_word, word.forms)))
         return list(islice(plain, most))

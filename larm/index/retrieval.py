@@ -26,6 +26,9 @@ from larm.index.word_queries import Sought, WordQueries
 _NAMED = 200
 """Pages with all words that are looked at one by one."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_OF_A_NAME = 5
+"""Words of a question, function words apart; of a longer one, what links say counts the less: it is about a topic, and the
+texts of links are names."""
 _HOME = 10.0
 """What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
@@ -80,7 +83,8 @@ class Retrieval:
         called: Mapping[int, float] = {}
         if anchors is not None and self._settings.anchors:
             called = anchors.find(units, self.words.statistics.languages, self._settings.other_forms)
-            called = {page: score * self._settings.anchors for page, score in called.items()}
+            share = self._settings.anchors * by_links(units)
+            called = {page: score * share for page, score in called.items()}
         parts = self._parts(units, called)
         if condition is not None:
             parts["conditions"] = condition
@@ -234,3 +238,8 @@ class Retrieval:
             Candidate(address, score, int(page or 0), int(digest or 0), int(length or 0))
             for (score, address), page, digest, length in zip(hits, *columns, strict=True)
         ]
+
+
+def by_links(units: Sequence[Sought]) -> float:
+    """What links count for such a question: 1 for a name, less for a topic."""
+    return min(1.0, _OF_A_NAME / max(1, sum(not each.common for each in units)))

@@ -20,7 +20,7 @@ from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader, Match
-from larm.index.retrieval import NOTHING, Retrieved
+from larm.index.retrieval import NOTHING, Retrieved, by_links
 from larm.index.tree import Node, loosened, split
 from larm.model.facets import Sort
 from larm.search.own_score import OwnScore
@@ -135,7 +135,7 @@ class Ranker:
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
         """The candidates in their final order, one of each group."""
         scale = max((each.weight for each in found.units), default=1.0)
-        weight, graph = self._settings.link_rank * scale, self._graph
+        weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
         weighed = []
         for each in found.candidates:
             parts = {_BY_LINKS: weight * log10(1 + graph.in_degree(each.page))} if graph and weight else {}

@@ -82,3 +82,14 @@ def test_where_one_page_is_the_answer_there_is_none(canals: Path, tmp_path: Path
     assert scores(long, QUESTION) == scores(long, QUESTION, feedback=0)
     several = QueryContext(everywhere=WordStatistics(100, {"canals": 12}))
     assert scores(canals, QUESTION, several) == scores(canals, QUESTION, several, feedback=0)
+
+
+def test_words_of_the_question_that_the_best_pages_have_count_more(tmp_path: Path) -> None:
+    """Of two pages with one word of it each the one whose word the best pages have, though the other is rarer."""
+    pages = {f"best{n}": text for n, text in enumerate(BEST)}
+    pages |= {f"far{n}": f"{text} {'Winter' if n < len(BEST) - 2 else ''}" for n, text in enumerate(FAR)}
+    pages |= {"level": "Of the old level nothing is left.", "winter": "Of the old winter nothing is left."}
+    directory = index(tmp_path, pages)
+    for share, first in ((0.0, "winter"), (1.0, "level")):
+        names = order(directory, f"{QUESTION} in winter", feedback=share)
+        assert min(("level", "winter"), key=names.index) == first
