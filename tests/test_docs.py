@@ -268,17 +268,17 @@ def test_manual_has_every_key_of_the_json() -> None:
     from larm.search.answer import answer_of
     from larm.search.results import Results
 
-    hits = (Hit(title="", url="", source="x", explanation="{}"),)
+    hits = (Hit(title="", url="", source="x", explanation="{}", fields={"x": ("y",)}),)
     answer = msgspec.to_builtins(answer_of(Results(query="", total=1, hits=hits, facets=(Facet("site"),)), 1, 1))
     said = re.findall(r"^``(\w+)``  ", section("Answers for programs"), re.MULTILINE)
     assert said == [*answer, *answer["hits"][0]]
 
 
 def test_manual_has_every_operator() -> None:
-    from larm.search.operators import _OPERATORS
+    from larm.search.operators import OPERATORS
 
     said = set(re.findall(r"``-?(\w+):", section("What you can ask")))
-    assert said - {"name"} == set(_OPERATORS)
+    assert said - {"name", "field"} == set(OPERATORS)
 
 
 def test_configurations_of_the_manual_are_valid(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm import config
+from larm.building.own_fields import check_fields
 from larm.building.own_parts import own_part, scorers
 from larm.building.site_access import site_accesses
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
@@ -261,6 +262,7 @@ def check(settings: Config, directory: Path) -> None:
     site_accesses(settings, directory)
     processors_of_the_users(settings)
     scorers(settings.search)
+    check_fields(settings)
 
 
 def _once(key: str, names: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from larm.building.named_parts import processors_of_the_users, wants_text
+from larm.building.own_fields import page_rules
 from larm.building.state import host_rules, resolver_of
 from larm.config import Config
 from larm.kit.counters import Counters
@@ -98,6 +99,7 @@ class Processors:
                     wall=self._clock.wall,
                     documents=documents,
                     page_size=self._settings.fetch.page_size,
+                    rules=page_rules(self._settings),
                 )
                 if self._closed:  # by a crawl that did not wait for this thread
                     documents.close()
@@ -134,4 +136,5 @@ def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:
         text=wants_text(settings),
         page_size=int(settings.fetch.page_size),
         own=[mime.lower() for mime in settings.processing.by_mime],
+        rules=page_rules(settings),
     )

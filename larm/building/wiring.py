@@ -21,6 +21,7 @@ from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_ma
 from larm.building.mission import Mission, StoragesApart, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
 from larm.building.observers import observers_of
+from larm.building.own_fields import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
 from larm.building.retention import with_retention
@@ -121,7 +122,7 @@ def build_crawl(
         state, retained = with_retention(settings, directory, state, clock)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
-        ground.notes.extend(retained)
+        ground.notes.extend([*retained, *about_fields(settings, directory)])
         return _assemble(ground, lock, marker, ahead)
     except BaseException:
         close_all(undo)

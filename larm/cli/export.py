@@ -46,14 +46,14 @@ def export(
     pages = exported(config, directory, " ".join(query))
     try:
         if output is None:
-            written = write_all(pages, FORMS[form](), sys.stdout.write)
+            written = write_all(pages, FORMS[form](config), sys.stdout.write)
         elif form == "markdown":
             written = write_markdown(pages, output)
         elif form == "sitemap":
             written = write_sitemaps(pages, output)
         else:
             with output.open("w", encoding="utf-8", newline="") as out:
-                written = write_all(pages, FORMS[form](), out.write)
+                written = write_all(pages, FORMS[form](config), out.write)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -83,6 +83,10 @@ def lines(rank: int, hit: Hit, style: Style, explain: bool) -> Iterator[str]:
     parts = [(_clean(text), marked) for text, marked in hit.parts]
     for line in wrapped(parts, style.width - len(_INDENT)) if style.width else [parts] * any(parts):
         yield _INDENT + "".join(style.word(text) if marked else text for text, marked in line)
+    said = " · ".join(f"{name}: {', '.join(values)}" for name, values in hit.fields.items())
+    if said:
+        for line in wrapped([(_clean(said), False)], style.width - len(_INDENT)) if style.width else [[(_clean(said), False)]]:
+            yield _INDENT + style.aside(line[0][0])
     if explain:
         yield f"{_INDENT}score {hit.score:.4f}"
         if hit.explanation:

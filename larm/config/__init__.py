@@ -12,10 +12,10 @@ from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
 from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter
 from larm.config.hosts import Frontier, Robots, Site
 from larm.config.loading import changed, load
-from larm.config.pages import Documents, Fetch, Processing
+from larm.config.pages import Documents, Fetch, PageRules, Processing
 from larm.config.search import Search, SearchFields
 from larm.config.serving import Monitor, Network, Peers, Serve
-from larm.config.storages import Duplicates, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
+from larm.config.storages import Duplicates, Field, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
 from larm.config.whole import Config, own_modules
 
 CONFIG_FILE = "config.yaml"
@@ -31,6 +31,7 @@ __all__ = [
     "Documents",
     "Duplicates",
     "Fetch",
+    "Field",
     "Files",
     "Filters",
     "Frontier",
@@ -42,6 +43,7 @@ __all__ = [
     "LogStorage",
     "Monitor",
     "Network",
+    "PageRules",
     "Peers",
     "Processing",
     "Recrawl",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from larm.config.pages import PageRules
 from larm.config.section import Count, Factor, Positive, Section
 from larm.kit.units import ByteSize, Seconds
 from larm.model.domain import DomainRule
@@ -60,3 +61,4 @@ class Site(Section, frozen=True):
     cookies: str = ""  # a file of them, in Netscape's form, as browsers export it
     keep_cookies: bool = False  # those that answers set are sent again, in this run
     proxy: str = ""  # http, https, socks5 or socks5h://host:port
+    pages: tuple[PageRules, ...] = ()  # what to take of its pages: the first whose ``when`` is there

@@ -8,6 +8,16 @@ from larm.config.section import Count, Positive, Section
 from larm.kit.units import ByteSize, Seconds
 
 
+class PageRules(Section, frozen=True):
+    """What to take of the pages of a site, by CSS selectors; empty ones change nothing."""
+
+    when: str = ""  # only of pages that have such an element; empty: of all
+    title: str = ""  # the text of the first one
+    main: str = ""  # the main text: that of all of them
+    without: str = ""  # what is no text of the page; links in it are followed all the same
+    fields: dict[str, str] = {}  # fields of the document by name; ::attr(NAME) behind a selector is an attribute, not the text
+
+
 class Fetch(Section, frozen=True):
     """Transfers."""
 

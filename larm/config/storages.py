@@ -46,6 +46,14 @@ class Duplicates(Section, frozen=True):
     similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92  # the same, where their titles differ
 
 
+class Field(Section, frozen=True):
+    """What becomes of a field of documents in the index (LARM-88)."""
+
+    index: bool = True  # it is found by its whole value, field:value
+    store: bool = True  # it is shown with results
+    tokenise: bool = False  # it is found by each of its words, too
+
+
 class IndexStorage(Section, frozen=True):
     """The full-text index."""
 
@@ -53,6 +61,7 @@ class IndexStorage(Section, frozen=True):
     threads: Positive = 1
     text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
     duplicates: Duplicates = Duplicates()
+    fields: dict[str, Field] = {}  # of documents, by name, where they differ from the defaults
 
 
 class WarcStorage(Section, frozen=True):

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
+from larm.building.own_fields import field_names
 from larm.config import Config
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.index.reader import IndexReader
@@ -74,6 +75,11 @@ class Exported(msgspec.Struct, frozen=True):
             "fetched": _moment(row.fetched) if row is not None else None,
         }
 
+    @property
+    def fields(self) -> dict[str, str | tuple[str, ...]]:
+        """Those of the user's: a text where there is one value, else all of them."""
+        return {name: said[0] if len(said) == 1 else said for name, said in self.document.fields.items()}
+
 
 class Form(Protocol):
     """How pages are written."""
@@ -103,6 +109,7 @@ class JsonLines:
             "canonical": document.canonical.access if document.canonical else None,
             "index": row.index if row is not None else True,
             "headings": document.headings,
+            **({"fields": page.fields} if page.fields else {}),
             "text": document.text,
             "links": links,
         }
@@ -112,12 +119,20 @@ class JsonLines:
 class Table:
     """CSV (RFC 4180) with a line of names; of the links only the number."""
 
-    head = ",".join(_COLUMNS) + "\r\n"
     end = ""
+
+    def __init__(self, fields: Sequence[str] = ()) -> None:
+        """``fields``: those of the user's, a column each behind all others; several values are parted by line ends."""
+        self._fields = {name: f"field.{name}" if name in _COLUMNS else name for name in fields}
+        self.head = ",".join([*_COLUMNS, *self._fields.values()]) + "\r\n"
 
     def piece(self, page: Exported) -> str:
         """See `Form`."""
-        return _csv(page.facts() | {"links": len(page.document.links), "text": page.document.text})
+        own = {column: "\n".join(page.document.fields.get(name, ())) for name, column in self._fields.items()}
+        row = page.facts() | {"links": len(page.document.links), "text": page.document.text} | own
+        line = io.StringIO()
+        csv.DictWriter(line, [*_COLUMNS, *own], lineterminator="\r\n").writerow(row)
+        return line.getvalue().encode("utf-8", "replace").decode()
 
 
 class Markdown:
@@ -128,7 +143,7 @@ class Markdown:
 
     def piece(self, page: Exported) -> str:
         """See `Form`."""
-        facts = {name: value for name, value in page.facts().items() if value not in (None, "")}
+        facts = page.fields | {name: value for name, value in page.facts().items() if value not in (None, "")}
         head = "".join([f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()])
         document = page.document
         body = page.body() if document.mime in HTML else b""
@@ -153,7 +168,12 @@ class Sitemap:
         return f"<url><loc>{escape(url.access)}</loc>{date}</url>\n"
 
 
-FORMS: dict[str, type[Form]] = {"jsonl": JsonLines, "csv": Table, "markdown": Markdown, "sitemap": Sitemap}
+FORMS: dict[str, Callable[[Config], Form]] = {
+    "jsonl": lambda _: JsonLines(),
+    "csv": lambda settings: Table(field_names(settings)),
+    "markdown": lambda _: Markdown(),
+    "sitemap": lambda _: Sitemap(),
+}
 """By the names of ``--format``."""
 
 
@@ -169,7 +189,7 @@ def exported(settings: Config, directory: Path, query: str = "") -> Iterator[Exp
 def found_by(settings: Config, directory: Path, query: str) -> frozenset[int]:
     """Fingerprints of all pages that have what is asked for. Raises UsageError where there is no index, StorageError."""
     reader = IndexReader(directory / "index", settings.search)
-    return frozenset(reader.pages(LinkDesk(directory).resolve(parse_question(query).tree, [])))
+    return frozenset(reader.pages(LinkDesk(directory).resolve(parse_question(query, is_field=reader.has_field).tree, [])))
 
 
 def write_all(pages: Iterator[Exported], form: Form, write: Callable[[str], object]) -> int:
@@ -240,12 +260,6 @@ def _name(text: str) -> str:
     if len(safe.encode("utf-8", "replace")) > _LONGEST_NAME:
         safe = f"{quote(safe)[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return safe.replace(".", "%2E") if not safe.strip(".") else safe
-
-
-def _csv(row: dict[str, Any]) -> str:
-    line = io.StringIO()
-    csv.DictWriter(line, _COLUMNS, lineterminator="\r\n").writerow(row)
-    return line.getvalue().encode("utf-8", "replace").decode()
 
 
 def _moment(seconds: int) -> str | None:

@@ -171,7 +171,9 @@ class _Reader(NamedTuple):
             return None
         body, headers = self.log.body(entry), {"content-type": entry.mime}
         if entry.size and not body:
-            document = Document(entry.mime, entry.title, known.text, description=known.description, archive=False)
+            document = Document(
+                entry.mime, entry.title, known.text, description=known.description, archive=False, fields=known.own
+            )
         else:
             document = self.process.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
         document = msgspec.structs.replace(

@@ -28,3 +28,5 @@ QUOTE = "quote"  # at most so many characters may be shown; not there: any numbe
 GENERATION = "generation"  # number of the commit that brought the document; for recovery
 
 ALL = frozenset({value for name, value in globals().items() if name.isupper()})
+"""Those that an index must have."""
+OWN = "own"  # fields of the user's, see own_fields.py; an index of an earlier larm does without

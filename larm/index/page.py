@@ -24,6 +24,8 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     """ISO 639-1; empty where it is not known."""
     meta: str = ""
     """Meta words, parted by spaces: `larm.index.meta_words`."""
+    own: str = ""
+    """Fields of the user's, as they are stored: `larm.index.own_fields`."""
     modified: int = 0
     """Seconds since 1970; 0: not known."""
     fetched: int = 0

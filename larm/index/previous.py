@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import tantivy
 
 from larm.index import fields
 from larm.index.failure import IndexFailure
+from larm.index.own_fields import read_stored
 from larm.index.writer import key_of
 
 
@@ -26,6 +29,8 @@ class Known(NamedTuple):
     """At most so many characters of it may be shown; None: any number."""
     group: int
     """What pages of one search result have in common; 0: not known."""
+    own: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Fields of the user's."""
 
 
 class PreviousIndex:
@@ -56,6 +61,7 @@ class PreviousIndex:
                 modified=int(first(fields.MODIFIED) or 0),
                 quote=first(fields.QUOTE),
                 group=self._group(hits[0][1]),
+                own=read_stored(bytes(first(fields.OWN) or b"").decode()),
             )
 
     def _group(self, address: tantivy.DocAddress) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import tantivy
@@ -23,6 +24,7 @@ from larm.index.facets import count_facets
 from larm.index.failure import IndexFailure
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
+from larm.index.own_fields import read_stored
 from larm.index.query_context import QueryContext
 from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
@@ -62,6 +64,8 @@ class Match(NamedTuple):
     """At most so many characters of the page may be shown; None: any number."""
     cuts: tuple[str, ...] = ()
     """What was not read of it: names of `larm.model.cuts`."""
+    fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Those of the user's that are stored."""
 
 
 class Found(NamedTuple):
@@ -193,6 +197,11 @@ class IndexReader:
         """Pages that have the word in any of its forms in their main text, roughly."""
         return sum(form.pages for form in self._retrieval.words.forms.of(word))
 
+    def has_field(self, name: str) -> bool:
+        """Whether any page has a field of this name, of the user's."""
+        with self._failure:
+            return int(self._searcher.doc_freq(fields.META, meta_word(name, "all"))) > 0
+
     def forms(self, word: str) -> Sequence[str]:
         """The words of the index that a word of a query stands for, itself first."""
         return [form.word for form in self._retrieval.words.forms.of(word)]
@@ -304,6 +313,7 @@ class IndexReader:
             size=first(fields.SIZE) or 0,
             quote=first(fields.QUOTE),
             cuts=self._cut_pages.get((address.segment_ord, address.doc), ()),
+            fields=read_stored(bytes(first(fields.OWN) or b"").decode()),
         )
 
     def _open(self) -> None:

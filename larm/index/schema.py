@@ -13,11 +13,12 @@ import tantivy
 from larm.index import fields
 from larm.index.analysis import MIXED, WORDS, new_analyzer
 from larm.index.failure import IndexFailure
+from larm.index.integrity import META, read_meta
 from larm.kit.disk.files import is_there
 
 
-def build_schema() -> tantivy.Schema:
-    """The schema; an index that has another one is refused."""
+def build_schema(*, own: bool = True) -> tantivy.Schema:
+    """The schema; an index that has another one is refused. ``own``: with the field that indexes of earlier larms have not."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field(fields.PAGE, indexed=True, fast=True)
@@ -39,6 +40,8 @@ def build_schema() -> tantivy.Schema:
     for name in (fields.LENGTH, fields.DIGEST):
         builder.add_unsigned_field(name, fast=True)
     builder.add_unsigned_field(fields.GENERATION, indexed=True, fast=True)
+    if own:
+        builder.add_bytes_field(fields.OWN, stored=True)
     return builder.build()
 
 
@@ -48,11 +51,16 @@ def open_index(path: Path, stands_for: Path | None = None) -> tantivy.Index:
     ``stands_for``: the index that messages are about, if it is another one.
     """
     with IndexFailure(stands_for or path):
-        index = tantivy.Index(build_schema(), path=str(path))
+        index = tantivy.Index(build_schema(own=has_own(path)), path=str(path))
         for name in (WORDS, MIXED):
             index.register_tokenizer(name, new_analyzer(name))
         index.config_reader("manual")  # "commit", the default, is a thread that watches the directory
     return index
+
+
+def has_own(path: Path) -> bool:
+    """Whether the index stores fields of users; one that is not there yet does. Raises StorageError."""
+    return not index_exists(path) or fields.OWN in {field.name for field in read_meta(path / META).schema}
 
 
 def index_exists(path: Path) -> bool:

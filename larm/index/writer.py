@@ -61,6 +61,7 @@ class IndexWriter:
         self._writer: tantivy.IndexWriter | None = None
         self._generation = 0  # of the last commit
         self._changed = False
+        self._own = True  # there is a place for fields of users: not in an index of an earlier larm
 
     def __repr__(self) -> str:
         state = "open" if self._writer is not None else "closed"
@@ -80,6 +81,7 @@ class IndexWriter:
             check_files(self._path, self._seal)
             drop_unfinished(self._path)
         index = schema.open_index(self._path)
+        self._own = schema.has_own(self._path)
         with self._failure:
             writer = index.writer(heap_size=self._memory, num_threads=self._threads)
             if generation is not None:
@@ -96,7 +98,7 @@ class IndexWriter:
         writer = self._open_writer()
         key = key_of(page.url.normalised)
         with self._failure:
-            document = _document(page, key, self._words)
+            document = _document(page, key, self._words, own=self._own)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
             self._changed = True
             if replace:
@@ -155,7 +157,7 @@ class IndexWriter:
             raise disk_failure(self._path, error) from error
 
 
-def _document(page: Page, key: str, words: AnyScript) -> tantivy.Document:
+def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
     add_text, add_number = document.add_text, document.add_unsigned
@@ -194,6 +196,8 @@ def _document(page: Page, key: str, words: AnyScript) -> tantivy.Document:
         add_number(field, number)
     if page.quote is not None:
         add_number(fields.QUOTE, page.quote)
+    if page.own and own:
+        document.add_bytes(fields.OWN, page.own.encode("utf-8", "replace"))
     return document
 
 

@@ -64,6 +64,8 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     modified: int = 0
     """When the page was last changed, by what it or its server says, in seconds since 1970; 0: not known."""
 
+    fields: Mapping[str, tuple[str, ...]] = {}
+    """What users have said is to be known of it: values by name (LARM-87); a name is as `larm.model.own_fields` has it."""
     counts: tuple[str, ...] = ()
     """Names of statistics that count it."""
     cuts: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -37,6 +37,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes."""
     cuts: tuple[str, ...] = ()
     """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`). It may have more of the words."""
+    fields: Mapping[str, tuple[str, ...]] = {}
+    """What users have said is to be known of it."""
     complete: bool = True
     """It has all words of the query."""
     score: float = 0.0

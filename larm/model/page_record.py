@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -24,6 +26,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes."""
     cuts: tuple[str, ...] = ()
     """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`)."""
+    fields: Mapping[str, tuple[str, ...]] = {}
+    """What users have said is to be known of it."""
 
 
 class PageLink(msgspec.Struct, frozen=True):

@@ -6,11 +6,13 @@ crawl goes on: the page becomes an empty document with a warning (LARM-103).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from larm.config import Processing
+from larm.config import PageRules, Processing
 from larm.kit.blame import blamed
 from larm.kit.clock import SystemClock
 from larm.model.document import Document
@@ -19,6 +21,7 @@ from larm.model.link_memo import LinkMemo
 from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
+from larm.model.own_fields import as_fields
 from larm.processing.apart.protocol import KINDS
 from larm.processing.apart.reader import DocumentProcessor, DocumentReader
 from larm.processing.assembly import Assembler
@@ -32,6 +35,9 @@ from larm.processing.readable import names
 from larm.processing.text import TextProcessor
 from larm.processing.xml import XmlProcessor
 from larm.seams import Processor
+
+if TYPE_CHECKING:
+    from larm.processing.page_rules import Rules
 
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""
@@ -102,6 +108,8 @@ class ByMime:
             document = processor.process(message, fetched, mime)
             if not isinstance(document, Document):
                 raise TypeError(f"process returned {document!r:.100}, expected a Document")
+            if document.fields:
+                document = msgspec.structs.replace(document, fields=as_fields(document.fields))
             if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
                 document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
             return document
@@ -132,15 +140,17 @@ def processors(
     wall: Callable[[], float] | None = None,
     documents: DocumentReader | None = None,
     page_size: int = MAX_SIZE,
+    rules: Mapping[str, Sequence[PageRules]] = MappingProxyType({}),
 ) -> ByMime:
     """The processors that larm brings, and ``own`` ones (by MIME type) before them.
 
     ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
     token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not read.
-    ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger.
+    ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger. ``rules``: for pages, by site.
     """
     assembler = Assembler(links, settings, agent.lower())
-    html: Processor = HtmlProcessor(assembler, _tree_reader(settings.parser), settings.effort, text=text)
+    reader = _tree_reader(settings.parser)
+    html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules))
     if settings.follow_embedded or settings.srcset:
         html = WithEmbedded(html, assembler, settings)
     headers = HeaderReader(assembler, settings, agent.lower())
@@ -164,6 +174,14 @@ def processors(
     return ByMime(
         standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort)) | ours, count, headers, wall
     )
+
+
+def _rules(sites: Mapping[str, Sequence[PageRules]]) -> Rules | None:
+    if not sites:
+        return None
+    from larm.processing.page_rules import Rules  # for who has any
+
+    return Rules(sites)
 
 
 def _tree_reader(parser: str) -> ReadTree:

@@ -76,6 +76,7 @@ class Child:
             text=terms.text,
             agent=terms.agent,
             page_size=terms.page_size,
+            rules=terms.rules,
         )
 
     def _count(self, name: str, n: int) -> None:
@@ -83,8 +84,8 @@ class Child:
 
 
 def _carefully(terms: Terms) -> Terms:
-    """The same, but by the parser that is all Python."""
-    return msgspec.structs.replace(terms, processing={**terms.processing, "parser": "html5lib"})
+    """The same, but by the parser that is all Python; selectors need the other one."""
+    return msgspec.structs.replace(terms, processing={**terms.processing, "parser": "html5lib"}, rules={})
 
 
 def seconds(request: Request) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from larm.config import Processing
+from larm.config import PageRules, Processing
 from larm.kit.processes.frames import LENGTH
 from larm.kit.processes.helper_process import MAX_ANSWER
 from larm.model.document import Document
@@ -34,6 +34,8 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     """``fetch.page_size``."""
     own: Sequence[str] = ()
     """MIME types that processors of the user's own read, which must not be in this process."""
+    rules: dict[str, tuple[PageRules, ...]] = {}
+    """For pages, by site."""
 
 
 def plain(processing: Processing) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ class HitAnswer(msgspec.Struct, frozen=True, kw_only=True):
     cut: tuple[str, ...]
     complete: bool
     score: float
+    fields: Mapping[str, tuple[str, ...]] | msgspec.UnsetType = msgspec.UNSET
     source: str | msgspec.UnsetType = msgspec.UNSET
     explanation: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
@@ -66,6 +68,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
             cut=hit.cuts,
             complete=hit.complete,
             score=hit.score,
+            fields=hit.fields or msgspec.UNSET,
             source=hit.source or msgspec.UNSET,
             explanation=msgspec.json.decode(hit.explanation) if hit.explanation else msgspec.UNSET,
         )

@@ -13,8 +13,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from larm.index.meta_words import NAMES, SIZE_STEP
+from larm.index.own_fields import field_query
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Word
 from larm.kit.units import ByteSize
+from larm.model.own_fields import is_field_name
 from larm.model.url import BadUrl, URLNormalizer
 from larm.search.spelling import distance
 
@@ -48,15 +50,26 @@ _SCHEMES = {"http", "https", "file"}
 _normalizer = URLNormalizer(files=True)
 
 
-def word(text: str, notes: list[str]) -> Node | None:
-    """What a typed word is: ``name:value`` where ``name`` is an operator, else a word."""
+IsField = Callable[[str], bool]
+"""Whether pages have a field of this name, which users have given to it (`larm.index.own_fields`)."""
+
+
+def no_field(_: str) -> bool:
+    """There are none."""
+    return False
+
+
+def word(text: str, notes: list[str], is_field: IsField = no_field) -> Node | None:
+    """What a typed word is: ``name:value`` where ``name`` is an operator or a field, else a word."""
     name, colon, value = text.partition(":")
-    if colon and name.lower() in _OPERATORS:
+    if colon and name.lower() in OPERATORS:
         return _operator(name.lower(), value, notes, text)
+    if value and is_field_name(name) and is_field(name):
+        return field_query(name, value)
     if value.startswith("//") and name.lower() in _SCHEMES:
         return _address(text, value.lstrip("/"))
     if value and len(name) > _SHORT and name.isalpha():
-        near = [known for known in _OPERATORS if distance(name.lower(), known, 1) == 1]
+        near = [known for known in OPERATORS if distance(name.lower(), known, 1) == 1]
         if near:
             notes.append(f"{name[:20]}: is no operator; there is {near[0]}:")
     return Word(text)
@@ -71,9 +84,11 @@ def _address(text: str, rest: str) -> Node:
     return Any((Info(text), Word(rest))) if rest else Word(text)
 
 
-def phrase(name: str, text: str, notes: list[str]) -> Node | None:
+def phrase(name: str, text: str, notes: list[str], is_field: IsField = no_field) -> Node | None:
     """What stands in quotes: ``"a b"``, ``name:"a b"``; None where nothing does."""
-    if name and name.lower() not in _OPERATORS:
+    if text.strip() and is_field_name(name) and is_field(name):
+        return field_query(name, text)
+    if name and name.lower() not in OPERATORS:
         return All((Word(name), Phrase(text))) if text.strip() else Word(name)
     if name.lower() in FIELDS and text.strip():
         return In(FIELDS[name.lower()], Phrase(text))
@@ -104,7 +119,7 @@ def _operator(name: str, value: str, notes: list[str], typed: str = "") -> Node 
     value = value.strip()
     if name in NAMES and value.lower() == "all":
         return Meta(name, "all")
-    node = _OPERATORS[name](name, value) if value else None
+    node = OPERATORS[name](name, value) if value else None
     if node is None:
         expected = _EXPECTED.get(name, "a word")
         form = " (2024, 2024-05 or 2024-05-17)" if expected == "a date" else ""
@@ -230,7 +245,7 @@ def _folder(path: str) -> str:
     return normalised.removeprefix("http://host").partition("?")[0].rstrip("/").lower()
 
 
-_OPERATORS: dict[str, Callable[[str, str], Node | None]] = {
+OPERATORS: dict[str, Callable[[str, str], Node | None]] = {
     **dict.fromkeys(NAMES, _plain),
     **dict.fromkeys(FIELDS, _field),
     "site": _site,

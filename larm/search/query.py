@@ -25,6 +25,7 @@ from larm.index.symbols import symbols
 from larm.index.terms import composed
 from larm.index.tree import All, Any, Node, Not, Question, Word
 from larm.search import operators
+from larm.search.operators import IsField, no_field
 
 LONGEST = 4_096
 """Characters of a query that are read (YIOOP-68)."""
@@ -43,7 +44,7 @@ _TOKEN = re.compile(
     | (?P<close>\))
     | (?P<minus>(?:(?<=[\s(|])|\A)-(?![A-Za-z0-9](?:[\s)|]|\Z))(?=[^\s\-)|>=]))  # - before a word, not in -i, --option, e-mail
     | (?P<not>(?:(?<=[\s(|])|\A)(?-i:NOT)(?=\s+[^\s)|]))
-    | (?:(?P<name>[^\W\d_]+):)?"(?P<phrase>[^"]*)"
+    | (?:(?P<name>[^\W\d_]\w*):)?"(?P<phrase>[^"]*)"
     | (?P<field>(?:in)?title|(?:in)?url):(?=\()
     | (?P<word>[^\s|"()]+(?:\([^\s|"()]*\)?[^\s|"()]*)*)  # f(x), too
     | (?P<stray>.)
@@ -61,13 +62,13 @@ class _Token(NamedTuple):
     name: str = ""
 
 
-def parse_question(text: str, most_words: int = MOST_WORDS) -> Question:
-    """The tree of what a user typed, and notes on what was left out of it."""
+def parse_question(text: str, most_words: int = MOST_WORDS, is_field: IsField = no_field) -> Question:
+    """The tree of what a user typed, and notes on what was left out of it. ``is_field``: which names users have given."""
     notes: list[str] = []
     if len(text) > LONGEST:
         notes.append(f"only the first {LONGEST:,} characters of the query were read")
     tokens = _tokens(composed(text[:LONGEST]).translate(_PLAIN), most_words, notes)
-    tree = _Parser(tokens, notes).parse()
+    tree = _Parser(tokens, notes, is_field).parse()
     return Question(tree, tuple(dict.fromkeys(notes)))
 
 
@@ -107,7 +108,8 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
 class _Parser:
     """Recursive descent over the tokens; only during one call of `parse_question`."""
 
-    def __init__(self, tokens: list[_Token], notes: list[str]) -> None:
+    def __init__(self, tokens: list[_Token], notes: list[str], is_field: IsField) -> None:
+        self._is_field = is_field
         self._tokens = tokens
         self._notes = notes
         self._at = 0
@@ -166,9 +168,9 @@ class _Parser:
                 self._at += 1  # the (
                 return operators.within(token.name, self._group())
             case "phrase":
-                return operators.phrase(token.name, token.text, self._notes)
+                return operators.phrase(token.name, token.text, self._notes, self._is_field)
             case _:
-                return operators.word(token.text, self._notes)
+                return operators.word(token.text, self._notes, self._is_field)
 
     def _group(self) -> Node | None:
         """What stands in parentheses; the opening one was read."""

@@ -14,7 +14,7 @@ import msgspec
 from larm.config import Search
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
-from larm.index.tree import Info, Node, wanted
+from larm.index.tree import Info, Node, Question, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.digest import digest
@@ -99,7 +99,7 @@ class IndexSearcher:
         """Of the words of a query, for a search in several indexes. Raises StorageError, OutOfTimeError."""
         self._ranker.reload()
         self._reader.begin(QueryContext(deadline=Deadline(self._clock, asked.seconds)))
-        return self._reader.word_statistics(self._links.resolve(parse_question(asked.query).tree, []))
+        return self._reader.word_statistics(self._links.resolve(self._parsed(asked.query).tree, []))
 
     def decisive_words(self, asked: Asked) -> list[str]:
         """Words of which it must be known how many pages have them, where this index is but a sample. Raises as `find`."""
@@ -114,7 +114,7 @@ class IndexSearcher:
         self._ranker.reload()
         context = QueryContext(asked.statistics, Deadline(self._clock, asked.seconds))
         reader.begin(context)
-        question = parse_question(asked.query)
+        question = self._parsed(asked.query)
         notes = list(question.notes)
         tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall())
         n = min(max(1, asked.number), MOST_HITS)
@@ -154,6 +154,9 @@ class IndexSearcher:
         self._reader.begin(QueryContext(deadline=Deadline(self._clock, seconds)))
         return suggest(self._reader, typed[:LONGEST])
 
+    def _parsed(self, text: str) -> Question:
+        return parse_question(text, is_field=self._reader.has_field)
+
     def _facets(self, found: Ranking) -> tuple[Facet, ...]:
         """Also of sites that few pages of the index are of, where a result is."""
         hosts = [each.match.url.partition("://")[2].partition("/")[0].partition(":")[0].lower() for each in found.results]
@@ -188,7 +191,7 @@ class IndexSearcher:
         return did_you_mean(text, changeable, analyzer.spans(text), self._reader.vocabulary, total_of=self._total)
 
     def _total(self, text: str) -> int:
-        tree = self._links.resolve(parse_question(text).tree, [])
+        tree = self._links.resolve(self._parsed(text).tree, [])
         return self._reader.count(tree)
 
 
@@ -211,6 +214,7 @@ def _record(match: Match) -> PageRecord:
         fetched=match.fetched,
         size=match.size,
         cuts=match.cuts,
+        fields=match.fields,
     )
 
 
@@ -227,6 +231,7 @@ def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
         fetched=match.fetched,
         size=match.size,
         cuts=match.cuts,
+        fields=match.fields,
         complete=complete,
         score=match.score,
         explanation=match.explanation,

@@ -43,7 +43,7 @@ def suggest(reader: IndexReader, typed: str) -> tuple[Suggestion, ...]:
     if not ended and not beginning:
         return ()
     head = typed[: last.start] if beginning else typed
-    tree = parse_question(head).tree
+    tree = parse_question(head, is_field=reader.has_field).tree
     known = typed.casefold().strip()
     words: list[Suggestion] = []
     if beginning and not is_unspaced(beginning):

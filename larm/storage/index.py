@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from larm import config
 from larm.errors import StorageError
 from larm.index.meta_words import meta_words
+from larm.index.own_fields import field_words, stored
 from larm.index.page import Page
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
@@ -43,6 +44,7 @@ class IndexStorage:
         # constant after construction
         self._clock = clock or SystemClock()
         self._text_size = settings.text_size
+        self._flags = settings.fields
         self._make_aliases = aliases
         self._writer = IndexWriter(directory / "index", settings.memory, settings.threads, seal)
         # only the writer thread
@@ -89,7 +91,10 @@ class IndexStorage:
             robots=asked_of_robots(document),
             cuts=visit.cuts,
         )
+        if document.fields:
+            meta = f"{meta} {field_words(document.fields, self._flags)}"
         return Page(
+            own=stored(document.fields, self._flags) if document.fields else "",
             url=url,
             mime=document.mime,
             title=document.title,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -82,6 +82,8 @@ class PageAnswer(msgspec.Struct, frozen=True, kw_only=True):
     fetched: str | None
     size: int | None
     cut: tuple[str, ...]
+    fields: Mapping[str, tuple[str, ...]]
+    """Those of the user's, by name."""
     links_to: tuple[str, ...]
     """Pages that link to it, the most important first."""
     links: tuple[PageLink, ...]
@@ -179,6 +181,7 @@ def _page(served: Served, url: str) -> PageAnswer | None:
         fetched=moment(record.fetched),
         size=record.size or None,
         cut=record.cuts,
+        fields=record.fields,
         links_to=links.to,
         links=links.of,
     )

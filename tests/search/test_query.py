@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Question, Word, split, wanted
-from larm.search.operators import _OPERATORS, period
+from larm.search.operators import OPERATORS, period
 from larm.search.query import LONGEST, MOST_WORDS, parse_question
 
 A, B, C, D = (Word(letter) for letter in "abcd")
@@ -195,7 +195,7 @@ def test_what_is_no_date(text: str) -> None:
 
 
 PIECES = [*"ab()|-\":'", " ", "OR", "AND", '"a b"', "intitle:(", "😀", "漢字", "\x00", "\ud800"] + [
-    f"{name}:" for name in _OPERATORS
+    f"{name}:" for name in OPERATORS
 ]
 typed = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
