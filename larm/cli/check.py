@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import msgspec
 
-from larm import __version__
-from larm.cli.options import LarmCommand, directory_option, effective, verbose_option
+from larm.cli.options import LarmCommand, directory_option, effective
 from larm.config import CONFIG_FILE
 
 
@@ -56,70 +54,3 @@ def differences(section: msgspec.Struct, path: str = "") -> Iterator[tuple[str, 
             yield from differences(value, f"{path}{field.name}.")
         elif value != (field.default_factory() if field.default_factory is not msgspec.NODEFAULT else default):
             yield path + field.name, value
-
-
-@click.command(cls=LarmCommand)
-@verbose_option
-@click.option("--licences", is_flag=True, help="The licence of each library that is installed for it.")
-def version(*, verbose: bool, licences: bool) -> None:
-    """The version of larm; with -v of what it is built on (put that into bug reports)."""
-    click.echo(f"larm {__version__}")
-    if licences:
-        for name in _needed():
-            for said in _licence(name):
-                click.echo(f"{name} {said}")
-    if not verbose:
-        return
-    import platform
-
-    from larm.processing.lexbor_tree import COMPILED
-
-    click.echo(f"python {platform.python_version()} on {platform.platform()}")
-    for part, found in _parts():
-        click.echo(f"{part} {found}")
-    click.echo(f"compiled reader: {'yes' if COMPILED else 'no, there was no C compiler when larm was installed'}")
-
-
-def _parts() -> Iterator[tuple[str, str]]:
-    """What larm depends on, with the version that is there; which libcurl that is, and what is in it."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    for name in _needed():
-        try:
-            found = installed(name)
-        except PackageNotFoundError:
-            yield name, "not installed"
-            continue
-        if name == "pycurl":
-            from larm.fetching.curl_fetcher import libcurl
-
-            found += f" ({libcurl()})"
-        yield name, found
-
-
-_TESTS = re.compile(r"""extra == ['"]test['"]""")
-
-
-def _needed() -> list[str]:
-    """The libraries that larm uses, those of its extras included."""
-    from importlib.metadata import requires
-
-    lines = [line for line in requires("larm") or () if not _TESTS.search(line)]
-    return sorted({re.split(r"[^A-Za-z0-9._-]", line)[0] for line in lines}, key=str.lower)
-
-
-def _licence(name: str) -> Iterator[str]:
-    """Version and licence of one that is installed, as it says itself."""
-    from importlib.metadata import PackageNotFoundError, metadata
-
-    try:
-        about = metadata(name)
-    except PackageNotFoundError:
-        return
-    said = [
-        about["License-Expression"],
-        *(each.rpartition(" :: ")[2] for each in about.get_all("Classifier", []) if "License" in each),
-    ]
-    text = next((each for each in said if each), (about["License"] or "not said").splitlines()[0])
-    yield f"{about['Version']}: {text}"

@@ -68,7 +68,7 @@ _MODULES = {
     "starts": "starts",
     "stats": "stats",
     "tune": "tune",
-    "version": "check",
+    "version": "version",
     "warc": "warc",
     "why": "lookup",
 }

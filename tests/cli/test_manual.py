@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib.metadata import version
+
 import pytest
 
 from larm import cli
@@ -49,3 +52,19 @@ def test_licences(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("tantivy", "pycurl", "numpy"):
         assert f"\n{name} " in said
     assert "not said" not in said
+
+
+def test_bill_of_materials(capsys: pytest.CaptureFixture[str]) -> None:
+    """All that is installed for larm, and nothing that only tests need; each reference leads to a component."""
+    assert cli.run(["version", "--sbom"]) == 0
+    bill = json.loads(capsys.readouterr().out)
+    parts = {part["name"].lower(): part for part in bill["components"]}
+    assert set(parts) >= {"tantivy", "pycurl", "numpy"}
+    assert "markupsafe" in parts, "jinja2 needs it"
+    assert not {"pytest", "hypothesis", "playwright"} & set(parts)
+    assert parts["tantivy"]["purl"] == f"pkg:pypi/tantivy@{version('tantivy')}"
+    assert all(part["licenses"] for part in parts.values())
+    known = {part["bom-ref"] for part in (*bill["components"], bill["metadata"]["component"])}
+    lines = {line["ref"]: line["dependsOn"] for line in bill["dependencies"]}
+    assert set(lines) == known
+    assert {each for of in lines.values() for each in of} | {bill["metadata"]["component"]["bom-ref"]} == known
