@@ -27,6 +27,7 @@ from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Lengths, Shelf
 from larm.peers.yacy.signing import Signer, Verify
+from larm.peers.yacy.whereabouts import kind_of, may_be_asked
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)
@@ -37,6 +38,8 @@ Together = Callable[[Sequence[Do]], None]
 _PING_SECONDS = 10.0
 """For an answer to a ping, in which there is a call-back."""
 _CALL_BACK_SECONDS = 3.0
+_WITNESSES = 9
+"""Peers that are believed what our address is: most of them."""
 _TRIED = 300.0
 """Seconds for which it is known that a peer can be reached."""
 _LISTS = 6 * 3_600.0
@@ -68,6 +71,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     cluster: tuple[str, ...] = ()
     """Hashes of the members of its cluster (YACY-42)."""
+    kinds: frozenset[str] = frozenset()
+    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.yacy.whereabouts`)."""
     redundancy: int = 3
     ping: float = PING_PERIOD
     young: float = 3 * 86_400.0
@@ -112,6 +117,8 @@ class Node:
         self.stealthy = False
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
         self._ip = profile.ip
+        self._told: dict[str, str] = {}
+        """By the hashes of those who said it: our address."""
         self._seed = Seed(hash=profile.hash)
         self._tried: dict[str, float] = {}
         self._pinged = self._listed = float("-inf")
@@ -272,7 +279,7 @@ class Node:
             its = seed
         with self.lock:
             if not self.profile.ip:
-                self._ip = answer.address
+                self._told_locked(seed.hash, answer.address)
             self.membership.reported(seed.hash, self.now(), reachable=answer.reachable)
         if its.key == seed.key and self._is_good(its):
             with self.lock:
@@ -285,6 +292,15 @@ class Node:
                 self.count("bad seeds")
         self.learn(found)
 
+    def _told_locked(self, by: str, address: str) -> None:
+        """Where we are, as another sees it; most of the last ones are believed."""
+        if kind_of(address):
+            self._told.pop(by, None)
+            self._told[by] = address
+            if len(self._told) > _WITNESSES:
+                del self._told[next(iter(self._told))]
+            self._ip = Counter(self._told.values()).most_common(1)[0][0]
+
     def learn(self, seeds: Collection[Seed]) -> None:
         """Somebody told of these."""
         for seed in seeds:
@@ -296,6 +312,8 @@ class Node:
 
     def _is_good(self, seed: Seed) -> bool:
         try:
+            if seed.reachable and not may_be_asked(seed.ip, seed.port, self.profile.kinds):
+                raise BadSeedError("nobody is led there")
             check(seed, self._verify)
         except BadSeedError:
             self.count("bad seeds")

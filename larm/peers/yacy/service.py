@@ -37,6 +37,7 @@ from larm.peers.yacy.questions import SEEDS
 from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
+from larm.peers.yacy.whereabouts import kinds_of
 
 _LARGEST_LIST = 5_000_000
 _LIST_SECONDS = 20.0
@@ -79,7 +80,7 @@ class Service:
         profile = Profile(
             hash=born.hash, born=born.born, network=settings.name, ip="" if anywhere else host, port=port,
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
-            ping=float(settings.ping), young=float(settings.young),
+            ping=float(settings.ping), young=float(settings.young), kinds=kinds_of("" if anywhere else host, settings.seeds),
         )  # fmt: skip
         shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
         self.node = Node(

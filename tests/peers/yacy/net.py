@@ -41,7 +41,7 @@ class Peer:
         known = [each.node.hash for each in net.peers]
         profile = Profile(
             hash=own_hash(known, self.key.key, net.random), born=int(net.clock.wall()), network=network, name=f"peer{number}",
-            ip=self.ip, port=8090, mode=mode, young=0.0, **fields,  # type: ignore[arg-type]
+            ip=self.ip, port=8090, mode=mode, young=0.0, kinds=frozenset({"private"}), **fields,  # type: ignore[arg-type]
         )  # fmt: skip
         shelf = Shelf(path, 100_000_000, fake_verify)
         self.node = Node(

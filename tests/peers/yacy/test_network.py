@@ -150,7 +150,7 @@ def test_a_flood_of_names_from_one_address_is_bounded(net: Net) -> None:
     for number in range(1_000, 1_200):
         key = FakeKey(number)
         seed = Seed(
-            hash="AB" + key_part(key.key), ip="10.1.1.1", port=number, type=PeerType.SENIOR, network="test",
+            hash="AB" + key_part(key.key), ip="10.1.1.1", port=2_000 + number, type=PeerType.SENIOR, network="test",
             stamp=int(net.clock.wall()),
         )  # fmt: skip
         one.node.learn([signed(seed, key)])
