@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -81,7 +81,7 @@ class RefusedError(Exception):
 
 
 class Door:
-    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied``. ``secret``: who asks knows it."""
+    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied`` now. ``secret``: who asks knows it."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Door:
         clock: Clock,
         *,
         allowed: Collection[str] | None = None,
-        denied: Collection[str] = (),
+        denied: Container[str] = (),
         secret: GroupSecret | None = None,
     ) -> None:
         # constant after construction
@@ -98,7 +98,7 @@ class Door:
         self._questions = {ROOT + each.path: each for each in questions}
         self._clock = clock
         self._allowed = None if allowed is None else frozenset(allowed)
-        self._denied = frozenset(denied)
+        self._denied = denied
         self._secret = secret
         self._nonces = Nonces(clock)
         self._addresses = Rates(clock, *_PER_ADDRESS)

@@ -118,9 +118,15 @@ def application(
             if access.exists(kind)
         ]
     if network is not None:
+        from larm.web import network_page
         from larm.web.peer_route import network_routes
 
         routes += network_routes(network)
+        routes += [
+            Route(path, _permitted(kind, handler), methods=[method])
+            for kind, method, path, handler in network_page.page_routes(network)
+            if access.exists(kind)
+        ]
     peer = peering.peer if peering is not None else None
     app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
     app.router.redirect_slashes = False
@@ -128,6 +134,7 @@ def application(
     app.state.access = access
     app.state.metrics = metrics
     app.state.peering = peering
+    app.state.network = network
     app.state.desk = SearchDesk(settings, metrics)
     app.state.events = Events()
     app.state.gatherings = Gatherings()

@@ -59,6 +59,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     access = request.app.state.access
     shared = {
         "peering": request.app.state.peering is not None,
+        "network": request.app.state.network is not None,
         "recommend": can_recommend(request),
         "public": access.only_search,
         "signed_in": access.signed_in(request),

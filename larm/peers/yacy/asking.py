@@ -115,7 +115,7 @@ class NetworkSearcher:
             return Findings(searcher=self.name, notes=understood.notes)
         if node.stealthy:
             return Findings(searcher=self.name, exact=False, failure="this peer is in stealth mode")
-        joining = Joining([unit.hashes for unit in units])
+        joining = Joining([unit.hashes for unit in units], node.trust)
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
         targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting=waiting))
         outside: dict[str, str] = {}
@@ -124,9 +124,10 @@ class NetworkSearcher:
         if unclear:
             self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), outside=outside)
         total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
-        pages = self._documents(joining.best(CANDIDATES, total), outside, deadline)
+        candidates = joining.best(CANDIDATES + 1, total)
+        pages = self._documents(candidates[:CANDIDATES], outside, deadline)
         found = self._ranked(asked, pages, total, joining.lengths, deadline)
-        complete = len(joining.common())
+        complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
         return msgspec.structs.replace(
             found,
             total=max(found.total, complete),
@@ -238,16 +239,17 @@ class NetworkSearcher:
         return plan
 
     def _page(self, item: Item) -> Page | None:
-        """The document, if its author has signed it."""
-        header = item.header
-        if header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
+        """The document, if its author has signed it, and neither he nor its site is denied."""
+        header, trust = item.header, self._node.trust
+        if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
             return None
         if header.author != self._node.key and refusal(header, self._node.now(), self._verify):
             return None
         try:
-            return read_page(item.body)
+            page = read_page(item.body)
         except BadPageError:
             return None
+        return None if trust.denies_page(page.url) else page
 
     def _ask(self, peer: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | None:
         """None where there is no answer."""

@@ -13,6 +13,7 @@ from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import (
     COUNT,
+    DENIED,
     FREQUENCIES,
     HAND,
     MOST_ABSTRACT,
@@ -27,6 +28,7 @@ from larm.peers.yacy.questions import (
     SEARCH,
     Count,
     Counted,
+    DeniedOf,
     Found,
     Frequencies,
     FrequenciesFound,
@@ -44,6 +46,7 @@ from larm.peers.yacy.questions import (
 )
 from larm.peers.yacy.ring import PARTITIONS, partition_of
 from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
+from larm.peers.yacy.trust import DenyList
 
 _TOLD = 20
 """Seeds in an answer to a ping: as many as YaCy asks for (YACY-22)."""
@@ -68,6 +71,7 @@ class Desk:
         return [
             Question(PING, Ping, Pong, self.ping),
             Question(COUNT, Count, Counted, self.count),
+            Question(DENIED, DeniedOf, DenyList, self.denied),
             Question(OFFER, Offer, Offered, self.offer),
             Question(HAND, Hand, Handed, self.hand),
             Question(SEARCH, Search, Found, self.search),
@@ -95,6 +99,11 @@ class Desk:
         """We are there."""
         self._in_network(call, asked.network)
         return Counted(self._node.hash, self._node.words)
+
+    def denied(self, call: Call, asked: DeniedOf) -> DenyList:
+        """Whom we deny, if others may know."""
+        self._in_network(call, asked.network)
+        return self._node.trust.own_list
 
     def offer(self, call: Call, asked: Offer) -> Offered:
         """Headers first."""
@@ -205,6 +214,8 @@ class Desk:
             return "it is our own"
         if not node.takes_references:
             return "this peer takes no references"
+        if header.author in node.trust:
+            return "its author is denied here"
         owners = node.ring_locked().owners_between(header.first, header.last, node.redundancy + _SLACK)
         return "" if node.hash in owners else "others own it"
 

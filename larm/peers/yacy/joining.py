@@ -5,7 +5,7 @@ A word of the query stands for itself and its stems: a unit. A page has a unit i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import log
 from statistics import median
 
@@ -26,11 +26,12 @@ _MOST = 50_000
 
 
 class Joining:
-    """For one search; ``units``: of each word of the query the hashes that stand for it."""
+    """For one search; ``units``: of each word of the query the hashes that stand for it; ``denied``: authors."""
 
-    def __init__(self, units: Sequence[Sequence[str]]) -> None:
+    def __init__(self, units: Sequence[Sequence[str]], denied: Container[str] = ()) -> None:
         # constant after construction
         self._units: Mapping[str, int] = {word: number for number, words in enumerate(units) for word in words}
+        self._denied = denied
         # added to by one thread at a time
         self._has: list[dict[str, float]] = [{} for _ in units]
         """Of each unit the pages that have it, and what that is worth."""
@@ -40,15 +41,18 @@ class Joining:
 
     def add(self, words: Sequence[str], found: Found) -> None:
         """What a peer has answered to a question for these words."""
+        passed_over = {number for number, author in enumerate(found.authors) if author in self._denied}
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
             if unit is not None:
-                self._add(unit, each, found.text / _CHARACTERS)
+                self._add(unit, each, passed_over, found.text / _CHARACTERS)
         self._lengths.append(Lengths(max(0.0, found.title), max(0.0, found.text)))
 
-    def _add(self, unit: int, found: WordFound, mean: float) -> None:
+    def _add(self, unit: int, found: WordFound, passed_over: Container[int], mean: float) -> None:
         has, bare = self._has[unit], self._bare[unit]
         for row in found.rows:
+            if row.author in passed_over:
+                continue
             if is_hash(row.url) and all(0 <= each < 256 for each in (row.hits, row.where, row.length)):
                 value = worth(Reference(row.url, row.hits, row.where, row.length), max(0.0, mean))
                 if row.url in bare or row.url not in has or has[row.url] < value:

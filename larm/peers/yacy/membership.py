@@ -182,6 +182,22 @@ class Membership:
         return [known.seed for known in self._active.values()]
 
     @property
+    def known(self) -> Sequence[Seed]:
+        """All, in no order."""
+        return [known.seed for peers in (self._active, self._passive, self._potential) for known in peers.values()]
+
+    def seen(self, name: str) -> float:
+        """When it was last heard of; 0 of one that is not known."""
+        known = self._find(name)
+        return 0.0 if known is None else known.seen
+
+    def forget(self, name: str) -> None:
+        """It is not known any more."""
+        known = self._find(name)
+        if known is not None:
+            self._remove(name, known.seed.ip)
+
+    @property
     def sizes(self) -> tuple[int, int, int]:
         """Active, passive, potential."""
         return len(self._active), len(self._passive), len(self._potential)

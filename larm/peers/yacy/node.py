@@ -22,11 +22,12 @@ from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.membership import PING_PERIOD, Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
-from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
+from larm.peers.yacy.questions import COUNT, DENIED, PING, Count, Counted, DeniedOf, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Lengths, Shelf
 from larm.peers.yacy.signing import Signer, Verify
+from larm.peers.yacy.trust import DenyList, Trust
 from larm.peers.yacy.whereabouts import kind_of, may_be_asked
 from larm.seams import Clock
 
@@ -38,6 +39,7 @@ Together = Callable[[Sequence[Do]], None]
 _PING_SECONDS = 10.0
 """For an answer to a ping, in which there is a call-back."""
 _CALL_BACK_SECONDS = 3.0
+_LIST_SECONDS = 10.0
 _WITNESSES = 9
 """Peers that are believed what our address is: most of them."""
 _TRIED = 300.0
@@ -94,6 +96,7 @@ class Node:
         random: Random,
         together: Together,
         lists: Callable[[], Collection[Seed]] = tuple,
+        trust: Trust | None = None,
     ) -> None:
         """``lists`` loads the seed lists."""
         # constant after construction
@@ -102,6 +105,7 @@ class Node:
         self.key = signer.key
         self.asker = asker
         self.together = together
+        self.trust = trust or Trust(None)
         self.random = random
         self._signer = signer
         self._verify = verify
@@ -171,7 +175,9 @@ class Node:
         return self.mode.shares and not self.stealthy
 
     def has_to_do_with(self, key: str) -> bool:
-        """In our mode; of a cluster that is private nobody else is asked or answered (YACY-41, 42)."""
+        """In our mode, if we do not deny it; of a private cluster nobody else is asked or answered (YACY-41, 42)."""
+        if key in self.trust:
+            return False
         if self.mode is Mode.PRIVATE_CLUSTER:
             return any(belongs(member, key) for member in self.profile.cluster)
         return self.mode is not Mode.PRIVATE
@@ -248,9 +254,28 @@ class Node:
         if now - self._listed > (self.profile.ping if alone else _LISTS):
             self._listed = now
             self.learn(self._lists())
+            self.hear_lists()
         if now - self._pinged >= self.profile.ping:
             self._pinged = now
             self.ping_all()
+
+    def hear_lists(self) -> None:
+        """The deny lists of those who are followed, as they are now. Raises StorageError."""
+        with self.lock:
+            seeds = [seed for seed in self.membership.active if seed.key in self.trust.followed]
+        for seed in seeds:
+            answer = self.ask(seed.hash, DENIED, DeniedOf(self.network), DenyList, _LIST_SECONDS)
+            if not isinstance(answer, NoAnswer):
+                self.trust.heard(seed.key, answer)
+        self.drop_denied()
+
+    def drop_denied(self) -> None:
+        """Those who are denied are not known any more, and nothing of theirs is kept."""
+        with self.lock:
+            for seed in self.membership.known:
+                if seed.key in self.trust:
+                    self.membership.forget(seed.hash)
+            self.shelf.drop_authors(self.trust.denied - {self.key})
 
     def ping_all(self) -> None:
         """Those whose turn it is."""
@@ -314,6 +339,8 @@ class Node:
         try:
             if seed.reachable and not may_be_asked(seed.ip, seed.port, self.profile.kinds):
                 raise BadSeedError("nobody is led there")
+            if seed.key in self.trust:
+                raise BadSeedError("it is denied")
             check(seed, self._verify)
         except BadSeedError:
             self.count("bad seeds")

@@ -10,6 +10,7 @@ from larm.peers.yacy.item import Header, Item
 PING, COUNT, OFFER, HAND, SEARCH, FREQUENCIES, PAGES = (
     f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "frequencies", "pages")
 )
+DENIED = "/yacy/denied"
 SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
 MOST_HEADERS = 100
@@ -55,6 +56,12 @@ class Counted(msgspec.Struct, frozen=True):
 
     hash: str
     words: int
+
+
+class DeniedOf(msgspec.Struct, frozen=True):
+    """Whom do you deny? The answer is a `larm.peers.yacy.trust.DenyList`."""
+
+    network: str
 
 
 class Offer(msgspec.Struct, frozen=True):

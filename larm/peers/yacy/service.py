@@ -37,6 +37,8 @@ from larm.peers.yacy.questions import SEEDS
 from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
+from larm.peers.yacy.state import State, state_of
+from larm.peers.yacy.trust import Trust, Vote
 from larm.peers.yacy.whereabouts import kinds_of
 
 _LARGEST_LIST = 5_000_000
@@ -82,13 +84,14 @@ class Service:
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
             ping=float(settings.ping), young=float(settings.young), kinds=kinds_of("" if anywhere else host, settings.seeds),
         )  # fmt: skip
+        self.trust = Trust(folder / "trust.json")
         shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
         self.node = Node(
             profile, identity, is_signed, shelf, asker=Channel(identity, self._http, clock), clock=clock, random=random,
-            together=together, lists=self._lists,
+            together=together, lists=self._lists, trust=self.trust,
         )  # fmt: skip
         desk = Desk(self.node)
-        self.door = Door(identity, desk.questions, clock)
+        self.door = Door(identity, desk.questions, clock, denied=self.trust)
         self.searcher = NetworkSearcher(
             self.node, desk, is_signed, understand=vocabulary.understand, local=local_search(search), clock=clock
         )
@@ -99,6 +102,7 @@ class Service:
         self._spreading = Spreading(self.node)
         self._ticks = (Ticker(_TICK), Ticker(_TICK))
         self._workers = Workers(self._died)
+        self._failed = False
 
     def start(self) -> None:
         """The threads."""
@@ -110,6 +114,28 @@ class Service:
         """They end when what they are at is done; whatever is written is safe at any moment."""
         for each in self._ticks:
             each.stop()
+
+    # -- for the page of `larm serve`, on any thread
+
+    def state(self) -> State:
+        """As of now."""
+        return state_of(self.node, self._settings.quota)
+
+    def vote(self, key: str, vote: Vote) -> None:
+        """The user's, on a peer; what a peer has signed that is denied goes at once. Raises StorageError."""
+        if key != self.node.key:
+            self.trust.vote(key, vote)
+            self.node.drop_denied()
+
+    def follow(self, key: str, *, follow: bool) -> None:
+        """A list of another counts, or does not any more. Raises StorageError."""
+        self.trust.follow(key, follow=follow)
+        self.node.hear_lists()
+
+    def hide(self, *, hidden: bool) -> None:
+        """Stealth: nothing to do with others for a while (YACY-50)."""
+        if not self._failed:
+            self.node.stealthy = hidden
 
     def _run(self) -> None:
         while self._ticks[0].wait():
@@ -136,7 +162,7 @@ class Service:
         self._spreading.hurry()
 
     def _died(self, thread: str, error: BaseException) -> None:
-        self.node.stealthy = True
+        self.node.stealthy = self._failed = True
         self._say(f"{thread} has failed: {error}; this peer keeps quiet until larm serve is started again")
 
     def _lists(self) -> list[Seed]:

@@ -208,6 +208,11 @@ class Shelf:
                 for number in numbers:
                     self._drop(number)
 
+    def drop_authors(self, keys: Iterable[str]) -> None:
+        """Nothing that these have signed is kept."""
+        for key in keys:
+            self.let_go([number for (number,) in self._base.rows("SELECT id FROM item WHERE author = ?", (encoded_key(key),))])
+
     def expire(self, now: float) -> int:
         """Forget what is over; how many."""
         rows = self._base.rows("SELECT id FROM item WHERE created <= ?", (now - LIFE,))

@@ -141,7 +141,7 @@ def build(
             tell=peer.tell,
         )
         questions += peer.questions()
-    door = Door(identity, questions, clock, allowed=peers.allow or None, denied=peers.deny, secret=secret)
+    door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
     card = say.Card(identity.key, peers.name, peers.registrar)
     return Peering(door, card, shares, passes, network, registrar, peer, tuner, shelf, recommended, url)
 

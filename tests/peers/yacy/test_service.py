@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -43,10 +42,11 @@ class Peer:
             folder_of(self.directory, "walks"), settings, Search(), lambda: [self.directory], address=(self.host, 7070),
             say=self.said.append,
         )  # fmt: skip
+        self.service.start = self.service.stop = nothing  # type: ignore[method-assign]
         self.served: Served = stack.enter_context(
             serving(
                 [self.directory], folder / f"token{number}", host=self.host, port=7070, remotes=[self.service.searcher],
-                network=SimpleNamespace(node=self.service.node, door=self.service.door, start=nothing, stop=nothing),
+                network=self.service,
             )
         )  # fmt: skip
 
@@ -131,3 +131,76 @@ def test_what_is_shared_is_looked_at_when_it_changes_and_once_a_day(peers: list[
     library.shelved(0.0)
     assert not library.is_due(80_000.0)
     assert library.is_due(90_000.0), "or nothing would be renewed"
+
+
+def change(peer: Peer, name: str, **form: str) -> int:
+    """A button on the page."""
+    headers = {"authorization": f"Bearer {peer.served.secret}"}
+    return peer.served.client.post(f"/network/{name}", data=form, headers=headers).status_code
+
+
+def sites_of(found: dict[str, object]) -> set[str]:
+    return {hit["title"].partition(" ")[0] + hit["url"].split("/")[2] for hit in found["hits"]}  # type: ignore[attr-defined]
+
+
+def test_a_page_shows_who_is_there(peers: list[Peer]) -> None:
+    shown = peers[0].served.get("/network").text
+    for other in peers[1:]:
+        assert other.service.node.hash in shown
+    assert "Network walks" in shown
+    assert 'href="/network"' in peers[0].served.get("/").text
+
+
+def test_who_is_denied_is_not_seen_any_more_until_the_vote_is_taken_back(peers: list[Peer]) -> None:
+    one, denied = peers[0], peers[2].service.node
+    before = len(sites_of(one.search("walks donkeys")))
+    assert change(one, "vote", key=denied.key, vote="denied") == 303
+    assert one.search("walks donkeys")["total"] == 10
+    assert denied.hash not in one.service.node.ring().hashes
+    assert denied.key in one.served.get("/network").text
+    assert peers[2].search("walks donkeys")["unanswered"] == []
+    assert change(one, "vote", key=denied.key, vote="") == 303
+    for peer in (one, peers[2], one):
+        peer.service.node.learn(peer.service.node._lists())
+        peer.service.node.learn([denied.seed()])
+        peer.service.node.ping_all()
+    for _ in range(3):
+        for peer in peers:
+            peer.service._spreading.hurry()
+            peer.service.share()
+    assert len(sites_of(one.search("walks donkeys"))) == before
+
+
+def test_a_list_that_is_shared_counts_for_who_follows_it(peers: list[Peer]) -> None:
+    one, two = peers[:2]
+    host = two.search("mountain")["hits"][0]["url"].split("/")[2].partition(":")[0]  # type: ignore[index]
+    assert change(two, "site", site=host, denied="1") == 303
+    assert two.search("walks donkeys")["total"] == 5, "its own; all sites have one name"
+    assert one.search("walks donkeys")["total"] == 15
+    assert change(one, "follow", key=two.service.node.key, follow="1") == 303
+    assert one.search("walks donkeys")["total"] == 15, "it is not shared"
+    assert change(two, "share", shared="1") == 303
+    one.service.node.hear_lists()
+    assert one.search("walks donkeys")["total"] == 5
+    assert change(one, "follow", key=two.service.node.key, follow="0") == 303
+    assert one.search("walks donkeys")["total"] == 15
+    assert change(two, "site", site=host, denied="0") == 303
+
+
+def test_stealth_is_a_button(peers: list[Peer]) -> None:
+    one = peers[0]
+    assert change(one, "hide", hidden="1") == 303
+    assert "Stealth" in one.served.get("/network").text
+    assert one.service.node.stealthy
+    assert change(one, "hide", hidden="0") == 303
+    assert not one.service.node.stealthy
+
+
+def test_what_is_no_vote_is_refused(peers: list[Peer]) -> None:
+    one = peers[0]
+    assert change(one, "vote", key=peers[1].service.node.key, vote="hated") == 400
+    assert change(one, "site", site="no.example/a", denied="1") == 303, "a path is cut off"
+    assert "no.example" in one.service.trust.sites
+    assert change(one, "site", site="no site", denied="1") == 400
+    assert change(one, "site", site="<b>", denied="1") == 400
+    assert httpx.post(f"{one.served.address}/network/hide", data={"hidden": "1"}, trust_env=False).status_code in {401, 403}

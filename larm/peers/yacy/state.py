@@ -1,0 +1,88 @@
+"""State: what the page of a peer shows, as a value. Its texts are strangers', and are made harmless where they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from larm.peers.yacy.mode import Mode
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.seed import PeerType, Seed
+from larm.peers.yacy.trust import DenyList, Vote
+
+_MOST = 500
+"""Peers on a page: those heard of last."""
+
+
+class Other(NamedTuple):
+    """A peer that is known."""
+
+    seed: Seed
+    state: str
+    ago: float
+    """Seconds since it was heard of."""
+    vote: Vote
+    followed: bool
+    """Its deny list counts."""
+    denied: bool
+    """By whomever."""
+
+
+class State(NamedTuple):
+    """Of one peer."""
+
+    network: str
+    hash: str
+    key: str
+    type: PeerType
+    mode: Mode
+    stealthy: bool
+    active: int
+    passive: int
+    potential: int
+    pages: int
+    """Own ones that are out."""
+    items: int
+    """Of others."""
+    bytes: int
+    quota: int
+    counts: Mapping[str, int]
+    """What it has done, by half a sentence."""
+    others: Sequence[Other]
+    votes: Mapping[str, Vote]
+    """On keys that are no peer's that is known."""
+    sites: Sequence[str]
+    shared: bool
+    followed: Mapping[str, DenyList]
+
+
+def state_of(node: Node, quota: int) -> State:
+    """As of now."""
+    trust = node.trust
+    with node.lock:
+        now, membership = node.now(), node.membership
+        items, size, _ = node.shelf.counts
+        counts = dict(sorted({**node.counts, **membership.counts}.items()))
+        seeds = sorted(membership.known, key=lambda seed: -membership.seen(seed.hash))[:_MOST]
+        others = [
+            Other(
+                seed,
+                "answers"
+                if membership.is_active(seed.hash)
+                else "can't be reached"
+                if not seed.reachable
+                else "did not answer",
+                max(0.0, now - membership.seen(seed.hash)),
+                trust.votes.get(seed.key, Vote.NONE),
+                seed.key in trust.followed,
+                seed.key in trust,
+            )
+            for seed in seeds
+        ]
+        known = {each.seed.key for each in others}
+        return State(
+            node.network, node.hash, node.key, membership.own_type(now), node.mode, node.stealthy, *membership.sizes,
+            pages=node.pages, items=items, bytes=size, quota=quota, counts={name: n for name, n in counts.items() if n},
+            others=others, votes={key: vote for key, vote in trust.votes.items() if key not in known}, sites=trust.sites,
+            shared=trust.shared, followed={key: its for key, its in trust.followed.items() if key not in known},
+        )  # fmt: skip

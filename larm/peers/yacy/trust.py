@@ -1,0 +1,178 @@
+"""Trust: what the user of a peer thinks of others, and whose opinion counts for him as well. Any thread.
+
+A vote is about a key, and so about a peer under whatever name and address. Who is denied is neither asked nor answered, what he
+has signed is neither kept nor shown; the same holds for pages of a site that is denied. Whoever likes shares his list, and
+others may follow it: nothing is denied to anybody that he, or somebody whom he chose, has not denied. A trusted peer stays so,
+whatever the lists say.
+"""
+
+from __future__ import annotations
+
+import threading
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure
+
+MOST = 10_000
+"""Keys in a list, and sites."""
+_LONGEST_SITE = 253
+_KEY = 43
+
+
+class Vote(StrEnum):
+    """On a peer."""
+
+    TRUSTED = "trusted"
+    DENIED = "denied"
+    NONE = ""
+
+
+class DenyList(msgspec.Struct, frozen=True):
+    """What somebody denies, and lets others know."""
+
+    keys: tuple[str, ...] = ()
+    sites: tuple[str, ...] = ()
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    """As JSON in ``trust.json``."""
+
+    votes: dict[str, Vote] = {}
+    """By key."""
+    sites: tuple[str, ...] = ()
+    shared: bool = False
+    """Others may have the list."""
+    followed: dict[str, DenyList] = {}
+    """By key, the lists of others as they were last."""
+
+
+class Trust:
+    """Of one peer."""
+
+    def __init__(self, path: Path | None) -> None:
+        """``path``: its file; None: it is forgotten. Raises StorageError."""
+        # constant after construction
+        self._path = path
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._saved = _read(path)
+        self._denied = frozenset[str]()
+        self._sites = frozenset[str]()
+        self._count()
+
+    def __contains__(self, key: object) -> bool:
+        """Whether this key is denied."""
+        return key in self._denied
+
+    def denies_page(self, url: str) -> bool:
+        """Of a site that is denied, or of one below it."""
+        labels = (urlsplit(url).hostname or "").split(".")
+        return bool(self._sites) and any(".".join(labels[at:]) in self._sites for at in range(len(labels)))
+
+    @property
+    def denied(self) -> frozenset[str]:
+        """All keys that are denied."""
+        return self._denied
+
+    @property
+    def votes(self) -> dict[str, Vote]:
+        """One's own, by key."""
+        return self._saved.votes
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """That one has denied oneself."""
+        return self._saved.sites
+
+    @property
+    def shared(self) -> bool:
+        """Others may have the list."""
+        return self._saved.shared
+
+    @property
+    def followed(self) -> dict[str, DenyList]:
+        """By key, the lists of others that count."""
+        return self._saved.followed
+
+    @property
+    def own_list(self) -> DenyList:
+        """For others; empty where it is not shared."""
+        saved = self._saved
+        if not saved.shared:
+            return DenyList()
+        return DenyList(tuple(sorted(key for key, vote in saved.votes.items() if vote is Vote.DENIED)), saved.sites)
+
+    def vote(self, key: str, vote: Vote) -> None:
+        """On a peer. Raises StorageError."""
+        if _is_key(key):
+            votes = {**self._saved.votes, key: vote}
+            self._keep(votes={each: its for each, its in votes.items() if its is not Vote.NONE})
+
+    def deny_site(self, site: str, *, denied: bool) -> bool:
+        """``site``: a host name; all below it are meant. False: it is none. Raises StorageError."""
+        site = site.strip().lower().removeprefix("http://").removeprefix("https://").partition("/")[0]
+        if not _is_site(site):
+            return False
+        self._keep(sites=tuple(sorted({*self._saved.sites, site} if denied else {*self._saved.sites} - {site}))[:MOST])
+        return True
+
+    def share(self, *, shared: bool) -> None:
+        """Let others have the list. Raises StorageError."""
+        self._keep(shared=shared)
+
+    def follow(self, key: str, *, follow: bool) -> None:
+        """Raises StorageError."""
+        followed = {each: its for each, its in self._saved.followed.items() if each != key}
+        if follow and _is_key(key):
+            followed[key] = self._saved.followed.get(key, DenyList())
+        self._keep(followed=followed)
+
+    def heard(self, key: str, said: DenyList) -> None:
+        """The list of one who is followed, as it is now. Raises StorageError."""
+        if key in self._saved.followed:
+            keys, sites = filter(_is_key, said.keys[:MOST]), filter(_is_site, said.sites[:MOST])
+            self._keep(followed={**self._saved.followed, key: DenyList(tuple(keys), tuple(sites))})
+
+    def _keep(self, **changed: object) -> None:
+        with self._lock:
+            saved = msgspec.structs.replace(self._saved, **changed)
+            if saved == self._saved:
+                return
+            if self._path is not None:
+                write_atomically(self._path, msgspec.json.format(msgspec.json.encode(saved)))
+            self._saved = saved
+            self._count()
+
+    def _count(self) -> None:
+        votes, lists = self._saved.votes, self._saved.followed.values()
+        own = {key for key, vote in votes.items() if vote is Vote.DENIED}
+        trusted = {key for key, vote in votes.items() if vote is Vote.TRUSTED}
+        self._denied = frozenset(own | ({key for each in lists for key in each.keys} - trusted))
+        self._sites = frozenset({*self._saved.sites, *(site for each in lists for site in each.sites)})
+
+
+def _is_key(text: str) -> bool:
+    return len(text) == _KEY and text.isascii() and text.replace("-", "a").replace("_", "a").isalnum()
+
+
+def _is_site(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST_SITE and text.isascii() and text.replace("-", "a").replace(".", "a").isalnum()
+
+
+def _read(path: Path | None) -> _Saved:
+    if path is None:
+        return _Saved()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Saved)
+    except FileNotFoundError:
+        return _Saved()
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"{path}: {error}; mend it or remove it, and vote anew") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
