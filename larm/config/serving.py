@@ -42,6 +42,7 @@ class Peers(Section, frozen=True):
     ca: str = ""  # a PEM file with the authorities for the certificates of others; empty: those of the system
     share: tuple[str, ...] = ()  # folders that others may search and open
     groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
+    groups_from: str = ""  # a file or an address with more of them, as JSON: {"harbour": ["KEY", "KEY"]}
     secret: str = ""  # a file with words that all of a private group have, 16 characters or more; empty: it is open
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
     deny: tuple[str, ...] = ()  # keys of those that are not

@@ -21,6 +21,8 @@ from larm.seams import Clock
 ROOT = "/peer/v1"
 MOST = 1_000_000
 """Bytes of an answer, if nobody says otherwise."""
+_DOUBTED = 1 / 3
+"""Of the time that others have, for who did not answer the last time: a search waits once for who hangs."""
 A = TypeVar("A", bound=msgspec.Struct)
 
 
@@ -71,6 +73,8 @@ class Channel:
         """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows."""
         if self._breaker is not None and not self._breaker.allows(contact.key):
             return NoAnswer("it did not answer lately, and is left alone for a while")
+        if self._breaker is not None and self._breaker.failures(contact.key):
+            seconds *= _DOUBTED
         answer = self._ask(contact, path, question, answers, seconds=seconds, most=most, identity=as_whom or self.identity)
         if self._breaker is None:
             return answer

@@ -34,7 +34,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             request,
             "peers.html",
             card=peering.card,
-            said=sorted(peering.peer.said.items()) if peering.peer is not None else [],
+            said=sorted((about, said) for about, said in peering.peer.said.items() if said) if peering.peer is not None else [],
             shares=[(share, share in peering.shares.all) for share in peering.shares.named],
             peers=_peers(peering),
             asked=peering.door.asked(),

@@ -138,6 +138,13 @@ def test_who_hangs_drips_or_floods_costs_a_deadline_and_some_bytes(channel: Chan
             assert says in reason(channel.ask(Contact(Identity.new().key, url), "/fill", Size(5), Text, seconds=seconds))
 
 
+def test_who_hung_the_last_time_is_waited_for_a_third_as_long(channel: Channel) -> None:
+    with saying(lambda sock: sock.recv(65_536) and sock.recv(65_536)) as url:
+        contact = Contact(Identity.new().key, url)
+        said = [reason(channel.ask(contact, "/fill", Size(5), Text, seconds=0.3)) for _ in range(2)]
+    assert said == ["it did not answer within 0.3 s", "it did not answer within 0.1 s"]
+
+
 def test_who_fails_again_and_again_is_left_alone(channel: Channel) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -24,6 +24,7 @@ from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
+from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.needs import Needs, needs_of
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
@@ -57,7 +58,7 @@ class Network:
         *,
         tuner: Tuner,
         checks: SpotChecks,
-        groups: Mapping[str, Collection[str]],
+        groups: Groups,
         passes: Passes,
         private: bool,
         tell: Callable[[msgspec.Struct], None],
@@ -72,7 +73,7 @@ class Network:
         self._answers = answers
         self._tuner = tuner
         self._checks = checks
-        self._groups = {name.lower(): frozenset(keys) for name, keys in groups.items()}
+        self._groups = groups
         self._passes = passes
         self._private = private
         self._tell = tell
@@ -186,8 +187,8 @@ class Network:
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
         """Without ourselves; of the groups that were asked for (YOUS-20)."""
-        wanted = frozenset[str]().union(*(self._groups.get(name, ()) for name in query.groups)) if query.groups else None
-        refused = frozenset[str]().union(*(self._groups.get(name, ()) for name in query.not_groups))
+        wanted = self._groups.members(query.groups) if query.groups else None
+        refused = self._groups.members(query.not_groups)
         others = {each.key: each for each in peers if each.key != self._channel.identity.key}
         return [each for key, each in others.items() if key not in refused and (wanted is None or key in wanted)]
 

@@ -28,6 +28,7 @@ from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import canonical
+from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
@@ -74,6 +75,7 @@ class Peer:
         inspectors: Inspectors,
         seconds: float,
         checks: SpotChecks,
+        groups: Groups,
         tuner: Tuner,
         shelf: Shelf,
         clock: Clock,
@@ -95,6 +97,7 @@ class Peer:
         self._directories = directories
         self._inspectors = inspectors
         self._checks = checks
+        self._groups = groups
         self._seconds = seconds
         self._tuner = tuner
         self._shelf = shelf
@@ -206,6 +209,7 @@ class Peer:
             try:
                 self._summary = self._summarised()
                 all_know = self._tell_all()
+                self._once("groups", self._groups.look())
             except (LarmError, OSError) as error:
                 self._once("summary", f"what is shared could not be told: {error}")
             period = self._tuner.now.period
@@ -318,10 +322,11 @@ class Peer:
     def _once(self, about: str, sentence: str) -> None:
         """Said where it is news."""
         with self._lock:
-            if self._said.get(about) == sentence:
+            if self._said.get(about, "") == sentence:
                 return
             self._said[about] = sentence
-        self._say(sentence)
+        if sentence:
+            self._say(sentence)
 
 
 def _is_ip(host: str) -> bool:

@@ -23,6 +23,7 @@ from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
+from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
 from larm.peers.yousearch.peer import Peer
@@ -111,6 +112,7 @@ def build(
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner)
+        groups = Groups(peers.groups, peers.groups_from, http)
         checks = SpotChecks(http, Trust(clock), passes)
         peer = Peer(
             peers.name,
@@ -124,6 +126,7 @@ def build(
             inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
             checks=checks,
+            groups=groups,
             tuner=tuner,
             shelf=shelf,
             clock=clock,
@@ -135,7 +138,7 @@ def build(
             answers,
             tuner=tuner,
             checks=checks,
-            groups=peers.groups,
+            groups=groups,
             passes=passes,
             private=bool(peers.allow),
             tell=peer.tell,

@@ -37,6 +37,13 @@ _hosts = count(20)
 _PATIENT = Serve(search_time=Seconds(60))  # on however busy a machine
 
 
+class Deep(msgspec.Struct):
+    """An answer that has more in it than anybody asked for."""
+
+    more: msgspec.Raw
+    searcher: str = "deep"
+
+
 class Running(NamedTuple):
     """One of them."""
 

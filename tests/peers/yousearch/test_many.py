@@ -1,28 +1,38 @@
-"""Twenty peers as processes, each with a folder of its own, some of which misbehave or are killed. Slow: a minute or more."""
+"""Twenty peers as processes, each with a folder of its own; one is killed, and six more misbehave. Slow: minutes."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from larm.building.searching import several
 from larm.config import Search
 from larm.kit.clock import SystemClock
-from larm.model.findings import Asked
+from larm.kit.threads.workers import Workers
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
+from larm.peers.door import Call
 from larm.search.query import parse_question
-from tests.peers.yousearch.groups import until
+from tests.peers.yousearch.groups import Deep, group, until
 from tests.search.test_several import index
 
 PEERS = 20
@@ -173,3 +183,121 @@ def test_twenty_processes_are_one_index(office: tuple[Process, list[Process], di
     victim.start()
     expected = {url for url, text in pages.items() if set(query.split()) <= set(text.split())}
     until(lambda: complete(answer(asker, query), asker) == expected)
+
+
+class Raw:
+    """What answers where a peer was: bytes, to whoever connects."""
+
+    def __init__(self, address: tuple[str, int], answer: Callable[[socket.socket], None]) -> None:
+        self._listening = socket.create_server(address)
+        self._answer = answer
+        self._over = threading.Event()
+        self._workers = Workers(lambda _, __: None)
+        self._workers.start("larm-test-raw", self._run)
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                return
+            self._workers.start("larm-test-raw-answer", partial(self._one, connection))
+
+    def _one(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            self._answer(connection)
+
+    def drip(self, connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while not self._over.wait(0.2):
+            connection.sendall(b"x")
+
+    def close(self) -> None:
+        self._over.set()
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._workers.join(30)
+
+
+def garbage(connection: socket.socket) -> None:
+    connection.recv(65_536)
+    connection.sendall(random.Random(5).randbytes(100_000))
+
+
+def flood(url: str, over: threading.Event, statuses: Counter[int]) -> None:
+    """From one address, without end, and not signed."""
+    transport = httpx.HTTPTransport(local_address="127.0.5.9")
+    with httpx.Client(transport=transport, timeout=60, trust_env=False) as client:
+        while not over.is_set():
+            with suppress(httpx.HTTPError):
+                statuses[client.post(f"{url}/peer/v1/you/search", content=b"{}").status_code] += 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+def test_who_misbehaves_slows_and_fools_nobody(
+    office: tuple[Process, list[Process], dict[str, str], Path], tmp_path: Path
+) -> None:
+    registrar, peers, pages, _ = office
+    asker, chance = peers[0], random.Random(9)
+    card = httpx.get(f"{registrar.url}/peer/v1/card", trust_env=False).json()
+    told: Any = SimpleNamespace(url=registrar.url, peering=SimpleNamespace(card=SimpleNamespace(key=card["key"])))
+    let_go, over = threading.Event(), threading.Event()
+    statuses: Counter[int] = Counter()
+
+    def hang(_: Call, __: Asked) -> Findings:
+        let_go.wait(600)
+        return Findings(searcher="hangs")
+
+    def huge(_: Call, __: Asked) -> Findings:
+        return Findings(searcher="huge", hits=tuple(Hit(title="x" * 1_000, url=f"http://huge.org/{n}") for n in range(50_000)))
+
+    def deep(_: Call, __: Asked) -> msgspec.Struct:
+        return Deep(msgspec.Raw(b"[" * 60_000 + b"]" * 60_000))
+
+    def lie(_: Call, __: Asked) -> Findings:
+        return Findings(
+            searcher="x", hits=tuple(Hit(title="Buy", url=f"/files/{n}.html", score=9e99) for n in range(100)), total=10**9
+        )
+
+    asked = queries(pages, chance, 40)
+    with group(tmp_path) as made, ExitStack() as stack:
+        for name, handler in (("hangs", hang), ("huge", huge), ("deep", deep), ("lies", lie)):
+            made.bad(told, WORDS, handler, name)
+        for name in ("drips", "garbage"):
+            was = made.bad(told, WORDS, lie, name)
+            was.stop()
+            host, _, port = was.url.partition("//")[2].partition(":")
+            raw = Raw((host, int(port)), garbage)
+            if name == "drips":
+                raw._answer = raw.drip
+            stack.callback(raw.close)
+        stack.callback(let_go.set)
+        flooding = Workers(lambda _, __: None)
+        for url in (registrar.url, asker.url):
+            flooding.start("larm-test-flood", partial(flood, url, over, statuses))
+        stack.callback(flooding.join, 60)
+        stack.callback(over.set)
+        before, clock, seconds, firsts = asker.memory(), SystemClock(), [], []
+        for query in asked:
+            expected = {url for url, text in pages.items() if set(query.split()) <= set(text.split())}
+            began = clock.monotonic()
+            found = answer(asker, query)
+            seconds.append(clock.monotonic() - began)
+            began = clock.monotonic()
+            httpx.get(f"{asker.url}/search", params={"q": query}, timeout=60, trust_env=False)
+            firsts.append(clock.monotonic() - began)
+            honest = {url for url in complete(found, asker) if url in pages}
+            others = complete(found, asker) - honest
+            assert honest == expected, query
+            assert all(re.match(r"http://127[.]0[.]0[.][0-9]+:[0-9]+/files/[0-9]+[.]html$", url) for url in others)
+        late = seconds[10:]
+        print(f"\nfirst page: median {statistics.median(firsts):.3f} s, longest {max(firsts):.3f} s")
+        print(f"all results, the first ten: {', '.join(f'{each:.2f}' for each in seconds[:10])} s")
+        print(f"the others: median {statistics.median(late):.3f} s, longest {max(late):.3f} s; load {os.getloadavg()[0]:.1f}")
+        print(f"memory {before / 1e6:.0f} MB, after it {asker.memory() / 1e6:.0f} MB; flood: {dict(statuses)}")
+        assert asker.memory() < before + 60_000_000
+        assert statuses[429] > 10
+        assert set(statuses) <= {401, 429}
+        assert others == set(), "who lies is found out"

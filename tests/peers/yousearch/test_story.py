@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import threading
@@ -22,16 +23,8 @@ from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
 from larm.peers.identity import Identity
-from tests.peers.yousearch.groups import Running, group, known, members, until
+from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.search.test_several import index
-
-
-class Deep(msgspec.Struct):
-    """An answer that has more in it than anybody asked for."""
-
-    more: msgspec.Raw
-    searcher: str = "deep"
-
 
 CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
 
@@ -61,7 +54,7 @@ def test_each_finds_what_all_have(three: SimpleNamespace) -> None:
 def test_a_search_can_stay_here_or_go_to_the_others(three: SimpleNamespace) -> None:
     assert three.cart.titles("causeway", **{"in": "of-cart"}) == {"cart"}
     assert three.cart.titles("causeway", **{"in": "peers"}) == {"eel", "tide"}
-    page = three.cart.client.get("/search?q=causeway").text
+    page = three.cart.client.get("/search?q=causeway&wait=1").text
     assert "in eel" in page
     assert three.cart.titles("causeway -eel", **{"in": "peers"}) == {"tide"}
     assert three.cart.titles("crossing tides", **{"in": "peers"}) == {"tide"}, "other forms of its words"
@@ -272,6 +265,15 @@ def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
         assert asker.titles("eels group:harbour") == {"a"}
         assert asker.titles("eels -group:harbour") == {"b"}
         assert asker.titles("eels group:other") == set()
+        service = tmp_path / "groups.json"
+        service.write_text(json.dumps({"Pond": [peers["b"].peering.card.key]}))
+        told = made.start("told", registrars=(registrar.url,), groups={"pond": (key,)}, groups_from=str(service))
+        until(lambda: told.titles("eels group:pond") == {"a", "b"})
+        service.write_text("{}")
+        until(lambda: told.titles("eels group:pond") == {"a"})
+        service.write_text("nonsense")
+        until(lambda: any("groups of" in each for each in told.said))
+        assert "groups of" in told.client.get("/peers").text
         closed = made.start(
             "closed",
             index(tmp_path / "of-closed", {"http://closed.org/closed": "pond"}),

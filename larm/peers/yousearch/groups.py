@@ -1,0 +1,62 @@
+"""Groups: which peers are in which, for ``group:`` (YOUS-20): from the configuration, and from a file or a service. Any thread.
+
+A service is any address at which there is JSON: names, and the keys of each, ``{"harbour": ["KEY", "KEY"]}``. It is asked once
+in a period; while it does not answer, what it said last holds. Whoever gives it its answers says who is asked and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from larm.errors import UsageError
+from larm.kit.decoding import decoded
+from larm.peers.http_client import HttpClient, NoAnswer
+
+_MOST = 4_000_000
+"""Bytes: 80,000 keys."""
+_SECONDS = 10.0
+_Told = dict[Annotated[str, Meta(max_length=200)], tuple[Annotated[str, Meta(max_length=64)], ...]]
+
+
+class Groups:
+    """Of one peer."""
+
+    def __init__(self, configured: Mapping[str, Collection[str]], source: str, http: HttpClient) -> None:
+        """``source``: an address, or a file; empty: there is none."""
+        # constant after construction
+        self._configured = {name.lower(): frozenset(keys) for name, keys in configured.items()}
+        self._source = source
+        self._http = http
+        # replaced as a whole
+        self._told: Mapping[str, frozenset[str]] = {}
+
+    def look(self) -> str:
+        """At the source; empty, or half a sentence: why there is nothing new."""
+        if not self._source:
+            return ""
+        try:
+            told = decoded(self._read(), _Told)
+        except (UsageError, OSError, msgspec.MsgspecError) as error:
+            return f"groups of {self._source}: {error}"
+        self._told = {name.lower(): frozenset(keys) for name, keys in told.items()}
+        return ""
+
+    def members(self, names: Iterable[str]) -> frozenset[str]:
+        """The keys of all who are in any of these groups, whose names are in lower case."""
+        told = self._told
+        return frozenset[str]().union(*(each.get(name, frozenset()) for name in names for each in (self._configured, told)))
+
+    def _read(self) -> bytes:
+        if not self._source.startswith(("http://", "https://")):
+            return Path(self._source).expanduser().read_bytes()[:_MOST]
+        came = self._http.ask("GET", self._source, {"accept": "application/json"}, b"", seconds=_SECONDS, most=_MOST)
+        if isinstance(came, NoAnswer):
+            raise UsageError(came.reason)
+        if came.status != 200:
+            raise UsageError(f"it answers {came.status}")
+        return came.body
