@@ -35,10 +35,9 @@ class Contact:
             return False
         if last is not None and beat.stamp.boot != last.stamp.boot:
             newer = beat.stamp.boot >> 32 > last.stamp.boot >> 32
-            if not newer and (
-                beat.stamp.boot >> 32 < last.stamp.boot >> 32 or self.silent(beat.sender, now) < self.adopt_after
-            ):
-                return False
+            older = beat.stamp.boot >> 32 < last.stamp.boot >> 32
+            if older or self.silent(beat.sender, now) < (self._lease if newer else self.adopt_after):
+                return False  # the other one lives: this is a copy of its directory, or has come back before anybody missed it
             self._echoed.pop(beat.sender, None)
         elif last is not None and beat.stamp.at < last.stamp.at:
             return True  # overtaken by a later one

@@ -9,6 +9,7 @@ import msgspec
 from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet
 from larm.agents.line import Line
+from larm.agents.said import Said
 from larm.agents.terms import Doors, Envelope, Refusal, Rule, differing
 from larm.agents.together import Together
 from larm.version import VERSION
@@ -46,13 +47,15 @@ class Greeting:
         self._fail = fail
         # only larm-agents
         self._refused: set[str] = set()
+        self._refused_since: dict[str, float] = {}
+        """By the addresses of who refuses us."""
 
     def send(self, beats: Sequence[tuple[str, Beat]], now: float) -> None:
         """To the agents they are for, and, in the same rhythm, to seeds that no known agent listens at."""
         addresses, membership = self._line.addresses, self._agent.membership
         for name, beat in beats:
             if name in addresses:
-                self._send(addresses[name], beat)
+                self._send(addresses[name], name, beat)
         if not beats and membership.others():
             return
         known = {*addresses.values(), self._rule.address}
@@ -60,51 +63,70 @@ class Greeting:
             if address not in known:
                 with self._agent.lock:
                     beat = membership.beat("", now, Quiet())
-                self._send(address, beat)
+                self._send(address, "", beat)
 
-    def asked(self, payload: bytes) -> bytes:
+    def asked(self, said: Said) -> bytes:
         """What to answer to a beat. Raises msgspec.MsgspecError or ValueError where it is none."""
-        found = _said.decode(payload)
+        found = _said.decode(said.payload)
         if isinstance(found, Refusal):
             raise ValueError("a refusal is no question")
         why = ""
-        if found.larm != VERSION:
+        if not said.may_speak_for(found.beat.sender):
+            why = f"with the certificate of {said.by} it can't be {found.beat.sender}"
+        elif found.larm != VERSION:
             why = f"this cluster runs larm {VERSION}, not {found.larm}"
         elif found.settings != self._rule.settings:
             differ = ", ".join(differing(found.settings, self._rule.settings))
             why = f"its settings differ: {differ} must be the same for all agents of a cluster"
         answer = None if why else self._hear(found)
         if answer is None:
+            copied = not why
             why = why or f"another process is {found.beat.sender}: this directory was copied from one that is in use"
-            if why not in self._refused and len(self._refused) < _REFUSED:
-                self._refused.add(why)
-                self._doors.log(f"refused {found.card.address}: {why}")
-            self._doors.shared.counters.add("agents/refused", 1)
-            return _encode(Refusal(why))
+            self.refuse(f"{found.card.address[:200]}: {why}")
+            return _encode(Refusal(why, copied))
         return _encode(self._envelope(answer))
 
-    def _send(self, address: str, beat: Beat) -> None:
+    def refuse(self, why: str) -> None:
+        """Somebody was not heard: each reason is logged once."""
+        if why not in self._refused and len(self._refused) < _REFUSED:
+            self._refused.add(why)
+            self._doors.log(f"refused {why}")
+        self._doors.shared.counters.add("agents/refused", 1)
+
+    def _send(self, address: str, name: str, beat: Beat) -> None:
         payload = _encode(self._envelope(beat))
-        self._line.ask_at(address, "beat", payload, self._rule.rules.lease, lambda said: self._answered(address, said))
+        self._line.ask_at(address, name, "beat", payload, self._rule.rules.lease, lambda said: self._answered(address, said))
 
     def _envelope(self, beat: Beat) -> Envelope:
         rule = self._rule
         addresses = {**self._line.addresses, self._agent.membership.me: rule.address}
         return Envelope(VERSION, rule.settings, self._together.card(), addresses, beat)
 
-    def _answered(self, address: str, said: bytes | None) -> None:
+    def _answered(self, address: str, said: Said | None) -> None:
         if said is None:
             return
         try:
-            found = _said.decode(said)
+            found = _said.decode(said.payload)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return
         if isinstance(found, Refusal):
-            self._doors.log(f"{address}: {found.why}")
-            if not self._agent.membership.inside:
-                self._fail(f"the agent at {address} refuses this one: {found.why}")
-            return
-        self._hear(found)
+            self._refused_by(address, found)
+        elif not said.may_speak_for(found.beat.sender):
+            self.refuse(f"{address}: with the certificate of {said.by} it can't be {found.beat.sender}")
+        else:
+            self._refused_since.pop(address, None)
+            self._hear(found)
+
+    def _refused_by(self, address: str, refusal: Refusal) -> None:
+        """Who has just started anew is taken for a copy of himself, until the others have missed him."""
+        now = self._doors.now()
+        if address not in self._refused_since:
+            self._refused_since[address] = now
+            self._doors.log(f"{address}: {refusal.why}")
+        patience = 3 * self._rule.rules.lease + 1
+        over = now - self._refused_since[address] > patience if refusal.copied else not self._agent.membership.inside
+        if over:
+            self._fail(f"the agent at {address} refuses this one: {refusal.why}")
 
     def _hear(self, envelope: Envelope) -> Beat | None:
         now, beat, agent = self._doors.now(), envelope.beat, self._agent

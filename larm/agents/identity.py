@@ -6,12 +6,12 @@ name: of two processes with one name, agents listen to one only (`larm.agents.co
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 
 import msgspec
 
 from larm.agents.membership import Saved
+from larm.agents.said import Said, name_of
 from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
@@ -34,18 +34,26 @@ class Identity(msgspec.Struct, frozen=True):
     """Of the other agents, by name."""
 
 
-def read_identity(path: Path, cluster: str) -> Identity:
-    """The agent of this directory, new where there is none. Raises UsageError where it is of another cluster, StorageError."""
+def read_identity(path: Path, cluster: str, certified: str = "") -> Identity:
+    """The agent of this directory, new where there is none. ``certified``: the name in its certificate; empty: it has none.
+
+    Raises UsageError where it is of another cluster, or of another name; StorageError.
+    """
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Identity)
     except FileNotFoundError:
-        return Identity(cluster, secrets.token_hex(4))
+        return Identity(cluster, name_of(certified))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: it is damaged ({error}); put it back as it was, or start over with --fresh") from error
     except OSError as error:
         raise disk_failure(path, error) from error
     if found.cluster != cluster:
         raise UsageError(f"{path.parent.parent} has a part of the cluster {found.cluster}, not of {cluster}")
+    if not Said(b"", certified).may_speak_for(found.name):
+        raise UsageError(
+            f"{path.parent.parent} is that of the agent {found.name}, and cluster.tls.certificate is for {certified}: take the"
+            " certificate of that agent, or another directory"
+        )
     return found
 
 

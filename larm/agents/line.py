@@ -1,4 +1,5 @@
-"""Line: the bus as ``larm-agents`` has it: whatever comes in, questions and answers, waits until that thread takes it.
+"""Line: the bus as ``larm-agents`` has it: whatever comes in, questions and answers, waits until that thread takes it; and what
+goes out is signed (`larm.agents.said`), as is what comes in, or it is refused.
 
 Only that thread uses it, but for the bus itself, whose callbacks put what they bring into a queue.
 """
@@ -9,22 +10,34 @@ import queue
 from collections.abc import Callable
 from contextlib import suppress
 
+import msgspec
+
 from larm.agents.bus import Bus, Question
+from larm.agents.said import Said, Sealing, fingerprint_of
+
+Asked = Callable[[str, Said], bytes | None]
+"""Kind of a question, and what is asked: what to answer; None: nothing."""
 
 
 class Line:
-    """``addresses``: of the other agents, by name; the greeting keeps them."""
+    """Of the agent ``me``. ``addresses``: of the other agents, by name; the greeting keeps them.
 
-    def __init__(self, bus: Bus, addresses: dict[str, str]) -> None:
+    ``refused`` is told why something was not heard.
+    """
+
+    def __init__(self, me: str, bus: Bus, seal: Sealing, addresses: dict[str, str], refused: Callable[[str], object]) -> None:
         # constant after construction
+        self._me = me
         self._bus = bus
+        self._seal = seal
+        self._refused = refused
         self._events: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         # only larm-agents
         self.addresses = addresses
 
-    def open(self, on_question: Callable[[Question], object]) -> None:
+    def open(self, on_question: Asked) -> None:
         """Raises ConfigError."""
-        self._bus.open(lambda question: self._events.put(lambda: on_question(question)))
+        self._bus.open(lambda question: self._events.put(lambda: self._asked(question, on_question)))
 
     def close(self) -> None:
         """Nothing comes in any more."""
@@ -44,11 +57,47 @@ class Line:
         address = self.addresses.get(name)
         if address is None:
             on_answer(None)
-        else:
-            self.ask_at(address, kind, payload, seconds, on_answer)
+            return
 
-    def ask_at(
-        self, address: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[bytes | None], object]
+        def answered(said: Said | None) -> None:
+            if said is not None and not said.may_speak_for(name):
+                self._refused(f"an answer of {said.by}, who was not asked, but {name}")
+                said = None
+            on_answer(None if said is None else said.payload)
+
+        self.ask_at(address, name, kind, payload, seconds, answered)
+
+    def ask_at(  # noqa: PLR0917
+        self, address: str, name: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[Said | None], object]
     ) -> None:
-        """The same for who is known by an address only."""
-        self._bus.ask(address, kind, payload, seconds, lambda said: self._events.put(lambda: on_answer(said)))
+        """The same for who is known by an address, and perhaps not by his name yet. The caller looks at who has answered."""
+
+        def answered(data: bytes | None) -> None:
+            on_answer(None if data is None else self._opened(data, ("answer", kind, fingerprint_of(payload))))
+
+        sealed = self._seal.close(payload, "question", kind, name)
+        self._bus.ask(address, kind, sealed, seconds, lambda data: self._events.put(lambda: answered(data)))
+
+    def _asked(self, question: Question, on_question: Asked) -> None:
+        kind, answer = question.kind, None
+        ours = [("question", kind, self._me)]
+        if kind == "beat":
+            ours.append(("question", kind, ""))  # of one who does not know yet whom he will find here
+        try:
+            said = self._opened(question.payload, *ours)
+            found = None if said is None else on_question(kind, said)
+            if found is not None and said is not None:
+                answer = self._seal.close(found, "answer", kind, fingerprint_of(said.payload))
+        finally:
+            question.answer(answer)
+
+    def _opened(self, data: bytes, *contexts: tuple[str, ...]) -> Said | None:
+        """By the first context that fits."""
+        why = ""
+        for context in contexts:
+            try:
+                return self._seal.open(data, *context)
+            except (ValueError, msgspec.MsgspecError) as error:
+                why = str(error)[:200]
+        self._refused(why)
+        return None

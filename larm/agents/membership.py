@@ -29,6 +29,10 @@ from larm.agents.contact import NEVER, Contact
 from larm.agents.placement import HashRing, Placement
 from larm.agents.votes import PATIENCE, Votes
 
+_ALONE = 4
+"""Leases, and a second, until one of two agents that has just started goes on alone: if it is a copy of one that is there, it
+knows by then."""
+
 
 class Rules(msgspec.Struct, frozen=True):
     """The same for all agents of a cluster."""
@@ -83,6 +87,7 @@ class Membership:
         # constant after construction
         self.me = me
         self.rules = rules
+        self._born = now
         self._weight = weight
         self._placement = placement
         # only who owns it
@@ -157,7 +162,8 @@ class Membership:
         if not self.inside:
             return -NEVER
         if len(self.view.members) == 2 and self.rules.minority == "continue":
-            return NEVER
+            alone = self.contact.echoed(self.others()[0]) == -NEVER
+            return NEVER if not alone or now >= self._born + _ALONE * self.rules.lease + 1 else -NEVER
         return self.contact.fenced_at(self.view, now)
 
     def may_ask(self, host: str, now: float) -> bool:

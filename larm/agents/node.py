@@ -17,7 +17,7 @@ import msgspec
 
 from larm.agents.agent import Agent
 from larm.agents.beat import View
-from larm.agents.bus import Bus, Question
+from larm.agents.bus import Bus
 from larm.agents.card import Card
 from larm.agents.courier import Courier
 from larm.agents.greeting import Greeting
@@ -30,6 +30,7 @@ from larm.agents.outboxes import Outboxes
 from larm.agents.placement import PLACEMENTS
 from larm.agents.post import Post
 from larm.agents.roster import Roster
+from larm.agents.said import NoSeal, Said, Sealing
 from larm.agents.search_again import Search
 from larm.agents.sorter import Sorter
 from larm.agents.standing import standing
@@ -51,8 +52,18 @@ class Node:
 
     name = "agents"
 
-    def __init__(self, rule: Rule, identity: Identity, path: Path, bus: Bus, doors: Doors, *, known: object = None) -> None:
-        """Raises StorageError."""
+    def __init__(  # noqa: PLR0917
+        self,
+        rule: Rule,
+        identity: Identity,
+        path: Path,
+        bus: Bus,
+        doors: Doors,
+        seal: Sealing | None = None,
+        *,
+        known: object = None,
+    ) -> None:
+        """``seal``: none where everybody is believed. Raises StorageError."""
         boot = (identity.boots + 1) << 32 | secrets.randbits(32)
         membership = Membership(
             identity.name,
@@ -74,7 +85,8 @@ class Node:
         self._outboxes.restore(courier)
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
         self.sorter = Sorter(self.agent, doors.key, doors.shared.counters, doors.now)
-        self._line = Line(bus, {name: address for name, address in identity.addresses.items() if name != identity.name})
+        addresses = {name: address for name, address in identity.addresses.items() if name != identity.name}
+        self._line = Line(self.me, bus, seal or NoSeal(), addresses, self._not_heard)
         card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
         roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
         self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
@@ -204,20 +216,18 @@ class Node:
         beats = membership.contact.beats
         return any(name in beats and not beats[name].over for name in membership.others())
 
-    def _asked(self, question: Question) -> None:
-        answer: bytes | None = None
+    def _not_heard(self, why: str) -> None:
+        self._greeting.refuse(why)
+
+    def _asked(self, kind: str, said: Said) -> bytes | None:
         try:
-            if question.kind == "beat":
-                answer = self._greeting.asked(question.payload)
-            elif question.kind == "parcel":
-                answer = self._post.asked_parcel(question.payload)
-            elif question.kind == "parts":
-                answer = self._post.asked_parts(question.payload)
+            if kind == "beat":
+                return self._greeting.asked(said)
+            return self._post.asked_parcel(said) if kind == "parcel" else self._post.asked_parts(said)
         except (msgspec.MsgspecError, ValueError, UsageError) as error:
             self._doors.shared.counters.add("agents/garbage", 1)
             self._doors.log(f"garbage: {str(error)[:200]}")
-        finally:
-            question.answer(answer)
+            return None
 
     def _step(self, now: float) -> None:
         gate, agent = self._doors.shared.gate, self.agent

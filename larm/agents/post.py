@@ -13,6 +13,7 @@ from larm.agents.agent import Agent, Received
 from larm.agents.courier import WINDOW, Answer, Parcel, Row
 from larm.agents.line import Line
 from larm.agents.rows import Wire, decode_rows, encode_rows
+from larm.agents.said import Said
 from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.frontier.host_parts import decode_part
@@ -72,9 +73,10 @@ class Post:
             if taken:
                 self._doors.shared.counters.add("agents/urls_out", len(parcel.rows))
 
-    def asked_parcel(self, payload: bytes) -> bytes | None:
-        """What to answer to one. Raises msgspec.MsgspecError or ValueError where it is none."""
-        wire = _wire.decode(unsquash(payload, _LARGEST))
+    def asked_parcel(self, said: Said) -> bytes | None:
+        """What to answer to one. Raises msgspec.MsgspecError or ValueError where it is none, or another agent's."""
+        wire = _wire.decode(unsquash(said.payload, _LARGEST))
+        _check(said, wire.sender)
         agent, steering = self._agent, self._doors.steering
         with agent.lock:
             if not self._introduced(wire.sender, wire.boot) or not agent.membership.begun:
@@ -84,7 +86,7 @@ class Post:
         if answer is None:
             decode_rows(wire.rows)  # garbage must not get into the journal
             try:
-                steering.deliver(self._recipient, payload)
+                steering.deliver(self._recipient, said.payload)
             except UsageError:  # it ends
                 return _encode(Answer(taken=False, credit=0))
             steering.carry_out()
@@ -121,9 +123,10 @@ class Post:
         payload = squash(_encode((membership.me, membership.contact.boot, tuple(parts))))
         self._line.ask(name, "parts", payload, self._rule.answer, answered)
 
-    def asked_parts(self, payload: bytes) -> bytes | None:
+    def asked_parts(self, said: Said) -> bytes | None:
         """What to answer to some: the hosts that are refused. Raises msgspec.MsgspecError, ValueError or UsageError."""
-        sender, boot, parts = _parts.decode(unsquash(payload, _LARGEST))
+        sender, boot, parts = _parts.decode(unsquash(said.payload, _LARGEST))
+        _check(said, sender)
         by_host: dict[str, list[bytes]] = {}
         for part in parts:
             by_host.setdefault(decode_part(part).host, []).append(part)
@@ -157,3 +160,8 @@ class Post:
 
 def _unknown(row: Row) -> Row:
     return msgspec.structs.replace(row, item=msgspec.structs.replace(row.item, known=None))
+
+
+def _check(said: Said, sender: str) -> None:
+    if not said.may_speak_for(sender):
+        raise ValueError(f"{said.by} can't speak for {sender[:200]}")

@@ -98,6 +98,8 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True, tag="refusal"):
     """Instead of one."""
 
     why: str
+    copied: bool = False
+    """Another process is this agent; it may have ended just now."""
 
 
 def same_for_all(settings: Mapping[str, bytes]) -> str:

@@ -15,6 +15,7 @@ from larm.agents.identity import FILE, read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
 from larm.agents.placement import key_of
+from larm.agents.said import NoSeal, Sealing
 from larm.agents.terms import Doors, Rule, same_for_all
 from larm.building.ground import Ground
 from larm.building.state import LOGS, PAGES, QUEUES, host_rules
@@ -37,15 +38,20 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     """Raises ConfigError, UsageError, StorageError."""
     settings, cluster = ground.settings, ground.settings.cluster
     path = ground.directory / QUEUES / FILE
-    identity = read_identity(path, cluster.name)
+    tls = cluster.tls
+    authority, certificate, key = (ground.directory / name for name in (tls.ca, tls.certificate, tls.key))
+    seal: Sealing = NoSeal()
+    if tls.ca:
+        from larm.agents.seal import Seal  # for who has certificates
+
+        seal = Seal(cluster.name, authority, certificate, key, cluster.members)
+    identity = read_identity(path, cluster.name, seal.name)
     listen = cluster.listen if cluster.listen != Cluster().listen else identity.listen or cluster.listen
     try:
         from larm.agents.zenoh_bus import Tls, ZenohBus  # for who has a cluster
     except ImportError as error:
         raise ConfigError(f"cluster.name: a cluster needs Zenoh: pip install 'larm[cluster]' ({error})") from error
-    tls = cluster.tls
-    files = [ground.directory / name for name in (tls.ca, tls.certificate, tls.key)]
-    secured = Tls(*files) if tls.ca else None
+    secured = Tls(authority, certificate, key) if tls.ca else None
     bus = ZenohBus(cluster.name, listen, cluster.lease, secured, insecure=cluster.insecure)
     rules = Rules(lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents)
     seeds = tuple(seed for seed in cluster.seeds if seed != listen)
@@ -76,7 +82,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         stored=ground.directory / LOGS / STORE_LOG,
     )
     known = ground.header.parts.get(Node.name) if ground.header else None
-    return Node(rule, identity, path, bus, doors, known=known)
+    return Node(rule, identity, path, bus, doors, seal, known=known)
 
 
 def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:

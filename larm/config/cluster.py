@@ -25,6 +25,7 @@ class Cluster(Section, frozen=True):
     listen: Annotated[str, msgspec.Meta(pattern=r"^(tcp|tls)/.+:[0-9]+\Z")] = "tcp/127.0.0.1:7441"
     seeds: tuple[str, ...] = ()  # addresses of agents that are there; none: this is the first
     tls: ClusterTls = ClusterTls()
+    members: tuple[str, ...] = ()  # names in certificates that are heard; none: all that cluster.tls.ca has signed
     serve: Annotated[str, msgspec.Meta(pattern=r"^(https?://[^/]+/?)?\Z")] = ""  # this agent's larm serve, where others search
     insecure: bool = False  # listen to other machines without TLS
     weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts

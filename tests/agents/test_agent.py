@@ -70,3 +70,26 @@ def test_an_end_that_is_of_the_run_before(idle: bool) -> None:
     one = agent(view(3, "a", "b"), idle=idle)
     one.hear(msgspec.structs.replace(beat("a", view(3, "a", "b")), over=True), 1.0)
     assert one.membership.over is idle
+
+
+def test_of_two_processes_with_one_name_the_one_that_was_there_first_is_heard() -> None:
+    """A copied directory counts one start more than the original, which lives: that must not make it the real one."""
+    one = agent(view(3, "a", "b", "x"))
+    assert one.hear(beat("a", view(3, "a", "b", "x")), 100.0) is not None
+    copy = msgspec.structs.replace(beat("a", view(3, "a", "b", "x")), stamp=Stamp(2 << 32, 1.0))
+    assert one.hear(copy, 101.0) is None
+    assert one.hear(beat("a", view(3, "a", "b", "x")), 102.0) is not None
+    assert one.hear(copy, 104.9) is None
+    assert one.hear(copy, 105.1) is not None, "the first one has not said a word for the lease"
+    assert one.hear(beat("a", view(3, "a", "b", "x")), 105.2) is None
+    assert one.hear(beat("a", view(3, "a", "b", "x")), 200.0) is None
+
+
+def test_one_of_two_that_starts_asks_nobody_before_it_knows_that_it_is_no_copy() -> None:
+    one = agent(view(2, "a", "b"))
+    assert one.membership.fenced(12.9)
+    assert not one.membership.fenced(13.1), "the other one is not there"
+    two = agent(view(2, "a", "b"))
+    answer = msgspec.structs.replace(beat("a", view(2, "a", "b")), echo=Stamp(1 << 32, 1.0))
+    two.hear(answer, 2.0)
+    assert not two.membership.fenced(2.0), "it is, and knows us"

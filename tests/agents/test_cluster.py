@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import queue
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ from larm.control.client import Control
 from larm.control.requests import Agents, AgentTable, All, Do, Leave
 from larm.errors import UsageError
 from larm.kit.squash import squash
-from larm.river.orders import Add, Block
+from larm.river.orders import Add, Block, Set
 from larm.testing.web import SyntheticWeb
 from tests.agents.web_of_hosts import Cluster, build
 
@@ -278,3 +280,37 @@ def test_revisits(tmp_path: Path) -> None:
 def asked(web: SyntheticWeb) -> dict[str, int]:
     """How often each page was asked for, whatever the answer."""
     return Counter(each.key for each in web.log.requests() if each.path != "/robots.txt")
+
+
+@pytest.mark.slow
+def test_with_certificates(tmp_path: Path) -> None:
+    """Agents are called as their certificates say. A copied directory, and another agent's directory, are refused."""
+    pytest.importorskip("cryptography")
+    from larm.agents.certificates import issue, make_authority
+
+    now, folder = datetime.datetime.now(datetime.UTC), tmp_path / "certificates"
+    make_authority(folder, now)
+    for name in ("one", "two", "three"):
+        issue(folder, name, ("127.0.0.1",), now)
+
+    def files(name: str) -> list[str]:
+        paths = {"ca": "ca.pem", "certificate": f"{name}.pem", "key": f"{name}.key"}
+        return [word for key, file in paths.items() for word in ("-s", f"cluster.tls.{key}={folder / file}")]
+
+    with cluster(tmp_path, 20, 4) as (web, some, expected):
+        some.scheme, some.agents = "tls", 2
+        some.start(0, *files("one"), "-s", "crawl.on_idle=wait")
+        some.start(1, *files("two"))
+        until(web, 20)
+        shutil.copytree(some.directory(1), some.directory(2), ignore=shutil.ignore_patterns("lock", "control*"))
+        for name, says in (("three", "is for three"), ("two", "copied from one that is in use")):
+            other = some.start(2, *files(name))
+            _, said = other.communicate(timeout=60)
+            del some.processes[2]
+            assert (other.returncode, says in said) == (2, True), said
+        with Control(some.directory(0)) as agent:
+            assert [each.name.rpartition("-")[0] for each in agent.ask(Agents()).agents] == ["one", "two"]
+            agent.ask(Do(Set("crawl.on_idle", "end")))
+        some.wait()
+        assert web.fetched() == dict.fromkeys(expected, 1)
+    assert "copied from one that is in use" in (some.directory(0) / "logs" / "agents.log").read_text()

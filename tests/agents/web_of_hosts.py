@@ -38,12 +38,13 @@ class Cluster:
         self._delay = delay
         self._settings = [word for setting in settings for word in ("-s", setting)]
         self.agents = agents
+        self.scheme = "tcp"
         self.ports = free_ports(agents) if net is None else [7441] * agents
         self.processes: dict[int, subprocess.Popen[str]] = {}
 
     def address(self, number: int) -> str:
         host = "127.0.0.1" if self._net is None else self._net.address(number)
-        return f"tcp/{host}:{self.ports[number]}"
+        return f"{self.scheme}/{host}:{self.ports[number]}"
 
     def start(self, number: int, *more: str) -> subprocess.Popen[str]:
         seed = ["--seed", self.address(0)] if number else []
