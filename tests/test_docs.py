@@ -118,6 +118,21 @@ def test_manual_has_no_option_that_is_none(name: str) -> None:
     assert said <= {opt for parameter in COMMANDS[name].params for opt in parameter.opts}
 
 
+WRITTEN = re.findall(r"``larm (\w+)([^`]*)``", MANUAL)
+EXAMPLES = re.findall(r"^ {3}(?:\$ )?larm (\w+)(.*)$", MANUAL, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in (*WRITTEN, *EXAMPLES)} - {"COMMAND"}))
+def test_commands_of_the_manual_exist_and_take_the_options_that_it_gives_them(name: str) -> None:
+    command = COMMANDS[name]
+    context = click.Context(command, **CONTEXT)
+    parts = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+    known = {opt for part in parts for each in part.get_params(context) for opt in (*each.opts, *each.secondary_opts)}
+    said = " ".join(rest for each, rest in (*WRITTEN, *EXAMPLES) if each == name)
+    options = re.findall(r"(?<=\s)--[a-z][a-z-]+", f" {said}")
+    assert set(options) <= known
+
+
 def test_manual_has_the_settings_that_can_be_changed_while_a_crawl_runs() -> None:
     said = re.search(r"These settings can be changed: (.*?)\. A host", section("A crawl that runs"), re.DOTALL)
     assert said is not None

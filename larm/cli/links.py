@@ -90,6 +90,6 @@ def _about(checked: Checked) -> str:
     from larm.enquiries.link_check import Kind
 
     counts = [(kind, sum(each.kind is kind for each in checked.findings)) for kind in Kind]
-    found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or "none of them found"
+    found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or "there is none of what was asked for"
     rest = f"; {checked.unchecked:,} were not followed and are not checked" if checked.unchecked else ""
     return f"{checked.links:,} links looked at: {found}{rest}"

@@ -42,6 +42,7 @@ def manual(*, topic: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
         click.echo("\n".join(f"  {name}" for name in _FILES))
         return
     text = _text(_FILES[wanted]) if wanted in _FILES else _found(wanted)
+    os.environ.setdefault("LESS", "FRX")  # as git has it: what fits on the screen needs no pager
     click.echo_via_pager(_fitting(text) if is_terminal(sys.stdout) else text)
 
 

@@ -47,7 +47,8 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
         said = ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]])
         yield f"errors: {said}{more}; 'larm links --broken --dir {directory}' says where links to these are"
     if left := now.queued + now.in_flight:
-        hosts = f", {now.hosts_given_up:,} of whose hosts were given up" if now.hosts_given_up else ""
+        given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
+        hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
         yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: the same command goes on"
     if now.pages and reason != "failed":
         everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""

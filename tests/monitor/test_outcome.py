@@ -24,7 +24,7 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert every[0] == "stopped at --max-pages: 0 pages in this run, 5 in site, 1:01"
     assert every[1] == "revisited: 2 changed, 1 gone"
     assert every[2].startswith("errors: 8 x timeout, 7 x 404; ")
-    assert every[3].startswith("3 URLs wait for the next run, 1 of whose hosts were given up: ")
+    assert every[3].startswith("3 URLs wait for the next run (1 host was given up): ")
     assert len(every) == 5
 
 
