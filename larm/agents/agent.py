@@ -22,6 +22,9 @@ from larm.agents.membership import Gone, Membership, Saved
 BEAT = 1.0
 """Seconds between two beats to the same agent, at most a third of the lease."""
 
+_STRANGERS = 5
+"""Each so many beats are also for agents that are not in."""
+
 
 class Received(msgspec.Struct, frozen=True, array_like=True):
     """A parcel as it stands in the receiver's journal."""
@@ -52,6 +55,7 @@ class Agent:
         self._changes = 0
         self._was_idle = False
         self._next_beat = 0.0
+        self._beats = 0
         self._view = membership.view
         self._closed = True
         self._looked = False
@@ -59,7 +63,7 @@ class Agent:
         self._found_again: list[Gone] = []
         self._in_cut: list[Gone] = []
         self.acquaintances: set[str] = set()
-        """Whom a newcomer asks to be let in."""
+        """All whose address was ever known: a newcomer asks them to be let in."""
         self.credit = WINDOW
 
     # -- rows
@@ -98,7 +102,10 @@ class Agent:
         told = {name: self.quiet(name) for name in membership.others()}
         if not membership.over and self._ending.look(membership, self.quiet(""), told, now):
             membership.over = True
-        whom = set(membership.others()) if membership.inside else {*membership.others(), *self.acquaintances}
+        self._beats += 1
+        whom = set(membership.others())
+        if not membership.inside or self._beats % _STRANGERS == 0:  # two that went on alone have to meet again
+            whom |= self.acquaintances - {membership.me}
         return [(name, membership.beat(name, now, self.quiet(name))) for name in sorted(whom)]
 
     def hear(self, beat: Beat, now: float) -> Beat | None:

@@ -89,6 +89,11 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
     """It has found that the crawl is over."""
 
     @property
+    def view(self) -> View:
+        """Its own; of epoch 0: it has none."""
+        return self.views[-1] if self.views else View(0, {})
+
+    @property
     def epoch(self) -> int:
         """Of its view; 0: it has none."""
-        return self.views[-1].epoch if self.views else 0
+        return self.view.epoch

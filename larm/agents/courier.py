@@ -238,7 +238,7 @@ class Courier:
 
     def _agrees(self, name: str) -> bool:
         beat = self._membership.contact.beats.get(name)
-        return beat is not None and beat.epoch == self._membership.view.epoch
+        return beat is not None and beat.view == self._membership.view
 
 
 def _moves(rows: Iterable[Row]) -> int:

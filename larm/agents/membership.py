@@ -12,9 +12,9 @@ Two promises (``tests/agents/test_simulation.py`` looks for a way around them):
   removed where a majority has heard nothing of it for ``adopt_after``, and nobody who is alive still hears it.
 
 With two agents there is no majority without the other one. ``minority: continue`` has each go on alone then, and adopt the
-other's hosts: while the two can't see each other both crawl everything. When they meet again, the one whose name comes later
-gives way: it takes the other's view, in which it has no part, as if it had been removed. ``minority: fence`` has both stop
-until they see each other.
+other's hosts: while the two can't see each other both crawl everything. When they meet again, the one with the older view gives
+way (of views of one epoch, that with fewer agents or of later names): it takes the other's view, as if it had been removed.
+``minority: fence`` has both stop until they see each other.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Membership:
             self._see_view(view, now)
         if beat.begun and not self.begun:
             self.begun = self.unsaved = True
-        if beat.epoch == self.view.epoch:
+        if beat.view == self.view:
             self._votes.hear(beat.sender, beat.vote, beat.bid)
             if beat.over:
                 self.over = True
@@ -215,7 +215,7 @@ class Membership:
     def beat(self, other: str, now: float, quiet: Quiet) -> Beat:
         """What to tell that agent now."""
         seen = self.contact.beats.get(other)
-        stands_by = seen is not None and seen.epoch == self.view.epoch and not self._votes.removes(other)
+        stands_by = seen is not None and seen.view == self.view and not self._votes.removes(other)
         wish = "leave" if self.inside and self.leaving else "" if self.inside or self.leaving else "join"
         return Beat(
             sender=self.me,
@@ -243,8 +243,8 @@ class Membership:
             self._disagree(view, now)
 
     def _disagree(self, view: View, now: float) -> None:
-        """Two agents went on alone, each without the other."""
-        if min(view.members) < min(self.view.members):
+        """Two agents went on alone, each without the other; some may have joined them since."""
+        if _rank(view) < _rank(self.view):
             self._views.clear()
             self._placements.clear()
             self.released = view.epoch - 1
@@ -279,7 +279,8 @@ class Membership:
     def fate(self, other: str, epoch: int, now: float) -> Literal["handed over", "dead", "not known"]:
         """What became of the hosts that another agent had before this epoch, and has not since."""
         beat = self.contact.beats.get(other)
-        if beat is not None and beat.released >= epoch:
+        one_way = beat is not None and (beat.view in self._views or other not in beat.view.members)
+        if beat is not None and beat.released >= epoch and one_way:  # else it has gone on alone
             return "handed over"
         if other in self.view.members:
             return "not known"
@@ -354,3 +355,8 @@ class Membership:
             return False
         beats = [self.contact.beats.get(other) for other in alive]
         return all(beat is not None and name in beat.lost for beat in beats)
+
+
+def _rank(view: View) -> tuple[int, list[str]]:
+    """Of two views of one epoch the smaller one holds: that with more agents, or of the earlier names."""
+    return -len(view.members), sorted(view.members)

@@ -72,6 +72,24 @@ def test_an_end_that_is_of_the_run_before(idle: bool) -> None:
     assert one.membership.over is idle
 
 
+def test_who_goes_on_alone_asks_for_those_it_has_given_up() -> None:
+    """Or two that have given each other up never meet again."""
+    one = agent(view(4, "a"), "a")
+    one.acquaintances = {"b"}
+    assert {name for at in range(5) for name, _ in one.tick(at + 0.5)} == {"b"}
+
+
+def test_of_two_views_of_one_epoch_that_of_more_agents_holds() -> None:
+    """The others had a third one join them, and gave nobody up: they don't know that a went on alone."""
+    alone, joined = agent(view(5, "a"), "a"), agent(view(5, "a", "b", "c"), "b")
+    joined.hear(beat("a", view(5, "a")), 1.0)
+    assert joined.membership.view == view(5, "a", "b", "c")
+    assert joined.membership.beat("a", 2.0, Quiet()).echo is None, "a does not stand by us, nor we by it"
+    alone.hear(beat("b", view(5, "a", "b", "c")), 1.0)
+    assert alone.membership.view == view(5, "a", "b", "c")
+    assert alone.must_release
+
+
 def test_of_two_processes_with_one_name_the_one_that_was_there_first_is_heard() -> None:
     """A copied directory counts one start more than the original, which lives: that must not make it the real one."""
     one = agent(view(3, "a", "b", "x"))

@@ -34,6 +34,8 @@ pytestmark = [
 DELAY = 0.5
 HOSTS, PAGES = 30, 60
 BACK_OFF = 4
+FENCE = "cluster.minority=fence"
+"""Two that are left have no majority; by default each goes on alone, and then both ask the same hosts."""
 
 
 class Story:
@@ -78,22 +80,23 @@ class Story:
 
 
 @contextlib.contextmanager
-def story(folder: Path, *settings: str) -> Iterator[Story]:
-    with Namespaces(3) as net, SyntheticWeb() as web:
+def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True) -> Iterator[Story]:
+    with Namespaces(agents) as net, SyntheticWeb() as web:
         expected = build(web, HOSTS, PAGES)
         for host in range(0, HOSTS, 3):
             web.host(f"h{host}.localhost").first("/p9", Reply(503, {"Retry-After": str(BACK_OFF)}))
-        for number in range(3):
+        for number in range(agents):
             web.listen_too(net.listen(number, web.port))
-        some = Cluster(web, folder, 3, DELAY, "cluster.insecure=true", *settings, net=net)
+        some = Cluster(web, folder, agents, DELAY, "cluster.insecure=true", *settings, net=net)
         try:
-            for number in range(3):
+            for number in range(agents):
                 some.start(number)
             yield Story(web, net, some, expected)
         finally:
             some.end()
         assert set(web.fetched()) == expected
-        check_politeness(web)
+        if polite:
+            check_politeness(web)
 
 
 def check_politeness(web: SyntheticWeb) -> None:
@@ -120,7 +123,7 @@ def test_three_short_partitions(tmp_path: Path) -> None:
 
 def test_three_long_partitions(tmp_path: Path) -> None:
     """Longer than `adopt_after`: who is cut off stops, and is given up; it hands in what it has, and joins again."""
-    with story(tmp_path, "cluster.adopt_after=8s") as told:
+    with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
         for number in range(3):
             told.until(150 + 300 * number)
             told.net.pull(number)
@@ -133,7 +136,7 @@ def test_three_long_partitions(tmp_path: Path) -> None:
 
 def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
     """Both reach the third: nobody is given up, as somebody hears each, and all pages are fetched once."""
-    with story(tmp_path, "cluster.adopt_after=8s") as told:
+    with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
         told.until(150)
         told.net.part(0, 2)
         told.wait(20)
@@ -144,7 +147,7 @@ def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
 
 def test_one_is_suspended(tmp_path: Path) -> None:
     """For longer than `adopt_after`: when it goes on it asks nobody, hands in what it has, and joins again."""
-    with story(tmp_path, "cluster.adopt_after=8s") as told:
+    with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
         told.until(150)
         process = told.some.processes[1]
         process.send_signal(signal.SIGSTOP)
@@ -158,11 +161,22 @@ def test_one_is_suspended(tmp_path: Path) -> None:
 def test_killed_again_and_again(tmp_path: Path) -> None:
     """20 times, and back after .3 to 15 s, which is less or more than `adopt_after`."""
     chance = random.Random(19)
-    with story(tmp_path, "cluster.adopt_after=8s") as told:
+    with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
         for _ in range(20):
             told.wait(chance.uniform(1, 3))
             number = chance.randrange(3)
             told.some.kill(number)
             told.wait(chance.choice([0.3, 1, 3, 15]))
             told.some.start(number)
+        told.some.wait(seconds=300)
+
+
+def test_two_that_lose_each_other_both_go_on_and_meet_again(tmp_path: Path) -> None:
+    """By default. Each crawls everything then; when the cable is in again, one gives way, and they end together."""
+    with story(tmp_path, "cluster.adopt_after=8s", agents=2, polite=False) as told:
+        told.until(150)
+        told.net.pull(1)
+        told.until_members(1, 0, 1)
+        told.net.plug(1)
+        told.until_members(2, 0, 1)
         told.some.wait(seconds=300)
