@@ -16,8 +16,6 @@ from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 
-FILE = "agent.json"
-
 
 class Identity(msgspec.Struct, frozen=True):
     """The file."""
@@ -34,8 +32,10 @@ class Identity(msgspec.Struct, frozen=True):
     """Of the other agents, by name."""
 
 
-def read_identity(path: Path, cluster: str, certified: str = "") -> Identity:
-    """The agent of this directory, new where there is none. ``certified``: the name in its certificate; empty: it has none.
+def read_identity(path: Path, cluster: str = "", certified: str = "") -> Identity:
+    """The agent of this directory, new where there is none. ``cluster``: empty: of any.
+
+    ``certified``: the name in its certificate; empty: it has none.
 
     Raises UsageError where it is of another cluster, or of another name; StorageError.
     """
@@ -47,7 +47,7 @@ def read_identity(path: Path, cluster: str, certified: str = "") -> Identity:
         raise StorageError(f"{path}: it is damaged ({error}); put it back as it was, or start over with --fresh") from error
     except OSError as error:
         raise disk_failure(path, error) from error
-    if found.cluster != cluster:
+    if cluster and found.cluster != cluster:
         raise UsageError(f"{path.parent.parent} has a part of the cluster {found.cluster}, not of {cluster}")
     if not Said(b"", certified).may_speak_for(found.name):
         raise UsageError(

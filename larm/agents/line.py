@@ -13,6 +13,7 @@ from contextlib import suppress
 import msgspec
 
 from larm.agents.bus import Bus, Question
+from larm.agents.detour import Detour
 from larm.agents.said import Said, Sealing, fingerprint_of
 
 Asked = Callable[[str, Said], bytes | None]
@@ -25,10 +26,21 @@ class Line:
     ``refused`` is told why something was not heard.
     """
 
-    def __init__(self, me: str, bus: Bus, seal: Sealing, addresses: dict[str, str], refused: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        me: str,
+        bus: Bus,
+        seal: Sealing,
+        addresses: dict[str, str],
+        refused: Callable[[str], object],
+        *,
+        now: Callable[[], float],
+        lease: float,
+    ) -> None:
+        """``now``, ``lease``: see `Detour`."""
         # constant after construction
         self._me = me
-        self._bus = bus
+        self._bus = Detour(bus, self.put, now, lease)
         self._seal = seal
         self._refused = refused
         self._events: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -37,7 +49,7 @@ class Line:
 
     def open(self, on_question: Asked) -> None:
         """Raises ConfigError."""
-        self._bus.open(lambda question: self._events.put(lambda: self._asked(question, on_question)))
+        self._bus.open(lambda question: self._asked(question, on_question))
 
     def close(self) -> None:
         """Nothing comes in any more."""
@@ -76,7 +88,7 @@ class Line:
             on_answer(None if data is None else self._opened(data, ("answer", kind, fingerprint_of(payload))))
 
         sealed = self._seal.close(payload, "question", kind, name)
-        self._bus.ask(address, kind, sealed, seconds, lambda data: self._events.put(lambda: answered(data)))
+        self._bus.ask(address, kind, sealed, seconds, answered)
 
     def _asked(self, question: Question, on_question: Asked) -> None:
         kind, answer = question.kind, None

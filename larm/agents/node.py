@@ -86,7 +86,7 @@ class Node:
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
         self.sorter = Sorter(self.agent, doors.key, doors.shared.counters, doors.now)
         addresses = {name: address for name, address in identity.addresses.items() if name != identity.name}
-        self._line = Line(self.me, bus, seal or NoSeal(), addresses, self._not_heard)
+        self._line = Line(self.me, bus, seal or NoSeal(), addresses, self._not_heard, now=doors.now, lease=rule.rules.lease)
         card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
         roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
         self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)

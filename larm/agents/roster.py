@@ -10,14 +10,12 @@ from typing import Literal
 import msgspec
 
 from larm.agents.card import Card
-from larm.agents.identity import FILE as IDENTITY
+from larm.agents.files import IDENTITY, ROSTER
 from larm.agents.identity import Identity
 from larm.agents.placement import PLACEMENTS, key_of
 from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
-
-FILE = "agents.json"
 
 
 class Roster(msgspec.Struct, frozen=True):
@@ -53,7 +51,7 @@ def place_of(name: str, card: Card | None) -> str:
 
 def read_roster(folder: Path) -> Roster | None:
     """Of a crawl's folder of queues; None: it has no part in a cluster, or did not meet anybody yet. Raises StorageError."""
-    path = folder / FILE
+    path = folder / ROSTER
     try:
         return msgspec.json.decode(path.read_bytes(), type=Roster)
     except (FileNotFoundError, NotADirectoryError):
@@ -66,7 +64,7 @@ def read_roster(folder: Path) -> Roster | None:
 
 def write_roster(folder: Path, roster: Roster) -> None:
     """Raises StorageError."""
-    write_atomically(folder / FILE, msgspec.json.encode(roster))
+    write_atomically(folder / ROSTER, msgspec.json.encode(roster))
 
 
 def others_sentence(folder: Path) -> str:

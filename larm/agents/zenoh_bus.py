@@ -22,7 +22,7 @@ from larm.agents.bus import Question
 from larm.errors import ConfigError
 
 _LARGEST = 16 * 1024 * 1024
-_KINDS = ("beat", "parcel", "parts")
+_KINDS = ("beat", "parcel", "parts", "pass")
 
 
 class Tls:

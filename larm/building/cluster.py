@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from larm.agents.identity import FILE, read_identity
+from larm.agents.files import IDENTITY
+from larm.agents.identity import read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
 from larm.agents.placement import key_of
@@ -37,7 +38,7 @@ _ROWS = 2_000
 def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> Node:
     """Raises ConfigError, UsageError, StorageError."""
     settings, cluster = ground.settings, ground.settings.cluster
-    path = ground.directory / QUEUES / FILE
+    path = ground.directory / QUEUES / IDENTITY
     tls = cluster.tls
     authority, certificate, key = (ground.directory / name for name in (tls.ca, tls.certificate, tls.key))
     seal: Sealing = NoSeal()

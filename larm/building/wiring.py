@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from larm.agents.files import IDENTITY
 from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
 from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
 from larm.building.following import following_of, has_changed, note_of, noted
@@ -44,6 +45,7 @@ from larm.building.storage_lines import half_made, storage_lines
 from larm.config import Config
 from larm.control.cluster import Cluster
 from larm.duplicates.novelty import NoveltyJudge
+from larm.errors import UsageError
 from larm.fetching.addresses import AddressRule
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
@@ -100,6 +102,8 @@ def build_crawl(
             settings = offline(settings, archives)
         check(settings, directory)
         there = permit(directory, fresh=fresh)
+        if there and not (settings.cluster.name or fresh):
+            _refuse_alone(directory)
         lock = DirectoryLock(directory)
         undo.append(lock.close)
         if not there:
@@ -253,6 +257,19 @@ def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequen
     pages = next(line for line in lines if line.name == PageBook.name)
     state = moves_state_of(ground.header.parts if ground.header else {})
     return Moves(ground.shared, frontier, steering, pages, ground.directory / QUEUES / PAGES, state)
+
+
+def _refuse_alone(directory: Path) -> None:
+    """A part of a crawl by several agents can't go on alone: it would ask all hosts of the others. Raises UsageError."""
+    path = directory / QUEUES / IDENTITY
+    if path.exists():
+        from larm.agents.identity import read_identity  # for who has a cluster
+
+        cluster = read_identity(path).cluster
+        raise UsageError(
+            f"{directory} has a part of a crawl by the agents of the cluster {cluster}: run it with --cluster {cluster} and the"
+            " other options as before, or put these into config.yaml; --fresh forgets it and crawls alone"
+        )
 
 
 def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:

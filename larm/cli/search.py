@@ -207,15 +207,20 @@ def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | 
 
 
 def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -> Results:
-    from larm.agents.roster import others_sentence
+    from larm.agents.files import ROSTER
     from larm.building.own_parts import scorers
     from larm.building.state import QUEUES
+    from larm.kit.disk.files import is_there
     from larm.search.coverage import shortfall
     from larm.search.searcher import IndexSearcher
 
     searcher = IndexSearcher(directory, settings, own=scorers(settings))
     results = searcher.results(asked)
-    missing = [shortfall(directory), "" if cluster else others_sentence(directory / QUEUES)]
+    missing = [shortfall(directory)]
+    if not cluster and is_there(directory / QUEUES / ROSTER):
+        from larm.agents.roster import others_sentence  # for who has a cluster
+
+        missing.append(others_sentence(directory / QUEUES))
     return msgspec.structs.replace(results, notes=(*results.notes, *filter(None, missing)))
 
 

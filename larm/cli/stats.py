@@ -42,8 +42,13 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
 
 def agent_rows(directory: Path) -> list[tuple[str, object]]:
     """Whose figures these are, where several agents do the crawl, and where the others are."""
-    from larm.agents.roster import place_of, read_roster
+    from larm.agents.files import ROSTER
     from larm.building.state import QUEUES
+    from larm.kit.disk.files import is_there
+
+    if not is_there(directory / QUEUES / ROSTER):
+        return []
+    from larm.agents.roster import place_of, read_roster
 
     try:
         roster = read_roster(directory / QUEUES)

@@ -92,8 +92,8 @@ class Pair:
         self.asked: list[tuple[str, Said]] = []
         self.answers: list[bytes | None] = []
         self.refused: list[str] = []
-        self.there = Line("two-2", LocalBus(hub, "there"), there, {}, self.refused.append)
-        self.here = Line(name, LocalBus(hub, "here"), here, {"two-2": "there"}, self.refused.append)
+        self.there = Line("two-2", LocalBus(hub, "there"), there, {}, self.refused.append, now=lambda: 0.0, lease=3.0)
+        self.here = Line(name, LocalBus(hub, "here"), here, {"two-2": "there"}, self.refused.append, now=lambda: 0.0, lease=3.0)
         self.hub = hub
         self.there.open(self._answer)
 

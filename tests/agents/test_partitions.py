@@ -145,6 +145,19 @@ def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
         assert told.twice() == 0
 
 
+def test_two_that_never_reach_each_other_again(tmp_path: Path) -> None:
+    """They talk by way of the third: each sees the other working, what one finds comes to the other, and the end is found."""
+    with story(tmp_path, "cluster.adopt_after=8s") as told:
+        told.until(150)
+        told.net.part(0, 2)
+        told.until(600)
+        told.wait(8)
+        for number in (0, 2):
+            assert [each.state for each in told.table(number).agents] == ["working"] * 3
+        told.some.wait(seconds=300)
+        assert told.twice() == 0
+
+
 def test_one_is_suspended(tmp_path: Path) -> None:
     """For longer than `adopt_after`: when it goes on it asks nobody, hands in what it has, and joins again."""
     with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.agents.roster import FILE as ROSTER
+from larm.agents.files import ROSTER
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.testing.web import SyntheticWeb

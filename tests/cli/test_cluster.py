@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from larm.agents.files import IDENTITY
+from larm.agents.identity import Identity, write_identity
+from larm.building.state import QUEUES
 from larm.cli import run
+from larm.testing.web import SyntheticWeb
 
 
 def test_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,3 +29,15 @@ def test_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_status_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cluster", "status", "--dir", str(tmp_path)]) == 2
     assert "no crawl runs" in capsys.readouterr().err
+
+
+def test_an_agent_does_not_go_on_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would ask the hosts of all others. With --fresh it may, as it forgets what it was."""
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", "A", "text")
+        crawl = ["crawl", web.url("a.localhost"), "--dir", str(tmp_path), "--allow-private", "--delay", "0", "-q"]
+        assert run(crawl) == 0
+        write_identity(tmp_path / QUEUES / IDENTITY, Identity("demo", "me"))
+        assert run(crawl) == 2
+        assert "has a part of a crawl by the agents of the cluster demo: run it with --cluster demo" in capsys.readouterr().err
+        assert run([*crawl, "--fresh"]) == 0

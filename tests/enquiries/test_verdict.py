@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from larm.agents.card import Card
-from larm.agents.identity import FILE, Identity, write_identity
+from larm.agents.files import IDENTITY
+from larm.agents.identity import Identity, write_identity
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.enquiries.afterwards import explain_url
@@ -78,7 +79,7 @@ def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
     run_crawl(tmp_path / "one", start)
     run_crawl(tmp_path / "two", start)
     cards = {"a": Card("tcp/127.0.0.1:1", "", str(tmp_path / "one")), "b": Card("tcp/127.0.0.1:2", "", str(tmp_path / "two"))}
-    write_identity(tmp_path / "two" / QUEUES / FILE, Identity("demo", "b"))
+    write_identity(tmp_path / "two" / QUEUES / IDENTITY, Identity("demo", "b"))
     write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards=cards))
     there = web.url("a.localhost", "/new")
     assert (

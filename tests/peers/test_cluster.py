@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from larm.agents.card import Card
-from larm.agents.identity import FILE, Identity, write_identity
-from larm.agents.roster import FILE as ROSTER
+from larm.agents.files import IDENTITY, ROSTER
+from larm.agents.identity import Identity, write_identity
 from larm.agents.roster import Roster, write_roster
 from larm.building.searching import several
 from larm.building.state import QUEUES
@@ -29,7 +29,7 @@ ADDRESS = "tcp/127.0.0.1:7441"
 def join(directory: Path, name: str, **others: Card) -> None:
     """Make its crawl the part of an agent that has met these."""
     folder = directory / QUEUES
-    write_identity(folder / FILE, Identity("demo", name))
+    write_identity(folder / IDENTITY, Identity("demo", name))
     cards = {name: Card(ADDRESS, "", str(directory)), **others}
     write_roster(folder, Roster("demo", name, members=dict.fromkeys(cards, 1.0), cards=cards))
 
