@@ -108,7 +108,7 @@ def serve(
             raise UsageError("--network and --peer: each needs a larm serve of its own, on another port")
         folder = network_dir or (directories[0] if directories else root or Path())
         service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
-        others.append(service.searcher)
+        others += service.searchers
     if peers.name or peers.registrar:
         if cluster:
             raise UsageError("--cluster and --peer: each needs a larm serve of its own, on another port")

@@ -67,3 +67,4 @@ class Network(Section, frozen=True):
     young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
     private: bool = False  # pages of private addresses are shared as well; nobody else could open them
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
+    learn: Count = 15_000  # pages that searches have brought, kept for later ones; 0: none

@@ -30,7 +30,7 @@ def page_routes(network: Service) -> Sequence[tuple[Kind, str, str, Handler]]:
     async def show(request: Request) -> Response:
         """All of it."""
         state = await request.app.state.desk.look(network.state)
-        return page(request, "network.html", state=state, asked=network.door.asked())
+        return page(request, "network.html", state=state, learned=network.learned, asked=network.door.asked())
 
     def changing(change: Callable[[Mapping[str, str]], bool]) -> Handler:
         """``change`` says whether the form could be understood."""
@@ -67,7 +67,11 @@ def page_routes(network: Service) -> Sequence[tuple[Kind, str, str, Handler]]:
         network.hide(hidden=form.get("hidden") == "1")
         return True
 
-    changes = {"vote": vote, "site": site, "follow": follow, "share": share, "hide": hide}
+    def forget(_: Mapping[str, str]) -> bool:
+        network.forget()
+        return True
+
+    changes = {"vote": vote, "site": site, "follow": follow, "share": share, "hide": hide, "forget": forget}
     return (
         (Kind.SHOW, "GET", "/network", show),
         *((Kind.CHANGE, "POST", f"/network/{name}", changing(change)) for name, change in changes.items()),

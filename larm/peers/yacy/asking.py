@@ -71,12 +71,30 @@ class Understood(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Document(NamedTuple):
+    """A page, and who says that it is so."""
+
+    page: Page
+    author: str
+    trusted: bool
+    """By the user; of several authors of one page he is believed."""
+
+
 class NetworkSearcher:
     """Of one node. ``understand`` makes words of a query."""
 
     def __init__(
-        self, node: Node, desk: Desk, verify: Verify, *, understand: Callable[[str], Understood], local: Local, clock: Clock
+        self,
+        node: Node,
+        desk: Desk,
+        verify: Verify,
+        *,
+        understand: Callable[[str], Understood],
+        local: Local,
+        clock: Clock,
+        learn: Callable[[Sequence[tuple[str, Page]]], object] = lambda _: None,
     ) -> None:
+        """``learn`` is told of pages of others that are among the results, each with its author."""
         # constant after construction
         self.name = f"network {node.network}"
         self._node = node
@@ -85,6 +103,7 @@ class NetworkSearcher:
         self._understand = understand
         self._local = local
         self._clock = clock
+        self._learn = learn
         self._counting = Counting(node, desk)
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -125,8 +144,10 @@ class NetworkSearcher:
             self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), outside=outside)
         total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
         candidates = joining.best(CANDIDATES + 1, total)
-        pages = self._documents(candidates[:CANDIDATES], outside, deadline)
-        found = self._ranked(asked, pages, total, joining.lengths, deadline)
+        documents = self._documents(candidates[:CANDIDATES], outside, deadline)
+        found = self._ranked(asked, [each.page for each in documents], total, joining.lengths, deadline)
+        shown = {hit.url for hit in found.hits}
+        self._learn([(each.author, each.page) for each in documents if each.page.url in shown and each.author != node.key])
         complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
         return msgspec.structs.replace(
             found,
@@ -190,9 +211,9 @@ class NetworkSearcher:
         self._node.together([partial(ask, *each) for each in targets.items()])
         return len(silent)
 
-    def _documents(self, urls: Sequence[str], outside: Mapping[str, str], deadline: Deadline) -> list[Page]:
+    def _documents(self, urls: Sequence[str], outside: Mapping[str, str], deadline: Deadline) -> list[Document]:
         """As many as can be had, each from one of its owners or from who told of it, in the order of the candidates."""
-        found: dict[str, Page] = {}
+        found: dict[str, Document] = {}
         lock = threading.Lock()
 
         def fetch(peer: str, wanted: Sequence[str]) -> None:
@@ -203,11 +224,12 @@ class NetworkSearcher:
                 if own
                 else self._ask(peer, PAGES, question, PagesFound, share_of(deadline, 0.4))
             )
-            pages = [] if answer is None else [page for item in answer.pages if (page := self._page(item)) is not None]
+            documents = [] if answer is None else [each for item in answer.pages if (each := self._document(item)) is not None]
             with lock:
-                for page in pages:
-                    if page.hash in wanted:
-                        found.setdefault(page.hash, page)
+                for each in documents:
+                    name = each.page.hash
+                    if name in wanted and (name not in found or each.trusted > found[name].trusted):
+                        found[name] = each
 
         tried: dict[str, set[str]] = {url: set() for url in urls}
         fetch(self._node.hash, urls)
@@ -238,7 +260,7 @@ class NetworkSearcher:
                 plan.setdefault(chosen, []).append(url)
         return plan
 
-    def _page(self, item: Item) -> Page | None:
+    def _document(self, item: Item) -> Document | None:
         """The document, if its author has signed it, and neither he nor its site is denied."""
         header, trust = item.header, self._node.trust
         if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
@@ -249,7 +271,8 @@ class NetworkSearcher:
             page = read_page(item.body)
         except BadPageError:
             return None
-        return None if trust.denies_page(page.url) else page
+        own = header.author == self._node.key
+        return None if trust.denies_page(page.url) else Document(page, header.author, own or trust.trusts(header.author))
 
     def _ask(self, peer: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | None:
         """None where there is no answer."""

@@ -80,7 +80,7 @@ def local_search(settings: Search) -> Local:
             return
         with tempfile.TemporaryDirectory(prefix="larm-", dir=_RAM if _RAM.is_dir() else None) as folder:
             name = f"x{secrets.token_hex(8)}"  # no word that anybody looks for
-            _write(Path(folder) / "index", [*_parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
+            _write(Path(folder) / "index", [*parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
             yield LocalIndex(IndexSearcher(Path(folder), settings), f"http://{name}/")
 
     return opened
@@ -97,7 +97,8 @@ def _write(path: Path, pages: Sequence[index.Page]) -> None:
         writer.close()
 
 
-def _parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.Page]:
+def parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.Page]:
+    """As an index has them; what has an address that is none is left out."""
     for each in pages:
         try:
             url = normalizer.parse(each.url)

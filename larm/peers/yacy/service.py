@@ -27,6 +27,7 @@ from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
@@ -40,6 +41,7 @@ from larm.peers.yacy.spreading import Spreading
 from larm.peers.yacy.state import State, state_of
 from larm.peers.yacy.trust import Trust, Vote
 from larm.peers.yacy.whereabouts import kinds_of
+from larm.seams import Searcher
 
 _LARGEST_LIST = 5_000_000
 _LIST_SECONDS = 20.0
@@ -93,7 +95,16 @@ class Service:
         desk = Desk(self.node)
         self.door = Door(identity, desk.questions, clock, denied=self.trust)
         self.searcher = NetworkSearcher(
-            self.node, desk, is_signed, understand=vocabulary.understand, local=local_search(search), clock=clock
+            self.node,
+            desk,
+            is_signed,
+            understand=vocabulary.understand,
+            local=local_search(search),
+            clock=clock,
+            learn=lambda found: None if self._learned is None else self._learned.note(found),
+        )
+        self._learned = (
+            Learned(folder / "learned", settings.name, search, settings.learn, self.trust) if settings.learn else None
         )
         self._library = Library(directories, private=settings.private)
         self._publishing = Publishing(
@@ -115,6 +126,16 @@ class Service:
         for each in self._ticks:
             each.stop()
 
+    @property
+    def searchers(self) -> Sequence[Searcher]:
+        """What a search asks: the network, and what it has brought before."""
+        return [self.searcher] if self._learned is None else [self.searcher, self._learned.searcher]
+
+    @property
+    def learned(self) -> int:
+        """Pages that searches have brought, and that are kept."""
+        return 0 if self._learned is None else self._learned.pages
+
     # -- for the page of `larm serve`, on any thread
 
     def state(self) -> State:
@@ -131,6 +152,11 @@ class Service:
         """A list of another counts, or does not any more. Raises StorageError."""
         self.trust.follow(key, follow=follow)
         self.node.hear_lists()
+
+    def forget(self) -> None:
+        """What searches have brought."""
+        if self._learned is not None:
+            self._learned.forget()
 
     def hide(self, *, hidden: bool) -> None:
         """Stealth: nothing to do with others for a while (YACY-50)."""
@@ -150,6 +176,8 @@ class Service:
         if not self.node.stealthy and self._library.is_due(self.node.now()):
             self._publish()
         self._spreading.tick()
+        if self._learned is not None:
+            self._learned.tick(self.node.now())
 
     def _publish(self) -> None:
         shelved = self._library.shelved(self.node.now())

@@ -70,6 +70,10 @@ class Trust:
         """Whether this key is denied."""
         return key in self._denied
 
+    def trusts(self, key: str) -> bool:
+        """By one's own vote."""
+        return self._saved.votes.get(key) is Vote.TRUSTED
+
     def denies_page(self, url: str) -> bool:
         """Of a site that is denied, or of one below it."""
         labels = (urlsplit(url).hostname or "").split(".")

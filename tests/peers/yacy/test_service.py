@@ -204,3 +204,16 @@ def test_what_is_no_vote_is_refused(peers: list[Peer]) -> None:
     assert change(one, "site", site="no site", denied="1") == 400
     assert change(one, "site", site="<b>", denied="1") == 400
     assert httpx.post(f"{one.served.address}/network/hide", data={"hidden": "1"}, trust_env=False).status_code in {401, 403}
+
+
+def test_what_a_search_has_brought_is_kept(peers: list[Peer]) -> None:
+    one = peers[0].service
+    peers[0].search("mountain day2")
+    one.share()
+    assert one.learned > 0
+    assert one._learned is not None
+    assert one.searchers[1:] == [one._learned.searcher]
+    assert "pages that searches have brought" in peers[0].served.get("/network").text
+    assert change(peers[0], "forget") == 303
+    one.share()
+    assert one.learned == 0
