@@ -6,7 +6,7 @@ The only way from a request to a path is a look-up here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from larm.building.marker import MARKER
@@ -40,10 +40,10 @@ class Directories:
         remotes: Sequence[Searcher] = (),
         *,
         agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
-        more: Callable[[], Sequence[Path]] = tuple,
+        more: Callable[[], Mapping[Path, str]] = dict,
         published: Callable[[Searcher], Searcher] = lambda searcher: searcher,
     ) -> None:
-        """``remotes``: other machines, which are searched, too. ``more`` names further directories, which may come and go;
+        """``remotes``: other machines, which are searched, too. ``more``: further directories, which may come and go, by names;
         ``agents`` are those that have further parts of the crawls of our directories;
         ``published`` makes of a searcher one that shows addresses which others can open."""
         # constant after construction
@@ -60,11 +60,12 @@ class Directories:
 
     def all(self) -> list[Served]:
         """In the order in which they were named, then those of the root by their names."""
-        found = [*self._named, *self._below(), *(path.absolute() for path in self._more())]
+        more = {path.absolute(): name for path, name in self._more().items()}
+        found = [*self._named, *self._below(), *more]
         with self._lock:
             for path in found:
                 if path not in self._known:
-                    self._known[path] = self._new(path)
+                    self._known[path] = self._new(path, more.get(path) or path.resolve().name)
             return [self._known[path] for path in dict.fromkeys(found)]
 
     def named(self, names: Iterable[str]) -> list[Served]:
@@ -93,9 +94,9 @@ class Directories:
         except OSError:
             return []
 
-    def _new(self, path: Path) -> Served:
-        first = path.resolve().name or "crawl"
-        taken = {each.name for each in self._known.values()}
+    def _new(self, path: Path, first: str) -> Served:
+        first = first or "crawl"
+        taken = {each.name for each in self._known.values()} | {each.name for each in self.remotes}
         name, number = first, 1
         while name in taken:
             number += 1

@@ -34,6 +34,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             request,
             "peers.html",
             card=peering.card,
+            private=peering.passes.needed,
             said=sorted((about, said) for about, said in peering.peer.said.items() if said) if peering.peer is not None else [],
             shares=[(share, share in peering.shares.all) for share in peering.shares.named],
             peers=_peers(peering),
@@ -96,4 +97,5 @@ def _peers(peering: Peering) -> list[tuple[Contact, str]]:
         found |= {each.key: (each, peering.network.state_of(each)) for each in peering.network.contacts()}
     if peering.registrar is not None:
         found |= {each.key: (each, found[each.key][1] if each.key in found else "") for each in peering.registrar.members}
+    found.pop(peering.card.key, None)
     return sorted(found.values(), key=lambda pair: (pair[0].name, pair[0].key))

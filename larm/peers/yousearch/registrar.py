@@ -46,6 +46,7 @@ class _Member:
     def __init__(self, contact: Contact, address: str) -> None:
         self.contact = contact
         self.address = address
+        self.payer = payer(address)
         self.summary_name = ""
         self.languages: tuple[str, ...] = ()
         self.slots: list[int] = []
@@ -100,12 +101,12 @@ class Registrar:
 
     def announce(self, call: Call, asked: say.Announce) -> say.Announced:
         """A peer is here. Who was not known, or comes from elsewhere now, is asked first whether that is so."""
-        contact = _contact(call, asked)
+        contact, pays = _contact(call, asked), payer(call.address)
         with self._lock:
             member = self._members.get(call.key)
             strange = member is None or (member.contact.url, member.address) != (contact.url, call.address)
-            there = sum(payer(each.address) == payer(call.address) for key, each in self._members.items() if key != call.key)
-        if strange and there >= _MOST_AT_ONE_ADDRESS:
+            neighbours = sum(each.payer == pays for key, each in self._members.items() if key != call.key) if strange else 0
+        if neighbours >= _MOST_AT_ONE_ADDRESS:
             raise RefusedError("there are too many peers at this address", 429)
         if strange and not self._verified(contact, call.address):
             raise RefusedError("you can't be reached at the address and port that this came from")
@@ -116,7 +117,8 @@ class Registrar:
             member = self._members.get(call.key)
             if member is None:
                 member = self._members[call.key] = _Member(contact, call.address)
-            member.contact, member.address, member.heard = contact, call.address, self._clock.monotonic()
+            member.contact, member.address, member.payer = contact, call.address, pays
+            member.heard = self._clock.monotonic()
             member.until = member.heard + 2 * asked.period + _SLACK
             self._first_silent = min(self._first_silent, member.until)
             if asked.summary is None:

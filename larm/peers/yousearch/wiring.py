@@ -164,9 +164,9 @@ def state_folder(peers: Peers) -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "larm" / "peer"
 
 
-def indexed(shares: Shares) -> list[Path]:
-    """Crawls of shared folders that have something to search."""
-    return [share.directory for share in shares.all if is_there(share.directory / "index" / "meta.json")]
+def indexed(shares: Shares) -> dict[Path, str]:
+    """Crawls of shared folders that have something to search, with the names of their shares."""
+    return {share.directory: share.name for share in shares.all if is_there(share.directory / "index" / "meta.json")}
 
 
 def _own(host: str) -> str:

@@ -64,6 +64,7 @@ def test_only_who_knows_the_secret_finds_and_opens(tmp_path: Path) -> None:
         assert members(registrar) == {"anna", "berta"}
 
         url = f"{anna.url}/files/docs/eel.txt"
+        assert f"<code>{berta.peering.card.key}</code></td>" not in berta.client.get("/peers").text, "no peer is its own"
         assert opened(anna, url).status_code == 403
         assert opened(anna, f"{anna.url}/files/").status_code == 403
         link = link_to(berta.client.get("/search?q=eel&wait=1").text, url)

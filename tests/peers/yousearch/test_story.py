@@ -157,6 +157,7 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
             assert owner.client.head("/files/docs/harbour.html").status_code == 200
         assert len(os.listdir("/proc/self/fd")) < before + 10, "who does not read the file leaves none open"
 
+        assert "in docs" in owner.client.get("/search?q=harbour&wait=1").text, "its name is that of the folder"
         page = owner.client.get("/peers").text
         assert owner.peering.card.key in page
         assert "Stop sharing" in page
