@@ -52,6 +52,6 @@ class Processing(Section, frozen=True):
     strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
     documents: Documents = Documents()
     processes: Count | None = None  # that read pages beside the crawl; None: one for each core but one, at most 3
-    links: Positive = 250_000  # of a page: three times what the longest real one has; each takes up to 2 KB while it is read
+    links: Positive = 150_000  # of a page: real ones have up to 83,000; each new one takes 1.3 KB of the crawl's memory at once
     effort: Positive = 1  # times the work that markup may make; 1: ten times what that of the worst real page makes
     by_mime: dict[str, str] = {}  # MIME type -> ``package.module:Class`` of a processor of your own

@@ -27,6 +27,8 @@ from larm.processing.readable import squeeze_line
 
 CONTRADICTED: Final = "processing/charset_contradicted"
 """Counts pages that say one encoding of themselves and are in another."""
+MALFORMED: Final = "processing/malformed_links"
+"""Counts pages with links that are no addresses, which are in the logs of the threads."""
 MAX_WARNINGS = 20
 """Lines a page."""
 
@@ -60,10 +62,10 @@ class Assembler:
         found = self._finder.find(elements, resolver, follow=follow, charset=charset)
         related = found.related
         warnings += found.warnings
-        counts: tuple[str, ...] = ()
+        counts: tuple[str, ...] = (MALFORMED,) if found.malformed else ()
         if page.declared:
             warnings.append(f"it says that it is {page.declared}, but it is {page.charset}")
-            counts = (CONTRADICTED,)
+            counts = (*counts, CONTRADICTED)
         metas = facts.named_metas(about) if page.text else {}
         return Document(
             mime=mime,

@@ -42,6 +42,8 @@ class Found(NamedTuple):
     """Of them the ``<link>`` elements."""
     warnings: tuple[str, ...]
     """Of malformed ones."""
+    malformed: bool = False
+    """Some are no addresses."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
 
@@ -59,7 +61,9 @@ class LinkFinder:
         """``follow``: whether the page wants that; ``charset``: that of its addresses, empty for UTF-8."""
         page = PageFinder(self, resolver, follow, charset)
         links, related = find(elements, page, self._most)
-        return Found(links, related, tuple(page.malformed.values()), (LINKS,) if "" in page.malformed else ())
+        said = page.malformed
+        cut = "" in said
+        return Found(links, related, tuple(said.values()), len(said) > cut, (LINKS,) if cut else ())
 
 
 class PageFinder:

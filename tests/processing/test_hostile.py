@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -44,10 +45,12 @@ PAGES = {
 }
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(120)  # where others use the machine, too
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_page(name: str) -> None:
+    began = time.process_time()
     found = document(PAGES[name], content_type="text/html")
+    assert time.process_time() - began < 10, "some are done in two seconds, in Python"
     assert not any("Error" in line for line in found.warnings), found.warnings
     assert len(found.links) <= Processing().links
 
@@ -80,13 +83,15 @@ def test_addresses_of_the_links_of_a_page_are_bounded() -> None:
     "page",
     [
         _STYLES + b"<p>x" * 400 + b"<a href=/last>y</a>",
-        b"<div>x" * 22_000 + b"<a href=/last>y</a>",
+        b"<div>x" * 2_200 + b"<a href=/last>y</a>",
         b"<p>x<p " + b"abcdefgh=i " * (2 * MAX_ATTRIBUTES) + b">y<a href=/last>y</a>",
         b"<body>" + b"<noscript><i>" + _STYLES + b"<p>x" * 400 + b"<a href=/last>y</a></noscript>",
     ],
     ids=["formatting", "nesting", "attributes", "noscript"],
 )
-def test_with_more_effort_all_of_it_is_read(page: bytes) -> None:
+def test_with_more_effort_all_of_it_is_read(monkeypatch: pytest.MonkeyPatch, page: bytes) -> None:
+    monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
+    monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
     found = document(page)
     assert (len(found.links), found.cuts) == (0, (EFFORT,))
     found = document(page, effort=10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from larm.processing.assembly import MALFORMED
 from tests.processing.pages import PAGE, document, links
 
 PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
@@ -145,6 +146,8 @@ def test_malformed_links_are_warnings() -> None:
     assert [link.url.access for link in found.links] == ["http://a.localhost/dir/ok"]
     (line,) = found.warnings
     assert line.startswith(f"{PAGE}: malformed link 'http://[': ")
+    assert found.counts == (MALFORMED,)
+    assert document("<a href=ok>y</a>").counts == ()
 
 
 def test_warnings_are_few_and_short() -> None:

@@ -11,6 +11,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.apart.reader import DocumentProcessor, DocumentReader
 from larm.processing.by_mime import processors
+from larm.processing.hostile import MAX_COPIES
 from larm.processing.triage import LARGE, LARGE_XML, Triage, Work
 from larm.testing.fakes import page
 from tests.processing.office_files import docx
@@ -48,6 +49,15 @@ def triage(settings: Processing | None = None) -> Triage:
 )
 def test_who_reads_what(kind: str, body: bytes, work: Work) -> None:
     assert triage().work(page(body, content_type=kind)) is work
+
+
+def test_pages_that_may_make_more_work_are_read_one_by_one_with_more_memory() -> None:
+    """A page of 50 KB may make a million elements then, and those of the other processes have 300 MB."""
+    much = triage(Processing(effort=10))
+    for kind in ("text/html", "text/xml"):
+        assert much.work(page(b"<p>" * 2_000, content_type=kind)) is Work.HEAVY
+        assert much.work(page(b"<p>" * 1_000, content_type=kind)) is Work.LIGHT
+    assert much.memory(page(b"<p>")) - triage().memory(page(b"<p>")) >= 9 * 380 * MAX_COPIES
 
 
 def test_documents_that_nobody_reads_need_no_process() -> None:
