@@ -8,6 +8,7 @@ behind what no checkpoint knows. At the end the header says that it is done.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -23,6 +24,7 @@ from larm.building.marker import permit
 from larm.building.named_parts import BUILT_IN_STORAGES, storages
 from larm.building.readers import normalizer_of
 from larm.building.sealing import Sealing
+from larm.building.start_urls import address
 from larm.building.state import (
     LOGS,
     PAGES,
@@ -44,6 +46,7 @@ from larm.index.swap import put_back
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.document import Visit
+from larm.model.file_url import file_url
 from larm.model.forgotten import PART, Forgotten, ForgottenPages, ForgottenPart, forgotten
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageBook
@@ -81,8 +84,9 @@ def forgotten_items(directory: Path) -> ForgottenPart:
 
 def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:
     """What these words of a command line stand for. Raises UsageError."""
-    parse = normalizer_of(settings, directory, words).parse
     try:
+        words = [word if "*" in word else address(word) for word in words]
+        parse = normalizer_of(settings, directory, words).parse
         return [forgotten(word, lambda text: parse(text).normalised, int(time.time())) for word in words]  # noqa: TID251
     except BadUrl as error:
         raise UsageError(f"{error}: expected an address, the name of a host, or a pattern with *") from error
@@ -124,6 +128,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
 def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
     """These may be fetched again. Raises UsageError, StorageError."""
     undo: Undo = []
+    words = [_address(word) for word in words]
     try:
         state = _opened(settings, directory, undo)
         part = forgotten_of(state.header)
@@ -136,6 +141,14 @@ def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
         _amended(state, _known(state.header, directory), ForgottenPart(left))
     finally:
         close_all(undo)
+
+
+def _address(word: str) -> str:
+    """As `meant` reads it, also where a file is not there any more."""
+    try:
+        return word if "*" in word else address(word)
+    except BadUrl:
+        return file_url(os.path.abspath(os.path.expanduser(word)))
 
 
 def _header(directory: Path) -> Header:

@@ -1,8 +1,8 @@
 """Shares: folders that others may search and open, each by a name. Any thread.
 
 What is opened is asked for by a share's name and a path below it: it is walked name by name without following any link, and
-what is hidden, or excluded by `files` of the configuration, is not there. So others can open what the index has, and nothing
-else.
+what is hidden, excluded by `files` of the configuration, or forgotten (``larm forget``), is not there. So others can open what
+the index has, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, names_in, op
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.model.file_rules import FileRules, Root
-from larm.model.file_url import FILES, file_path
+from larm.model.file_url import FILES, file_path, file_url
+from larm.peers.yousearch.forgotten import ForgottenFiles
 
 FILES_ROOT = "/files/"
 _MOST_NAMES = 10_000
@@ -72,6 +73,7 @@ class Shares:
             share.name: FileRules([Root(share.folder, listed=True)], include=files.include, exclude=files.exclude)
             for share in self.named
         }
+        self._forgotten = {share.name: ForgottenFiles(share.directory) for share in self.named}
 
     @property
     def all(self) -> tuple[Share, ...]:
@@ -93,7 +95,7 @@ class Shares:
         path = file_path(url)
         for share in self.all:
             below = Root(share.folder, listed=True).below(path)
-            if below is not None and (not below or self._rules[share.name].unwanted(below, folder=path.endswith("/")) is None):
+            if below is not None and (not below or self._may_open(share, below, folder=path.endswith("/"))):
                 names = quote_from_bytes(os.fsencode(below), safe="/")
                 return (
                     f"{FILES_ROOT}{quote_from_bytes(share.name.encode())}/{names}{'/' * (path.endswith('/') and bool(below))}"
@@ -115,22 +117,28 @@ class Shares:
             except (LinkMet, NotPlain, OSError, ValueError):
                 yield None
                 return
-            wanted = not names or self._rules[name].unwanted(path, folder=found.folder) is None
-            yield found if wanted else None
+            yield found if not names or self._may_open(share, path, folder=found.folder) else None
 
     def names(self, name: str, below: str, opened: Opened) -> list[str]:
         """What is in an open folder, a slash behind folders; links are left out, as nobody can follow them."""
         prefix = "/".join(each for each in below.split("/") if each)
+        share = next((each for each in self.named if each.name == name), None)
 
         def wanted(entry: str, folder: bool) -> bool:
             path = f"{prefix}/{entry}" if prefix else entry
             link = os.stat(entry, dir_fd=opened.descriptor, follow_symlinks=False).st_mode & 0o170000 == 0o120000
-            return not link and self._rules[name].unwanted(path, folder=folder) is None
+            return not link and share is not None and self._may_open(share, path, folder=folder)
 
         try:
             return names_in(opened.descriptor, wanted, _MOST_NAMES)[0]
         except OSError:
             return []
+
+    def _may_open(self, share: Share, below: str, *, folder: bool) -> bool:
+        if self._rules[share.name].unwanted(below, folder=folder) is not None:
+            return False
+        path = os.path.join(share.folder, below)
+        return not self._forgotten[share.name].holds(file_url(os.path.join(path, "") if folder else path))
 
 
 def _read(path: Path) -> frozenset[str]:

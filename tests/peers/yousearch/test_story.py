@@ -177,6 +177,33 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         until(lambda: len(asker.search("eels")["hits"]) == 2)
 
 
+def test_what_is_forgotten_of_a_share_is_neither_found_nor_opened(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    (docs / "sub").mkdir(parents=True)
+    for name in ("letter.txt", "sub/diary.txt", "harbour.txt"):
+        (docs / name).write_text(f"eels in {name}")
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        owner = made.start("owner", share=(str(docs),), registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,))
+        until(lambda: len(asker.search("eels")["hits"]) == 3)
+        (crawl,) = (tmp_path / "owner" / "state" / "shares").iterdir()
+        what = [str(docs / "letter.txt"), f"file://{docs}/sub/*"]
+        until(lambda: run(["forget", "--yes", "--dir", str(crawl), *what]) == 0)  # while the inspector's crawl runs it waits
+        for path in ("letter.txt", "sub/diary.txt"):
+            assert owner.client.get(f"/files/docs/{path}").status_code == 404, path
+        assert "letter" not in owner.client.get("/files/docs/").text
+        assert owner.client.get("/files/docs/harbour.txt").status_code == 200
+        until(lambda: [hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]] == ["harbour.txt"])
+        (docs / "letter.txt").write_text("eels, and more of them")
+        (docs / "new.txt").write_text("eels that came later")
+        until(lambda: len(asker.search("eels")["hits"]) == 2)
+        names = {hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]}
+        assert names == {"harbour.txt", "new.txt"}, "a later look at the folder does not bring it back"
+        until(lambda: run(["forget", "--dir", str(crawl), "--undo", str(docs / "letter.txt")]) == 0)
+        assert owner.client.get("/files/docs/letter.txt").status_code == 200
+
+
 def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
     let_go = threading.Event()
 
