@@ -30,7 +30,7 @@ def build_schema(*, own: bool = True) -> tantivy.Schema:
     builder.add_text_field(fields.MAIN, stored=True, tokenizer_name=WORDS)
     builder.add_text_field(fields.SIGNS, stored=True, tokenizer_name=MIXED)
     builder.add_text_field(fields.OTHER, tokenizer_name=WORDS)
-    builder.add_text_field(fields.SYMBOLS, tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field(fields.AS_WRITTEN, tokenizer_name="whitespace", index_option="freq")
     builder.add_text_field(fields.META, tokenizer_name="whitespace", index_option="basic")
     builder.add_text_field(fields.LANGUAGE, stored=True, fast=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(fields.MIME, stored=True, tokenizer_name="raw", index_option="basic")

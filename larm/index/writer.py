@@ -21,6 +21,7 @@ import tantivy
 
 from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
+from larm.index.accents import accented
 from larm.index.analysis import AnyScript, encodable
 from larm.index.failure import IndexFailure
 from larm.index.integrity import HALF_WRITTEN, check_files, drop_unfinished
@@ -161,18 +162,22 @@ def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.D
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
     add_text, add_number = document.add_text, document.add_unsigned
+    title = composed(page.title)
     main, signs = composed_and_parted(page.text)
     other, other_signs = composed_and_parted(page.other)
     for field, text in (
         (fields.KEY, key),
         (fields.URL, page.url.access),
-        (fields.TITLE, composed(page.title)),
+        (fields.TITLE, title),
         (fields.DESCRIPTION, composed(page.description)),
         (fields.MAIN, main),
         (fields.SIGNS, signs),
         (fields.SIGNS, other_signs),  # after the main text: what is read back is the first one
         (fields.OTHER, other),
-        (fields.SYMBOLS, " ".join(span.word for span in symbols(f"{page.title}\n{page.text}"))),
+        (
+            fields.AS_WRITTEN,
+            " ".join([*(span.word for span in symbols(f"{page.title}\n{page.text}")), *accented(title), *accented(main)]),
+        ),
         (fields.META, page.meta),
         (fields.LANGUAGE, page.language),
         (fields.MIME, page.mime),

@@ -1,0 +1,67 @@
+"""Words with accents: they are found without them, and count more as they were typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.config import Search
+from larm.index.accents import accented
+from larm.index.page import Page
+from larm.index.query_context import QueryContext
+from larm.index.reader import IndexReader
+from larm.index.writer import IndexWriter
+from larm.model.findings import WordStatistics
+from larm.search.query import parse_question
+from larm.search.ranked import Ranker
+from tests.storage.pages import url
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("con ma \u0111i \u0111\u00e2u, M\u00c1 \u01a1i!", "\u0111i \u0111\u00e2u m\u00e1 \u01a1i"),
+        ("(Stra\u00dfe) na\u00efve-Caf\u00e9, \u00abd\u00e9j\u00e0\u00bb", "stra\u00dfe na\u00efve caf\u00e9 d\u00e9j\u00e0"),
+        ("\u0434\u043e\u043c \u6c34 3\u00d74 plain", ""),
+        ("\u00e9" * 65, ""),
+        ("", ""),
+    ],
+)
+def test_which_words_have_accents(text: str, expected: str) -> None:
+    """Those that the index folds: of other scripts it keeps all that they have."""
+    assert list(accented(text)) == expected.split()
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages about five words of Vietnamese that are one without accents."""
+    directory = tmp_path_factory.mktemp("accents")
+    writer = IndexWriter(directory / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, word in {"ghost": "ma", "mother": "m\u00e1", "but": "m\u00e0", "tomb": "m\u1ea3", "horse": "m\u00e3"}.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", f"Trang nay noi ve {word}.", language="vi"))
+    for number in range(20):
+        writer.add(Page(url(f"http://a.org/{number}"), "text/html", "", "Trang nay noi ve viec khac.", language="vi"))
+    writer.commit()
+    writer.close()
+    return directory
+
+
+@pytest.mark.parametrize(("typed", "first"), [("m\u00e1", "mother"), ("M\u1ea3", "tomb"), ("ma\u0303", "horse")])
+def test_as_it_was_typed_comes_first_and_the_others_are_found(words: Path, typed: str, first: str) -> None:
+    """Also where the accent was typed as a character of its own."""
+    values = Search()
+    ranker = Ranker(words, IndexReader(words / "index", values), values)
+    names = [address.rpartition("/")[2] for address in ranker.urls(parse_question(typed).tree, 50)]
+    assert names[0] == first
+    assert set(names) == {"ghost", "mother", "but", "tomb", "horse"}
+
+
+def test_of_several_indexes_accents_do_not_count(words: Path) -> None:
+    """Their scores are compared, and not all may have the word as it was typed."""
+    reader = IndexReader(words / "index", Search())
+    tree = parse_question("m\u00e1").tree
+    assert reader.word_statistics(tree).words == {"ma": 5}
+    reader.begin(QueryContext(everywhere=WordStatistics(100, {"ma": 10})))
+    assert len({round(each.score, 5) for each in reader.retrieve(tree, 50).candidates}) == 1
