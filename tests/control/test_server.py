@@ -20,6 +20,7 @@ from larm.control.client import Control, NotRunning
 from larm.control.requests import (
     LONGEST,
     Agents,
+    All,
     Checkpoint,
     Do,
     Errors,
@@ -422,6 +423,7 @@ def test_all_requests_survive_their_way() -> None:
         Errors(4),
         Agents("a.example"),
         Leave(),
+        All("pause"),
         Tail("a", 5, True),
         Do(Add(("http://a/", "b"))),
         Checkpoint(),
