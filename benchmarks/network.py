@@ -131,6 +131,8 @@ def count(peer: Peer, statement: str) -> int:
     base = sqlite3.connect(f"file:{peer.shelf()}?mode=ro", uri=True, timeout=30)
     try:
         return int(base.execute(statement).fetchone()[0])
+    except sqlite3.OperationalError:  # it was made just now
+        return 0
     finally:
         base.close()
 

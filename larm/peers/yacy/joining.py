@@ -12,6 +12,7 @@ from statistics import median
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
+from larm.peers.yacy.page import TEXT, TITLE
 from larm.peers.yacy.questions import Found, WordFound
 from larm.peers.yacy.shelf import Lengths
 
@@ -41,12 +42,13 @@ class Joining:
 
     def add(self, words: Sequence[str], found: Found) -> None:
         """What a peer has answered to a question for these words."""
+        mean = Lengths(min(max(0.0, found.title), TITLE), min(max(0.0, found.text), TEXT))
         passed_over = {number for number, author in enumerate(found.authors) if author in self._denied}
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
             if unit is not None:
-                self._add(unit, each, passed_over, found.text / _CHARACTERS)
-        self._lengths.append(Lengths(max(0.0, found.title), max(0.0, found.text)))
+                self._add(unit, each, passed_over, mean.text / _CHARACTERS)
+        self._lengths.append(mean)
 
     def _add(self, unit: int, found: WordFound, passed_over: Container[int], mean: float) -> None:
         has, bare = self._has[unit], self._bare[unit]
@@ -54,7 +56,7 @@ class Joining:
             if row.author in passed_over:
                 continue
             if is_hash(row.url) and all(0 <= each < 256 for each in (row.hits, row.where, row.length)):
-                value = worth(Reference(row.url, row.hits, row.where, row.length), max(0.0, mean))
+                value = worth(Reference(row.url, row.hits, row.where, row.length), mean)
                 if row.url in bare or row.url not in has or has[row.url] < value:
                     has[row.url] = value
                 bare.discard(row.url)

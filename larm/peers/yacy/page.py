@@ -16,7 +16,7 @@ from larm.peers.yacy.url_hash import url_hash
 
 TEXT = 20_000
 """Characters of the main text; what comes after them can't be found by others."""
-_LONGEST_URL, _LONGEST_LINE = 2_048, 1_000
+_LONGEST_URL, TITLE = 2_048, 1_000
 _TITLE, _DESCRIPTION, _ADDRESS, _TEXT = 1, 2, 4, 8
 
 Words = Callable[[str], Iterable[str]]
@@ -103,8 +103,8 @@ def _cut(page: Page, text: str) -> Page:
     return msgspec.structs.replace(
         page,
         url=page.url[:_LONGEST_URL],
-        title=page.title[:_LONGEST_LINE],
-        description=page.description[:_LONGEST_LINE],
+        title=page.title[:TITLE],
+        description=page.description[:TITLE],
         text=text,
         language=page.language[:8],
         mime=page.mime[:100],

@@ -32,6 +32,10 @@ _HEADER = "kind, author, digest, first, last, created, gone, signature"
 _SHARE = 8
 
 
+_AUTHORS = 4
+"""Of one address, whose documents are handed out."""
+_MOST_DOCUMENTS = 50
+"""Of one address, that are looked at."""
 _SAMPLE = 500
 """Documents whose lengths are looked at."""
 Found = list[tuple[str, Reference]]
@@ -158,15 +162,23 @@ class Shelf:
         return Lengths()
 
     def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:
-        """All documents with these addresses' hashes; of one address the newest four."""
+        """Documents with these addresses' hashes; of one address those of four authors: who came first, and of his the newest.
+
+        So a stranger who writes something newer about a page displaces nobody."""
         found = []
         for url in urls:
             rows = self._base.rows(
-                f"SELECT body, {_HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
-                "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY created DESC LIMIT 4",
-                (packed(url), Kind.PAGE, now - LIFE),
+                f"SELECT id, body, {_HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
+                "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
+                (packed(url), Kind.PAGE, now - LIFE, _MOST_DOCUMENTS),
             )
-            found += [(_header(row[1:]), row[0]) for row in rows]
+            by_author: dict[str, tuple[Header, bytes]] = {}
+            for row in rows:
+                header = _header(row[2:])
+                before = by_author.get(header.author)
+                if before is None or before[0].created <= header.created:
+                    by_author[header.author] = header, row[1]
+            found += [*by_author.values()][:_AUTHORS]
         return found
 
     def headers(self, after: int, number: int) -> list[tuple[int, Header]]:

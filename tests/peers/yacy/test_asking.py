@@ -21,7 +21,9 @@ from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
-from larm.peers.yacy.questions import SEARCH, Found, Search
+from larm.peers.yacy.questions import FREQUENCIES, SEARCH, Found, FrequenciesFound, Search
+from larm.peers.yacy.shelf import Lengths
+from larm.peers.yacy.trust import Vote
 from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
 from tests.peers.yacy.net import Net, Peer
@@ -171,3 +173,39 @@ def test_a_public_peer_is_asked_for_its_topics(net: Net) -> None:
     assert urls(search(net.peers[2], "pelican")) == {"http://p.example/"}
     assert "http://p.example/" not in urls(search(net.peers[2], "otter"))
     assert not urls(search(robinson, "heron")), "alone is alone"
+
+
+def test_a_stranger_displaces_no_document_by_newer_ones(net: Net) -> None:
+    target = page(7)
+    net.clock.advance(100)
+    owners = net.peers[6].node.ring().owners(position_of(target.hash), 3)
+    for number in range(9):
+        stranger = FakeKey(700 + number)
+        body = write_page(Page(url=target.url, title="Buy pills", text=f"heron heron heron {number}", language="en"))
+        header = new_header(Kind.PAGE, digest_of(body), (position_of(target.hash),) * 2, net.clock.wall(), stranger)
+        for peer in (each for each in net.peers if each.node.hash in owners):
+            assert not peer.node.shelf.handed(header, body, net.clock.wall())
+    found = search(net.peers[6], "heron")
+    assert target.url in urls(found)
+    assert not any("pills" in hit.title for hit in found.hits)
+    net.peers[6].node.trust.vote(FakeKey(700).key, Vote.TRUSTED)
+    assert any("pills" in hit.title for hit in search(net.peers[6], "heron").hits), "unless he is trusted"
+    net.peers[6].node.trust.vote(FakeKey(700).key, Vote.DENIED)
+    assert not any("pills" in hit.title for hit in search(net.peers[6], "heron").hits)
+
+
+def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
+    """What a peer says of lengths, of frequencies and of its own size."""
+    before = [hit.url for hit in search(net.peers[7], "red otter").hits]
+    for liar in net.peers[:6]:
+        liar.node.lengths = Lengths(1e300, 1e300)
+        desk = Desk(liar.node)
+        lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15),) * 5)
+        liar.questions[FREQUENCIES] = liar.questions[FREQUENCIES]._replace(
+            handler=lambda call, asked, desk=desk, lie=lie: msgspec.structs.replace(
+                desk.frequencies(call, asked), pages=lie.pages[:1] * len(asked.words)
+            )
+        )
+    found = search(net.peers[7], "red otter")
+    assert {hit.url for hit in found.hits} == set(before)
+    assert not found.failure
