@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from larm.cli.options import LarmCommand, config_options, directory_option, effe
 from larm.cli.terminal import say
 
 if TYPE_CHECKING:
-    from larm.enquiries.link_check import Checked, Finding
+    from larm.enquiries.link_check import Checked, Finding, Kind
 
 _COLUMNS = ("kind", "status", "url", "why", "text", "page")
 
@@ -52,7 +52,7 @@ def links(
     config = effective(existing(directory), file, overrides)
     checked = LinkCheck(config, directory, asked, places=not no_fragments).run()
     _write(checked.findings, form)
-    say(_about(checked))
+    say(_about(checked, asked))
     failing = asked if any(chosen.values()) else {Kind.BROKEN}
     return int(any(each.kind in failing for each in checked.findings))
 
@@ -86,10 +86,9 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield ""
 
 
-def _about(checked: Checked) -> str:
-    from larm.enquiries.link_check import Kind
-
-    counts = [(kind, sum(each.kind is kind for each in checked.findings)) for kind in Kind]
-    found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or "there is none of what was asked for"
-    rest = f"; {checked.unchecked:,} were not followed and are not checked" if checked.unchecked else ""
+def _about(checked: Checked, asked: Collection[Kind]) -> str:
+    counts = [(kind, sum(each.kind is kind for each in checked.findings)) for kind in sorted(asked)]
+    found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or f"none is {' or '.join(sorted(asked))}"
+    verbs = ("was", "is") if checked.unchecked == 1 else ("were", "are")
+    rest = f"; {checked.unchecked:,} {verbs[0]} not followed and {verbs[1]} not checked" if checked.unchecked else ""
     return f"{checked.links:,} links looked at: {found}{rest}"

@@ -62,7 +62,9 @@ class Aside:
 
 def waiting_sentence(far: Sequence[Waiting], wall: float) -> str:
     """Which hosts a run leaves, and when they may be asked again; ``wall``: seconds since 1970."""
-    named = [f"{each.host} ({each.urls:,} URLs) until {_minute(wall + each.seconds)}" for each in far[:_NAMED]]
+    named = [
+        f"{each.host} ({each.urls:,} URL{'s' * (each.urls != 1)}) until {_minute(wall + each.seconds)}" for each in far[:_NAMED]
+    ]
     more = f" and {len(far) - _NAMED:,} more hosts" if len(far) > _NAMED else ""
     return (
         f"all that is left has to wait for longer than frontier.longest_wait, as the servers asked for it: {', '.join(named)}"

@@ -15,7 +15,7 @@ from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, 
 _REFUSED = {
     204: "an answer without a page",
     205: "an answer without a page",
-    401: "it wants a login, and larm has none",
+    401: "it wants a login, which it may be given (larm help sites)",
     403: "the site refuses larm",
     404: "no such page",
     407: "a proxy on the way wants a login",

@@ -20,7 +20,7 @@ from larm.river.landing import Landed
 from larm.seams import Clock
 
 _SAID = {"scope": "out of scope: {}", "robots": "forbidden by {}", "forgotten": "forgotten {}"}
-_COOKIE = "as sites do that want a cookie; larm keeps none"
+_COOKIE = "as sites do that want a cookie; keep_cookies keeps them (larm help sites)"
 
 
 class _Start:

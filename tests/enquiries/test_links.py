@@ -99,7 +99,7 @@ def test_the_command_for_ci(start: str, tmp_path: Path, capsys: pytest.CaptureFi
     status, out, err = larm("--broken")
     assert status == 1
     assert f"broken {start}gone\n    404: no such page\n    on {start}  'lost'\n    on {start}fine  'also lost'\n" in out
-    assert "1 were not followed" in err
+    assert "1 was not followed and is not checked" in err
     status, out, _ = larm("--broken", "--no-fragments", "--format", "jsonl")
     assert {json.loads(line)["kind"] for line in out.splitlines()} == {"broken"}
     assert "nowhere" not in out
@@ -112,6 +112,8 @@ def test_nothing_broken_is_success(web: SyntheticWeb, tmp_path: Path, capsys: py
     web.host("a.localhost").page("/", links=["http://b.localhost:{port}/"])
     run_crawl(tmp_path, web.url("a.localhost"))
     assert cli.run(["links", "--dir", str(tmp_path)]) == 0
+    assert cli.run(["links", "--dir", str(tmp_path), "--broken", "--redirected"]) == 0
+    assert "links looked at: none is broken or redirected" in capsys.readouterr().err
     assert cli.run(["links", "--dir", str(tmp_path), "--external"]) == 1
     assert cli.run(["links", "--dir", str(tmp_path / "logs")]) == 2
     assert "no crawl in" in capsys.readouterr().err

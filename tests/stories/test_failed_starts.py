@@ -13,7 +13,7 @@ from tests.fetching.raw_server import RawServer, page
 from tests.stories.crawls import lines, once, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 
-COOKIE = "as sites do that want a cookie; larm keeps none"
+COOKIE = "as sites do that want a cookie; keep_cookies keeps them (larm help sites)"
 
 
 def free_port() -> int:
@@ -34,7 +34,7 @@ def cause(tmp_path: Path, start: str, settings: dict[str, object] | None = None)
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        (401, "401: it wants a login, and larm has none"),
+        (401, "401: it wants a login, which it may be given (larm help sites)"),
         (403, "403: the site refuses larm"),
         (404, "404: no such page"),
         (500, "500: the server failed (Internal Server Error), 3 times"),
