@@ -119,6 +119,26 @@ def test_gone_for_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
+    """What it had fetched of hosts that it had handed over is nowhere then, so it is fetched again."""
+    with cluster(tmp_path, 60, 8, "cluster.adopt_after=10s", "cluster.minority=fence") as (web, some, expected):
+        some.agents = 2
+        some.start(0)
+        some.start(1)
+        until(web, 200)
+        some.start(2)
+        until_view(some.directory(0), 3)
+        until_agents(some.directory(2), lambda table: table.begun)
+        before = len(web.log)
+        until(web, before + 20)
+        some.kill(1)
+        some.wait()
+        left = [*urls(some.directory(0)), *urls(some.directory(2))]
+    found = {url.partition("//")[2].replace(f":{web.port}", "") for url in left}
+    assert found == expected
+
+
+@pytest.mark.slow
 def test_who_differs_is_refused(tmp_path: Path) -> None:
     """So is garbage: the agent answers nothing, and goes on."""
     with cluster(tmp_path, 4, 2) as (_, some, _expected):

@@ -41,8 +41,8 @@ FENCE = "cluster.minority=fence"
 class Story:
     """Three agents and their web."""
 
-    def __init__(self, web: SyntheticWeb, net: Namespaces, some: Cluster, expected: set[str]) -> None:
-        self.web, self.net, self.some, self.expected = web, net, some, expected
+    def __init__(self, web: SyntheticWeb, net: Namespaces, some: Cluster) -> None:
+        self.web, self.net, self.some = web, net, some
         self._tick = threading.Event()
 
     def wait(self, seconds: float) -> None:
@@ -91,7 +91,7 @@ def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True) ->
         try:
             for number in range(agents):
                 some.start(number)
-            yield Story(web, net, some, expected)
+            yield Story(web, net, some)
         finally:
             some.end()
         assert set(web.fetched()) == expected
