@@ -93,6 +93,8 @@ def serve(
         overrides = (*overrides, f"network.name={network}")
     settings = effective(existing(directories[0]) if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
+    if peers.only and public_search:
+        raise UsageError("--public-search: everybody could search what peers.only keeps for groups; leave out one of them")
     directories = tuple(existing(directory) for directory in directories)
     if not directories and not (peers.name or peers.registrar):  # what others may see is named
         directories = _here(root, needed=not (remotes or settings.network.name))

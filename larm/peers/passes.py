@@ -38,10 +38,15 @@ class Passes:
         secret: GroupSecret | None = None,
         allowed: Collection[str] | None = None,
         denied: Collection[str] = (),
+        signed: bool = False,
     ) -> None:
-        """``allowed``: the only keys whose passes are taken; None: all but the ``denied``, if they know the ``secret``."""
+        """``allowed``: the only keys whose passes are taken; None: all but the ``denied``, if they know the ``secret``.
+
+        ``signed``: those it makes say whose they are, which they do with ``allowed``, too.
+        """
         # constant after construction
-        self._identity = identity if allowed is not None else Identity.new()  # who need not say who he is does not
+        self._named = signed or allowed is not None
+        self._identity = identity if self._named else Identity.new()  # who need not say who he is does not
         self._clock = clock
         self._secret = secret
         self._allowed = None if allowed is None else frozenset(allowed)
@@ -54,6 +59,11 @@ class Passes:
     def needed(self) -> bool:
         """Files are not for everybody."""
         return self._secret is not None or self._allowed is not None
+
+    @property
+    def given(self) -> bool:
+        """Links to files of others need one, or may need one."""
+        return self._secret is not None or self._named
 
     def make(self, recipient: str) -> str:
         """For one peer."""
@@ -70,20 +80,20 @@ class Passes:
                     self._made.popitem(last=False)
             return text
 
-    def takes(self, text: str, recipient: str) -> bool:
-        """It is good, here and now."""
+    def owner(self, text: str, recipient: str) -> str:
+        """Whose it is, where it is good, here and now; else empty."""
         rest, _, mark = text.rpartition(".") if self._secret is not None else (text, "", "")
         key, _, signed = rest.partition(".")
         until, _, signature = signed.partition(".")
         if len(text) > _LONGEST or not (until.isascii() and until.isdecimal()):
-            return False
+            return ""
         if not self._clock.wall() <= int(until) <= self._clock.wall() + _SECONDS + _SKEW:
-            return False
+            return ""
         if key in self._denied or (self._allowed is not None and key not in self._allowed):
-            return False
+            return ""
         if self._secret is not None and not self._secret.fits(mark, rest):
-            return False
-        return is_signed(key, _PURPOSE, _said(recipient, int(until)), signature)
+            return ""
+        return key if is_signed(key, _PURPOSE, _said(recipient, int(until)), signature) else ""
 
 
 def _said(recipient: str, until: int) -> bytes:

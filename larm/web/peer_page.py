@@ -35,6 +35,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             "peers.html",
             card=peering.card,
             private=peering.passes.needed,
+            only=peering.shares.only,
             said=sorted((about, said) for about, said in peering.peer.said.items() if said) if peering.peer is not None else [],
             shares=[(share, share in peering.shares.all) for share in peering.shares.named],
             peers=_peers(peering),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -77,30 +77,35 @@ def file_routes(peering: Peering) -> list[Route]:
     shares = peering.shares
 
     async def answer(request: Request) -> Response:
-        refusal = _without_pass(request, peering)
-        if refusal is not None:
-            return refusal
         name, below = request.path_params.get("share", ""), request.path_params.get("path", "")
-        return await to_thread.run_sync(_file, request, shares, name, below)
+        hidden = _hidden(request, peering, name)
+        if isinstance(hidden, Response):
+            return hidden
+        return await to_thread.run_sync(_file, request, shares, hidden, name, below)
 
     return [Route("/files/", answer), Route("/files/{share}/{path:path}", answer)]
 
 
-def _without_pass(request: Request, peering: Peering) -> Response | None:
-    """None: who asks may go on. A pass in the address becomes a cookie, so that links between files work."""
+def _hidden(request: Request, peering: Peering, name: str) -> Collection[str] | Response:
+    """Shares that are not for who asks, or what he gets in place of any. A pass in the address becomes a cookie, so that
+    links between files work."""
     access: Access = request.app.state.access
-    if not peering.passes.needed or access.is_here or access.signed_in(request):
-        return None
+    if access.is_here or access.signed_in(request):
+        return ()
+    passes, key = peering.passes, peering.card.key
     given = request.query_params.get("pass", "")
-    if given and peering.passes.takes(given, peering.card.key):
+    if given and passes.owner(given, key):
         response = RedirectResponse(request.url.path, 303)
         secure = request.url.scheme == "https"
         response.set_cookie(PASS, given, path="/files/", httponly=True, samesite="lax", secure=secure)
         return response
-    if any(peering.passes.takes(each.get(PASS, ""), peering.card.key) for each in (request.cookies, request.headers)):
-        return None
-    sentence = "Search at the machine of one of its members, and follow the link there."
-    return message(request, 403, "This is for a group alone", sentence)
+    owners = [passes.owner(each.get(PASS, ""), key) for each in (request.cookies, request.headers)]
+    owner = next((each for each in owners if each), "")
+    hidden = peering.visible.hidden(owner)
+    if (passes.needed and not owner) or name in hidden:
+        sentence = "Search at the machine of one of its members, and follow the link there."
+        return message(request, 403, "This is for a group alone", sentence)
+    return hidden
 
 
 def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:
@@ -120,10 +125,11 @@ def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-def _file(request: Request, shares: Shares, name: str, below: str) -> Response:
+def _file(request: Request, shares: Shares, hidden: Collection[str], name: str, below: str) -> Response:
     """A file, a listing, or nothing that could be told from nothing."""
     if not name:
-        return _listing(request, "Shared folders", [(f"{quote(each.name)}/", each.name) for each in shares.all])
+        shown = [each.name for each in shares.all if each.name not in hidden]
+        return _listing(request, "Shared folders", [(f"{quote(each)}/", each) for each in shown])
     with shares.opened(name, below) as opened:
         if opened is None or (below and opened.folder != below.endswith("/")):
             return message(request, 404, "There is nothing here", "It is not shared, or it is gone.")

@@ -35,8 +35,8 @@ def peering_of(
 
     served: Directories
 
-    def local() -> list[Searcher]:
-        return [each.searcher for each in served.all()]
+    def local() -> dict[Path, Searcher]:
+        return {each.path: each.searcher for each in served.all()}
 
     peering = build(
         peers,

@@ -64,8 +64,10 @@ class Network:
         tell: Callable[[msgspec.Struct], None],
         chance: random.Random | None = None,
     ) -> None:
-        """``private``: they answer those alone whom they know, so who asks is told. ``tell`` takes a
-        `Report` or `Cached` for the registrars, and does not wait."""
+        """``private``: who asks is told, as they answer those alone whom they know, and what is found is kept for nobody.
+
+        ``tell`` takes a `Report` or `Cached` for the registrars, and does not wait.
+        """
         # constant after construction
         self.name = "peers"
         self._channel = channel
@@ -126,7 +128,7 @@ class Network:
     def opened_at(self, url: str) -> str:
         """Where a browser opens a result of some peer's."""
         origin, files, _ = url.partition(FILES_ROOT)
-        if not files or not self._passes.needed:
+        if not files or not self._passes.given:
             return url
         with self._lock:
             key = next((each.key for each in self._known.values() if each.url == origin), "")
@@ -160,7 +162,7 @@ class Network:
             yield msgspec.structs.replace(part, notes=notes) if part.total else part  # notes of who finds nothing do not count
         for name in sorted(waited):
             yield Findings(searcher=name, exact=False, failure=f"it took longer than {seconds:.3g} s")
-        if not waited and not any(part.failure for part in parts) and _is_plain(asked):
+        if not self._private and not waited and not any(part.failure for part in parts) and _is_plain(asked):
             self._keep(query, parts)
         yield Findings(searcher=self.name, notes=notes)
 
@@ -194,7 +196,9 @@ class Network:
 
     def _kept(self, found: say.Found, query: Canonical, asked: Asked, seconds: float) -> Findings | None:
         """The answer that another peer, or we, have had to this query lately; None: it has to be asked."""
-        if found.cached is None or not _is_plain(asked) or not self._checks.trust.believes(found.cached.key):
+        if found.cached is None or self._private or not _is_plain(asked):  # they may answer us what they answer no other
+            return None
+        if not self._checks.trust.believes(found.cached.key):
             return None
         if found.cached.key == self._channel.identity.key:
             return self._answers.get(query.key)

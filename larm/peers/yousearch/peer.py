@@ -70,7 +70,7 @@ class Peer:
         answers: Answers,
         *,
         url: str,
-        published: Callable[[], Sequence[Searcher]],
+        published: Callable[[str], Sequence[Searcher]],
         directories: Callable[[], Sequence[object]],
         inspectors: Inspectors,
         seconds: float,
@@ -81,7 +81,7 @@ class Peer:
         clock: Clock,
         say_aloud: Callable[[str], object],
     ) -> None:
-        """``url``: where others ask this peer. ``seconds`` for a search of somebody else; ``published`` is searched,
+        """``url``: where others ask this peer. ``seconds`` for a search of somebody else; ``published`` is searched for a key,
         ``directories`` have the indexes.
 
         ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
@@ -145,8 +145,8 @@ class Peer:
         """Here I am."""
         return say.Card(self._channel.identity.key, self._name)
 
-    def search(self, _: Call, asked: Asked) -> Findings:
-        """What is shared here, for anybody."""
+    def search(self, call: Call, asked: Asked) -> Findings:
+        """What is shared here with who asks."""
         if len(asked.query) > LONGEST or not 0 < asked.page <= MOST_SHOWN:
             raise RefusedError("its query or page is beyond all bounds", 400)
         seconds = self._seconds if asked.seconds is None else max(0.0, min(self._seconds, asked.seconds))
@@ -154,7 +154,7 @@ class Peer:
         question = Asked(
             query=asked.query, number=number, page=asked.page, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort
         )
-        searchers = self._published()
+        searchers = self._published(call.key)
         return SeveralSearchers(searchers).findings(question) if searchers else Findings(searcher=self._name)
 
     def stored(self, _: Call, asked: say.Stored) -> Findings:

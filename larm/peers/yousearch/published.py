@@ -5,7 +5,7 @@ Implements `larm.seams.Searcher`. Any thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -20,10 +20,12 @@ _WEB = ("http://", "https://")
 class PublishedSearcher:
     """Constant after construction."""
 
-    def __init__(self, searcher: Searcher, shares: Shares) -> None:
+    def __init__(self, searcher: Searcher, shares: Shares, hidden: Collection[str] = ()) -> None:
+        """``hidden``: names of shares of which nothing is shown."""
         self.name = searcher.name
         self._searcher = searcher
         self._shares = shares
+        self._hidden = hidden
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         """As the index has them."""
@@ -39,5 +41,5 @@ class PublishedSearcher:
     def _published(self, hit: Hit) -> Hit | None:
         if hit.url.startswith(_WEB):
             return hit
-        address = self._shares.address(hit.url)
+        address = self._shares.address(hit.url, self._hidden)
         return None if address is None else msgspec.structs.replace(hit, url=address)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -45,8 +45,11 @@ class Share(NamedTuple):
 class Shares:
     """All of one peer."""
 
-    def __init__(self, folders: Sequence[Path], directory: Path, files: Files) -> None:
-        """``directory``: where the crawls of the folders are. Raises UsageError, StorageError."""
+    def __init__(
+        self, folders: Sequence[Path], directory: Path, files: Files, only: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        """``directory``: where the crawls of the folders are. ``only``: by the names of shares that are not for everybody,
+        the groups that they are for. Raises UsageError, StorageError."""
         if folders and not CAN_WALK:
             raise UsageError("folders can't be shared on this system: it has no way to open a file without following links")
         shares: dict[str, Share] = {}
@@ -65,6 +68,8 @@ class Shares:
             shares[name] = Share(name, real, directory / "shares" / place)
         self.named = tuple(shares.values())
         """All that the configuration names, shared or not."""
+        self.only = {name: frozenset(group.lower() for group in groups) for name, groups in (only or {}).items()}
+        _check(self.only.keys(), self.named)
         self._stopped_file = directory / "not-shared.json"
         self._lock = threading.Lock()
         # guarded by self._lock; replaced as a whole, so read without it
@@ -88,12 +93,16 @@ class Shares:
             write_atomically(self._stopped_file, msgspec.json.encode(sorted(stopped)))
             self._stopped = frozenset(stopped)
 
-    def address(self, url: str) -> str | None:
-        """Where others find the file of a file: URL, as a path on this server; None: it is not shared."""
+    def address(self, url: str, hidden: Collection[str] = ()) -> str | None:
+        """Where others find the file of a file: URL, as a path on this server; None: it is not shared.
+
+        ``hidden``: names of shares that are not for them."""
         if not url.startswith(FILES):
             return None
         path = file_path(url)
         for share in self.all:
+            if share.name in hidden:
+                continue
             below = Root(share.folder, listed=True).below(path)
             if below is not None and (not below or self._may_open(share, below, folder=path.endswith("/"))):
                 names = quote_from_bytes(os.fsencode(below), safe="/")
@@ -139,6 +148,17 @@ class Shares:
             return False
         path = os.path.join(share.folder, below)
         return not self._forgotten[share.name].holds(file_url(os.path.join(path, "") if folder else path))
+
+
+def _check(only: Collection[str], named: Sequence[Share]) -> None:
+    """Fail closed: what is said to be for some must not be for all by a slip."""
+    names = {share.name: share.folder for share in named}
+    for name in only:
+        if name not in names:
+            raise UsageError(f"peers.only: {name}: no shared folder has this name; there are: {', '.join(names) or 'none'}")
+        for other, folder in names.items():
+            if other != name and (_contains(folder, names[name]) or _contains(names[name], folder)):
+                raise UsageError(f"peers.only: {name}: {other} is shared as well, and one is in the other")
 
 
 def _read(path: Path) -> frozenset[str]:

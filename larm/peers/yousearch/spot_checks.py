@@ -63,7 +63,7 @@ class SpotChecks:
         """Until `stop`."""
         while (check := self._waiting.get()) is not None:
             headers = {"range": f"bytes=0-{_READ - 1}"}
-            if self._passes.needed:
+            if self._passes.given:
                 headers[PASS] = self._passes.make(check.contact.key)
             at = check.contact.address
             came = self._http.ask("GET", check.url, headers, b"", seconds=_SECONDS, most=_READ, at=at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,6 @@ from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
 from larm.peers.yousearch.peer import Peer
-from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.recommended import Recommended
 from larm.peers.yousearch.registrar import Registrar
@@ -37,6 +36,7 @@ from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.trust import Trust
 from larm.peers.yousearch.tuning import Tunables, Tuner
+from larm.peers.yousearch.visible import Visible
 from larm.seams import Searcher
 
 _CALL_BACK = 5.0
@@ -49,6 +49,7 @@ class Peering(NamedTuple):
     door: Door
     card: say.Card
     shares: Shares
+    visible: Visible
     passes: Passes
     network: Network | None
     """All other peers; None: this is a registrar and nothing else."""
@@ -76,11 +77,11 @@ def build(
     serve: Serve,
     *,
     address: tuple[str, int],
-    searchers: Callable[[], Sequence[Searcher]],
+    searchers: Callable[[], Mapping[Path, Searcher]],
     directories: Callable[[], Sequence[Path]],
     tell: Callable[[str], object],
 ) -> Peering:
-    """``address``: where this server listens; ``searchers``: of what it serves. Raises UsageError, StorageError."""
+    """``address``: where this server listens; ``searchers``: of its directories. Raises UsageError, StorageError."""
     for each in peers.registrars:
         if not is_address(each.rpartition("@")[2]):
             raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
@@ -95,7 +96,7 @@ def build(
     http = HttpClient(interface=_own(host), ca=_existing("peers.ca", peers.ca))
     secret = GroupSecret.opened(Path(peers.secret).expanduser()) if peers.secret else None
     channel = Channel(identity, http, clock, secret=secret)
-    passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny)
+    passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny, signed=peers.signed)
     insisting = Channel(identity, http, clock, breaker=False, secret=secret)  # who comes back is asked, however often he failed
     questions: list[Question] = []
     registrar = None
@@ -104,7 +105,9 @@ def build(
             clock, asks(lambda contact: insisting.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
         )
         questions += registrar.questions()
-    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files)
+    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only)
+    groups = Groups(peers.groups, peers.groups_from, http)
+    visible = Visible(shares, groups)
     peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None
@@ -112,7 +115,6 @@ def build(
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner)
-        groups = Groups(peers.groups, peers.groups_from, http)
         checks = SpotChecks(http, Trust(clock), passes)
         peer = Peer(
             peers.name,
@@ -121,7 +123,7 @@ def build(
             registrars,
             answers,
             url=url,
-            published=lambda: [PublishedSearcher(each, shares) for each in searchers()],
+            published=lambda key: visible.searchers(key, searchers()),
             directories=directories,
             inspectors=Inspectors(shares, files),
             seconds=float(serve.search_time),
@@ -140,13 +142,13 @@ def build(
             checks=checks,
             groups=groups,
             passes=passes,
-            private=bool(peers.allow),
+            private=bool(peers.allow) or peers.signed,
             tell=peer.tell,
         )
         questions += peer.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
     card = say.Card(identity.key, peers.name, peers.registrar)
-    return Peering(door, card, shares, passes, network, registrar, peer, tuner, shelf, recommended, url)
+    return Peering(door, card, shares, visible, passes, network, registrar, peer, tuner, shelf, recommended, url)
 
 
 def _configured(peers: Peers) -> Tunables:

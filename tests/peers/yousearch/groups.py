@@ -24,8 +24,10 @@ from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
+from larm.peers.yousearch.visible import Visible
 from larm.peers.yousearch.wiring import Peering
 from larm.web.access import Access
 from larm.web.app import application
@@ -136,11 +138,13 @@ class Group:
         host = f"127.0.0.{next(_hosts)}"
         socket = listen(host, 0)
         port = socket.getsockname()[1]
+        shares = Shares([], self._folder, Files())
         peering: Any = SimpleNamespace(
             door=Door(identity, questions, SystemClock()),
             card=say.Card(identity.key),
             host=host,
-            shares=Shares([], self._folder, Files()),
+            shares=shares,
+            visible=Visible(shares, Groups({}, "", HttpClient())),
             passes=Passes(identity, SystemClock()),
             peer=None,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import httpx
 import pytest
 
 from larm.cli import run
-from larm.errors import StorageError
+from larm.errors import StorageError, UsageError
 from larm.kit.clock import SystemClock
+from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
 from larm.peers.group_secret import GroupSecret
 from larm.peers.http_client import HttpClient, NoAnswer
@@ -117,13 +119,60 @@ def test_files_of_who_names_whom_he_answers_are_for_these_alone(tmp_path: Path) 
         assert opened(anna, url).status_code == 403
 
 
+def test_a_folder_can_be_for_a_group_alone(tmp_path: Path) -> None:
+    for name, words in (("papers", "A secret eel."), ("docs", "An eel for all.")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(words)
+    keys = {name: Identity.opened(tmp_path / name / "state" / "peer.key").key for name in ("berta", "carl")}
+    service = tmp_path / "groups.json"
+    service.write_text(json.dumps({"Harbour": [keys["berta"]]}))
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        told = {"registrars": (registrar.url,), "cache": Seconds(300)}
+        shared = (str(tmp_path / "papers"), str(tmp_path / "docs"))
+        settings = {"only": {"papers": ("harbour",)}, "groups_from": str(service)}
+        anna = made.start("anna", share=shared, closed=True, **settings, **told)
+        berta, carl = (made.start(name, signed=True, **told) for name in ("berta", "carl"))
+        nobody = made.start("nobody", **told)
+        known(registrar, "anna", "berta", "carl", "nobody")
+        until(lambda: berta.titles("eel") == {"papers.txt", "docs.txt"})
+        until(lambda: nobody.titles("eel") == {"docs.txt"})
+        assert carl.titles("eel") == {"docs.txt"}, "what one has found is kept for nobody else"
+        assert nobody.titles("eel") == {"docs.txt"}
+        url = f"{anna.url}/files/papers/papers.txt"
+        assert opened(anna, url).status_code == 403
+        assert opened(anna, f"{anna.url}/files/docs/docs.txt").text == "An eel for all."
+        assert "papers" not in opened(anna, f"{anna.url}/files/").text
+        link = link_to(berta.client.get("/search?q=eel&wait=1").text, url)
+        assert opened(anna, link).text == "A secret eel."
+        assert carl.peering.network is not None
+        assert opened(anna, carl.peering.network.opened_at(url)).status_code == 403
+        service.write_text("{}")
+        until(lambda: berta.titles("eel") == {"docs.txt"})
+        assert opened(anna, link).status_code == 403, "who is in no group any more"
+
+
+def test_what_is_for_some_is_not_for_all_by_a_slip(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "papers" / "open").mkdir(parents=True)
+    with group(tmp_path) as made:
+        with pytest.raises(UsageError, match="no shared folder has this name"):
+            made.start("a", share=(str(tmp_path / "papers"),), only={"paper": ("harbour",)})
+        both = (str(tmp_path / "papers"), str(tmp_path / "papers" / "open"))
+        for name in ("papers", "open"):
+            with pytest.raises(UsageError, match="one is in the other"):
+                made.start("b", share=both, only={name: ("harbour",)})
+    (tmp_path / "c.yaml").write_text(f"peers: {{name: c, share: [{tmp_path / 'papers'}], only: {{papers: [harbour]}}}}")
+    assert run(["serve", "--public-search", "--config", str(tmp_path / "c.yaml")]) == 2
+    assert "everybody could search" in capfd.readouterr().err
+
+
 def test_a_pass_is_good_for_one_peer_and_some_hours() -> None:
     clock, here, there = FakeClock(1_700_000_000.0), Identity.new().key, Identity.new().key
     one, other = (Passes(Identity.new(), clock, secret=SECRET) for _ in range(2))
     text = one.make(here)
-    assert other.takes(text, here)
-    assert not other.takes(text, there)
-    assert not Passes(Identity.new(), clock, secret=OTHER).takes(text, here)
+    assert other.owner(text, here)
+    assert not other.owner(text, there)
+    assert not Passes(Identity.new(), clock, secret=OTHER).owner(text, here)
     assert one.make(here) == text, "the same for an hour"
     key, until_, *rest = text.split(".")
     for wrong in (
@@ -138,12 +187,12 @@ def test_a_pass_is_good_for_one_peer_and_some_hours() -> None:
         text.replace(".", "\ud800", 1),
         "x" * 10_000,
     ):
-        assert not other.takes(wrong, here), wrong
+        assert not other.owner(wrong, here), wrong
     clock.advance(3_601)
     assert one.make(here) != text
-    assert other.takes(text, here)
+    assert other.owner(text, here)
     clock.advance(12 * 3_600)
-    assert not other.takes(text, here)
+    assert not other.owner(text, here)
 
 
 def test_a_mark_belongs_to_one_message() -> None:

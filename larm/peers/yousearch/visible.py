@@ -1,0 +1,34 @@
+"""Visible: who may see which share (YOUS-40): all may see most, and some are for groups alone. Any thread.
+
+Asked at each question and each file, so who leaves a group sees nothing more from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from larm.peers.yousearch.groups import Groups
+from larm.peers.yousearch.published import PublishedSearcher
+from larm.peers.yousearch.shares import Shares
+from larm.seams import Searcher
+
+
+class Visible:
+    """Constant after construction."""
+
+    def __init__(self, shares: Shares, groups: Groups) -> None:
+        self._shares = shares
+        self._groups = groups
+
+    def hidden(self, key: str) -> frozenset[str]:
+        """Names of shares that are not for who has this key; empty: for who has none."""
+        return frozenset(name for name, groups in self._shares.only.items() if key not in self._groups.members(groups))
+
+    def searchers(self, key: str, all_of_them: Mapping[Path, Searcher]) -> list[Searcher]:
+        """Those of the directories that are for him, with addresses that he can open."""
+        hidden = self.hidden(key)
+        closed = {share.directory.absolute() for share in self._shares.named if share.name in hidden}
+        return [
+            PublishedSearcher(searcher, self._shares, hidden) for path, searcher in all_of_them.items() if path not in closed
+        ]
