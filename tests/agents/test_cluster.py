@@ -127,10 +127,8 @@ def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
         some.start(1)
         until(web, 200)
         some.start(2)
-        until_view(some.directory(0), 3)
-        until_agents(some.directory(2), lambda table: table.begun)
-        before = len(web.log)
-        until(web, before + 20)
+        until_agents(some.directory(0), lambda table: table.epoch == 3)
+        until(web, len(web.log) + 50)
         some.kill(1)
         some.wait()
         left = [*urls(some.directory(0)), *urls(some.directory(2))]
