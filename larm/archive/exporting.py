@@ -16,7 +16,7 @@ from larm.archive.warc_files import Entry, Place, WarcFiles
 from larm.errors import UsageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.seams import Clock
-from larm.storage.page_file import page_file
+from larm.storage.page_file import found_file
 from larm.storage.reader import StoreLog
 
 
@@ -40,7 +40,7 @@ def export_pages(
 
     def date(number: int) -> str:
         if number not in dates:
-            path = page_file(directory / "logs", number)
+            path = found_file(directory / "logs", number)
             try:
                 dates[number] = date_of(path.stat().st_mtime)
             except OSError as error:

@@ -26,7 +26,7 @@ from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.lock import FILE_NAME
 
 MARKER, STATS = "larm.json", "stats.json"
-FORM = 1
+FORM = 2
 """Of all that lies in a directory. Rises when a larm from before the change could not go on with it, and would not notice."""
 
 _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for end in ("", ".new", ".old"))
@@ -38,7 +38,7 @@ FOLDERS = (LOGS, WARC, *_FOLDERS)
 _LOGS = re.compile(
     r"(store|links|robots|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log"
-    r"|pagefile_[1-9]\d*\.pfl|(store|links)\.log\.new"
+    r"|pagefile_[1-9]\d*\.pfl(\.zst)?|(store|links)\.log\.new"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""
 _SHARED = {LOGS: _LOGS, WARC: OURS}
@@ -192,4 +192,4 @@ def _left(directory: Path) -> Path | None:
         with suppress(OSError):
             if path.stat().st_size:
                 return path
-    return next(iter(sorted((directory / LOGS).glob("pagefile_*.pfl"))), None)
+    return next(iter(sorted((directory / LOGS).glob("pagefile_*.pfl*"))), None)

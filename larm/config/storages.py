@@ -32,6 +32,7 @@ class LogStorage(Section, frozen=True):
     """store.log, links.log and the page files."""
 
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
+    compress: bool = True  # the page files: a fifth of the room, 2 to 5 us a KB; without, they are LARM's, to the byte
     keep: Keep = Keep()
     links: bool = True  # links.log, for other programs: 6.4 KB a page of 50 links; larm's own link graph takes a tenth of it
 

@@ -23,7 +23,7 @@ from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import check_length, sync_directory
 from larm.model.document import Visit
 from larm.seams import Clock
-from larm.storage.page_file import PageFiles, page_file
+from larm.storage.page_file import PageFiles, check_page_files
 from larm.storage.store_log import StoreEntry, format_entry, format_links
 
 STORE_LOG = "store.log"
@@ -59,6 +59,8 @@ class Position(msgspec.Struct, frozen=True):
     """Bytes of the last page file."""
     full: tuple[Count, ...] = ()
     """Bytes of each page file before the last; 0: nothing was left of it, and it is gone."""
+    dead: tuple[tuple[Count, Count], ...] = ()
+    """Bytes of versions that were taken out of store.log and are still in a page file: its number, and how many."""
     days: tuple[Day, ...] = ()
     """Where ``storage.log.keep`` is set: what is of which day."""
     renewed: bool = False
@@ -67,7 +69,7 @@ class Position(msgspec.Struct, frozen=True):
     def noted(self) -> Mapping[str, Any]:
         """For the checkpoint."""
         said: dict[str, Any] = msgspec.to_builtins(self)
-        return {name: value for name, value in said.items() if value or name not in ("days", "renewed")}
+        return {name: value for name, value in said.items() if value or name not in ("days", "dead", "renewed")}
 
     @classmethod
     def read(cls, position: Mapping[str, Any] | None) -> Position:
@@ -108,6 +110,7 @@ class LogStorage:
         # only the writer thread; None before open
         self._files: _Files | None = None
         self._days: list[Day] = []
+        self._dead: tuple[tuple[int, int], ...] = ()
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut all files back to ``position``, or remove them (None). Raises StorageError if one is shorter than noted."""
@@ -117,8 +120,8 @@ class LogStorage:
             raise disk_failure(self._logs, error) from error
         known = Position.read(position)
         put_in_place(self._logs, known)
-        self._files = _Files(self._logs, self._settings.page_file_size, known)
-        self._days = list(known.days)
+        self._files = _Files(self._logs, self._settings, known)
+        self._days, self._dead = list(known.days), known.dead
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Append the links, then the body and the line of each page."""
@@ -151,7 +154,8 @@ class LogStorage:
         files = self._open_files()
         files.sync()
         full, days = tuple(files.pages.full), tuple(self._days)
-        return Position(files.store.length, files.links.length, files.pages.number, files.pages.length, full, days).noted()
+        pages = files.pages
+        return Position(files.store.length, files.links.length, pages.number, pages.length, full, self._dead, days).noted()
 
     def close(self) -> None:
         """Write what is left and close all files."""
@@ -169,16 +173,22 @@ def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
     logs, noted = directory / "logs", Position.read(position)
     check_length(logs / STORE_LOG, noted.store)
     check_length(logs / LINKS_LOG, noted.links)
-    for number, length in enumerate((*noted.full, noted.offset), 1):
-        check_length(page_file(logs, number), length)
+    check_page_files(logs, (*noted.full, noted.offset))
 
 
 class _Files:
     """The open files. Bodies and links are always written before the lines of store.log that speak of them."""
 
-    def __init__(self, logs: Path, page_file_size: int, position: Position) -> None:
+    def __init__(self, logs: Path, settings: Settings, position: Position) -> None:
         with ExitStack() as undo:
-            self.pages = PageFiles(logs, page_file_size, position.full, position.page_file, position.offset)
+            self.pages = PageFiles(
+                logs,
+                settings.page_file_size,
+                position.full,
+                position.page_file,
+                position.offset,
+                packed=settings.compress,
+            )
             undo.callback(self.pages.close)
             self.links = AppendFile(logs / LINKS_LOG, position.links)
             undo.callback(self.links.close)

@@ -1,22 +1,26 @@
 """Takes pages out of store.log, links.log and the page files, for ``larm forget``. Main thread, of a directory that is locked.
 
-Bodies are overwritten with zeros where they lie, since the places of all others are noted; then their lines leave the logs,
-each of which is replaced as a whole. So it may be ended at any moment, and done again.
+Bodies are overwritten with zeros where they lie, since the places of all others are noted, those in frames in a copy of their
+page file, which takes its place; then their lines leave the logs, each of which is replaced as a whole, too. So it may be ended
+at any moment, and done again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import rewrite_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.storage.body_frames import pack_again, read_frame, room_at
 from larm.storage.log import LINKS_LOG, STORE_LOG
-from larm.storage.page_file import page_file
+from larm.storage.page_file import PLAIN, page_file
 from larm.storage.store_log import StoreEntry, parse_entry
 
 Unwanted = Callable[[str], bool]
@@ -36,18 +40,24 @@ class Purged(msgspec.Struct):
 
 def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
     """``unwanted``: of normalised addresses in store.log, of those that were fetched in links.log. Raises StorageError."""
-    found = Purged()
-    path = logs / STORE_LOG
+    found, framed = Purged(), defaultdict[int, list[StoreEntry]](list)
+    store = path = logs / STORE_LOG
     if not path.exists():
         return found
     for entry in _entries(path):
         if unwanted(entry.normalised):
             found.lines += 1
             if entry.file:
-                _overwrite(page_file(logs, entry.file), entry)
                 found.size += entry.size
+                if entry.place == PLAIN:
+                    _overwrite(page_file(logs, entry.file, packed=False), entry)
+                else:
+                    framed[entry.file].append(entry)
+    for number, entries in framed.items():
+        path = page_file(logs, number, packed=True)
+        rewrite_atomically(path, _without_bodies(path, entries))
     if found.lines:
-        rewrite_atomically(path, _kept_entries(path, unwanted))
+        rewrite_atomically(store, _kept_entries(store, unwanted))
     links = logs / LINKS_LOG
     if links.exists():
         rewrite_atomically(links, _kept_links(links, unwanted))
@@ -84,6 +94,39 @@ def _kept_links(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
                 last, wanted = page, not unwanted(page.decode("utf-8", "replace"))
             if wanted:
                 yield line
+
+
+def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes]:
+    """The page file with zeros in the place of these bodies, of the same length. Raises StorageError."""
+    by_frame = defaultdict[int, list[StoreEntry]](list)
+    for entry in entries:
+        by_frame[entry.offset].append(entry)
+    try:
+        with path.open("rb") as file:
+            at = 0
+            for offset in sorted(by_frame):
+                yield from _pieces(file, at, offset)
+                bodies, size = read_frame(file, offset, path)
+                left = bytearray(bodies)
+                for entry in by_frame[offset]:
+                    left[entry.place : entry.place + entry.size] = bytes(entry.size)
+                end = offset + size + room_at(file, offset + size)
+                yield pack_again(bytes(left), end - offset)
+                at = end
+            yield from _pieces(file, at, path.stat().st_size)
+    except ValueError as error:
+        raise StorageError(
+            f"{path}: a page can't be overwritten there ({error}); this is a mistake of larm's: please report it"
+        ) from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def _pieces(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
+    file.seek(begin)
+    while begin < end and (piece := file.read(min(end - begin, _PIECE))):
+        begin += len(piece)
+        yield piece
 
 
 def _overwrite(path: Path, entry: StoreEntry) -> None:

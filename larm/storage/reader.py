@@ -1,6 +1,7 @@
 """StoreLog: what the log storage has written, read again (LARM-95). Used by ``larm cat``, by tools and by tests.
 
-Works while a crawl is writing: a last line without its end is not there yet. No state but the paths; fit for any thread.
+Works while a crawl is writing: a last line without its end is not there yet. No state but the paths, and what
+`larm.storage.bodies` knows; fit for any thread.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from larm.errors import StorageError, UsageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there
 from larm.kit.logs.columns import clean
+from larm.storage.bodies import Bodies
 from larm.storage.log import STORE_LOG
-from larm.storage.page_file import page_file
 from larm.storage.store_log import StoreEntry, parse_entry
 
 _BLOCK = 8_000_000  # bytes searched at a time
@@ -35,6 +36,7 @@ class StoreLog:
         self._end = end
         self._logs = directory / "logs"
         self._path = self._logs / STORE_LOG
+        self._bodies = Bodies(self._logs)
         if not is_there(self._path):
             raise UsageError(f"no {STORE_LOG} in {self._logs}: run larm crawl first")
 
@@ -50,15 +52,7 @@ class StoreLog:
 
     def body(self, entry: StoreEntry) -> bytes:
         """The stored bytes of a page; empty where none were stored."""
-        if not entry.file:
-            return b""
-        path = page_file(self._logs, entry.file)
-        with self._open(path) as file:
-            file.seek(entry.offset)
-            body = file.read(entry.size)
-        if len(body) < entry.size:
-            raise StorageError(f"{path}: ends before the page {entry.url} does: it was cut; restore it, or crawl again")
-        return body
+        return self._bodies.read(entry)
 
     def find(self, url: str) -> StoreEntry | None:
         """The latest entry whose URL, as fetched or normalised, is ``url``. Reads the file backwards, about 1 GB/s."""

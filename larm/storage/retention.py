@@ -14,7 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,8 +23,9 @@ from larm.config import LogStorage as Settings
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import sync_directory
+from larm.storage.bodies import Bodies
 from larm.storage.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
-from larm.storage.page_file import PageFiles, page_file
+from larm.storage.page_file import PageFiles, found_file, page_file
 from larm.storage.store_log import StoreEntry, format_entry, parse_entry
 
 DAY = 86_400
@@ -83,26 +84,47 @@ def retain(logs: Path, noted: Mapping[str, Any], settings: Settings, gone: Colle
     position = Position.read(noted)
     put_in_place(logs, position)
     versions = list(_versions(logs, position))
-    out = superfluous(versions, settings.keep, gone, today)
+    lengths = dict(enumerate((*position.full, position.offset), 1))
+    dead = Counter[int](dict(position.dead))
+    files = _Sizes(logs, versions, lengths, dead)
+    out = superfluous([each._replace(size=files.stored(each)) for each in versions], settings.keep, gone, today)
     live = Counter[int]()
     for n, each in enumerate(versions):
-        if not out[n]:
-            live[each.file] += each.size
-    lengths = dict(enumerate((*position.full, position.offset), 1))
-    total = sum(lengths.values())
-    moving = {x for x, length in lengths.items() if live[x] < length * (1 - _DEAD)}
+        (dead if out[n] else live)[each.file] += each.size
+    moving = {x for x in lengths if live[x] < files.bodies[x] * (1 - _DEAD)}
     most = settings.keep.size
-    if most is not None and sum(live[x] if x in moving else length for x, length in lengths.items()) > most:
-        moving = {x for x, length in lengths.items() if live[x] < length}
+    if most is not None and sum(files.share(x, live[x]) if x in moving else lengths[x] for x in lengths) > most:
+        moving = {x for x in lengths if live[x] < files.bodies[x]}
     if not any(out) and not moving:
         return None
+    left = tuple((x, dead[x]) for x in sorted(dead) if x and dead[x] and x not in moving)
     try:
-        renewed = _Renewal(logs, position, settings, out, moving).done()
+        renewed = _Renewal(logs, msgspec.structs.replace(position, dead=left), settings, out, moving).done()
     except OSError as error:
         raise disk_failure(logs, error) from error
     after = sum(renewed.full) + renewed.offset
     over = 0 if most is None else max(after - most, 0)
-    return Retained(renewed.noted(), sum(out), total - after, over)
+    return Retained(renewed.noted(), sum(out), sum(lengths.values()) - after, over)
+
+
+class _Sizes:
+    """What bodies take in page files, compressed or not. ``dead``: see `Position`."""
+
+    def __init__(self, logs: Path, versions: Sequence[Version], lengths: Mapping[int, int], dead: Mapping[int, int]) -> None:
+        known = Counter[int](dead)
+        for each in versions:
+            known[each.file] += each.size
+        self._lengths = lengths
+        self.bodies = {x: known[x] if page_file(logs, x, packed=True).exists() else length for x, length in lengths.items()}
+        """Bytes of all bodies in a file; a plain one has nothing else."""
+
+    def share(self, file: int, size: int) -> int:
+        """What so many bytes of bodies take in a file."""
+        return size * self._lengths[file] // self.bodies[file] if self.bodies[file] else 0
+
+    def stored(self, version: Version) -> int:
+        """What a version takes."""
+        return self.share(version.file, version.size) if version.file else 0
 
 
 def _versions(logs: Path, position: Position) -> Iterator[Version]:
@@ -160,8 +182,10 @@ class _Renewal:
         self._settings = settings
         self._out = out
         self._moving = moving
-        self._pages = PageFiles(logs, settings.page_file_size, position.full, position.page_file, position.offset)
-        self._open: tuple[int, BinaryIO] | None = None
+        self._pages = PageFiles(
+            logs, settings.page_file_size, position.full, position.page_file, position.offset, packed=settings.compress
+        )
+        self._bodies = Bodies(logs)
         self._kept = Counter[int]()
         """Versions of each page that stay, by a hash of its address."""
         self._known: set[int] = set()
@@ -174,15 +198,13 @@ class _Renewal:
             stored, store = self._renewed(STORE_LOG, self._stored(), [day.store for day in position.days])
             self._pages.begin_next()  # so that the date of a file is that of its pages
         finally:
-            if self._open is not None:
-                self._open[1].close()
             self._pages.close()
         self._date(range(first, self._pages.number))
         linked, links = self._renewed(LINKS_LOG, self._linked(), [day.links for day in position.days])
         sync_directory(self._logs)
         full = [0 if x in self._moving else length for x, length in enumerate(self._pages.full, 1)]
         days = tuple(Day(each.day, *at) for each, *at in zip(position.days, store, links, strict=True))
-        return Position(stored, linked, self._pages.number, 0, tuple(full), days, renewed=True)
+        return Position(stored, linked, self._pages.number, 0, tuple(full), position.dead, days, renewed=True)
 
     def _renewed(self, name: str, pieces: Iterator[tuple[int, bytes]], marks: list[int]) -> tuple[int, list[int]]:
         """Write a log anew beside the old one; its length, and where in it the places ``marks`` of the old one are."""
@@ -205,23 +227,11 @@ class _Renewal:
                 continue
             self._kept[hash(entry.url)] += 1
             if entry.file in self._moving:
-                file, offset = self._pages.append(self._body(entry))
-                line = format_entry(entry._replace(file=file, offset=offset)).encode("utf-8", "replace")  # noqa: PLW2901
+                file, offset, inside = self._pages.append(self._bodies.read(entry))
+                moved = entry._replace(file=file, offset=offset, place=inside)
+                line = format_entry(moved).encode("utf-8", "replace")  # noqa: PLW2901
             yield place, line
         self._pages.sync()
-
-    def _body(self, entry: StoreEntry) -> bytes:
-        path = page_file(self._logs, entry.file)
-        if self._open is None or self._open[0] != entry.file:
-            if self._open is not None:
-                self._open[1].close()
-            self._open = (entry.file, path.open("rb"))
-        file = self._open[1]
-        file.seek(entry.offset)
-        body = file.read(entry.size)
-        if len(body) < entry.size:
-            raise StorageError(f"{path}: ends before the page {entry.url} does: it was cut; restore it, or start over")
-        return body
 
     def _linked(self) -> Iterator[tuple[int, bytes]]:
         """Of each page the links of as many last visits as versions are kept; of what is no page (a redirect), the last."""
@@ -247,6 +257,6 @@ class _Renewal:
 
     def _date(self, numbers: range) -> None:
         """New files are as old as the youngest of those whose pages they have."""
-        old = [page_file(self._logs, x).stat().st_mtime for x in self._moving if page_file(self._logs, x).exists()]
+        old = [found_file(self._logs, x).stat().st_mtime for x in self._moving if found_file(self._logs, x).exists()]
         for x in numbers if old else ():
-            os.utime(page_file(self._logs, x), (max(old), max(old)))
+            os.utime(found_file(self._logs, x), (max(old), max(old)))

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from larm.kit.logs.columns import clean
 from larm.model.links import Links
+from larm.storage.page_file import PLAIN
 
-_SEED_COLUMNS = (8, 10)
+_SEED_COLUMNS = (8, 10, 11)
 _JAVA_COLUMNS = (10, 12)
 
 
@@ -31,15 +32,20 @@ class StoreEntry(NamedTuple):
     file: int = 0
     """Number of its page file; 0 where no bytes were stored."""
     offset: int = 0
+    """There: of the body, or of the frame that it is in."""
+    place: int = PLAIN
+    """In that frame; `PLAIN`: it is in none."""
 
 
 def format_entry(entry: StoreEntry) -> str:
-    """Its line, with the line end; eight columns where no bytes were stored, else ten."""
-    from_page, url, normalised, link_type, status, mime, size, title, file, offset = entry
+    """Its line, with the line end; eight columns where no bytes were stored, else ten, or eleven of a body in a frame."""
+    from_page, url, normalised, link_type, status, mime, size, title, file, offset, place = entry
     line = (
         f"{clean(from_page)}\t{clean(url)}\t{clean(normalised)}\t{link_type}\t{status}\t{clean(mime)}\t{size}\t{clean(title)}"
     )
-    return f"{line}\t{file}\t{offset}\n" if file else line + "\n"
+    if not file:
+        return line + "\n"
+    return f"{line}\t{file}\t{offset}\n" if place == PLAIN else f"{line}\t{file}\t{offset}\t{place}\n"
 
 
 def parse_entry(line: str) -> StoreEntry:
@@ -56,9 +62,9 @@ def parse_entry(line: str) -> StoreEntry:
         if len(title) > 1 and title[0] == title[-1] == '"':
             title = title[1:-1]
     else:
-        raise ValueError(f"expected 8 or 10 columns (or LARM's 10 or 12), got {len(columns)}")
-    file, offset = (int(place[0]), int(place[1])) if place else (0, 0)
-    return StoreEntry(from_page, url, normalised, int(link_type), int(status), mime, int(size), title, file, offset)
+        raise ValueError(f"expected 8, 10 or 11 columns (or LARM's 10 or 12), got {len(columns)}")
+    where = [int(number) for number in place]
+    return StoreEntry(from_page, url, normalised, int(link_type), int(status), mime, int(size), title, *where)
 
 
 def format_links(page: str, links: Links) -> bytes:

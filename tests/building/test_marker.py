@@ -14,6 +14,7 @@ FILES = [
     "logs/store.log",
     "logs/thread0_errors.log",
     "logs/pagefile_12.pfl",
+    "logs/pagefile_12.pfl.zst",
     "logs/URLScopeFilter.log",
     "stats.json",
     "index/index.html",
@@ -76,7 +77,7 @@ def test_a_marker_that_is_none(tmp_path: Path, text: str) -> None:
 def test_a_form_of_later_is_refused(tmp_path: Path) -> None:
     later = Marker(FORM + 1, "9.1")
     (tmp_path / MARKER).write_bytes(msgspec.json.encode(later))
-    with pytest.raises(StorageError, match=r"larm 9\.1 made this directory, in form 2; .* use that larm, or start over"):
+    with pytest.raises(StorageError, match=r"larm 9\.1 made this directory, in form 3; .* use that larm, or start over"):
         permit(tmp_path)
     assert permit(tmp_path, fresh=True)
 

@@ -263,7 +263,7 @@ def test_fresh_removes_what_larm_wrote_and_nothing_else(build: Builder) -> None:
     build()
     build.close()
     logs = build.directory / "logs"
-    for file in ("store.log", "pagefile_1.pfl", "notes.txt"):
+    for file in ("store.log", "pagefile_1.pfl.zst", "notes.txt"):
         (logs / file).write_text("x")
     for file in ("config.yaml", "stats.json", "thesis.txt"):
         (build.directory / file).write_text("")
@@ -272,7 +272,7 @@ def test_fresh_removes_what_larm_wrote_and_nothing_else(build: Builder) -> None:
     assert (build.directory / "thesis.txt").exists()
     assert (build.directory / "config.yaml").exists()
     assert not (logs / "store.log").exists() or not (logs / "store.log").read_text()
-    assert not (logs / "pagefile_1.pfl").exists()
+    assert not (logs / "pagefile_1.pfl.zst").exists()
     assert not (build.directory / "stats.json").exists()
 
 

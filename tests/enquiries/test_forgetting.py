@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+if sys.version_info < (3, 14):
+    from backports import zstd
+else:
+    from compression import zstd
 
 from larm import cli
 from larm.building.wiring import build_crawl
@@ -50,7 +56,12 @@ def texts(directory: Path) -> bytes:
     """All that the crawl has of the texts of pages: page files and unpacked archive."""
     from fastwarc.warc import ArchiveIterator
 
-    bodies = b"".join(path.read_bytes() for path in sorted((directory / "logs").glob("pagefile_*")))
+    bodies = b""
+    for path in sorted((directory / "logs").glob("pagefile_*")):
+        bodies += path.read_bytes()
+        if path.suffix == ".zst":
+            with zstd.open(path) as file:
+                bodies += file.read()
     for path in sorted((directory / "warc").glob("*.warc.gz")):
         with path.open("rb") as file:
             bodies += b"".join(

@@ -257,8 +257,10 @@ def test_explain_does_not_remember(seen: DiskSeenSet) -> None:
     seen.close()
 
 
-def test_a_visited_set_that_can_not_be_read_ends_the_crawl(seen: DiskSeenSet) -> None:
-    seen._stored = 1  # so that it must look at the disk
+def test_a_visited_set_that_can_not_be_read_ends_the_crawl(tmp_path: Path) -> None:
+    seen = DiskSeenSet(tmp_path / "visited.db", 1, tail=2)
+    seen.add_new([1, 2, 3])
+    seen.apply(seen.cut())  # so that it must look at the disk
     seen.close()
     with pytest.raises(StorageError, match="visited"):
         VisitedFilter(seen).sift([message("http://a/")], Drops())

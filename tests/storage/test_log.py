@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+
+if sys.version_info < (3, 14):
+    from backports import zstd
+else:
+    from compression import zstd
 
 from larm import config
 from larm.errors import StorageError
@@ -17,10 +24,13 @@ from larm.model.links import Links
 from larm.model.message import REDIRECT, START
 from larm.seams import Storage
 from larm.storage.log import LogStorage
+from larm.storage.purge import purge_logs
+from larm.storage.reader import StoreLog
 from larm.testing.clock import FakeClock
 from tests.storage.pages import link, page
+from tests.stories.crawls import check_page_files
 
-SETTINGS = config.LogStorage(page_file_size=ByteSize(100))
+SETTINGS = config.LogStorage(page_file_size=ByteSize(100), compress=False)
 
 
 def opened(directory: Path, position: dict[str, Any] | None = None) -> LogStorage:
@@ -101,7 +111,7 @@ def test_a_commit_shows_everything_at_once(tmp_path: Path) -> None:
 
 def test_large_amounts_are_written_without_a_commit_and_in_whole_lines(tmp_path: Path) -> None:
     """Memory stays bounded; and a line of store.log never speaks of a body that is not in its page file yet."""
-    storage = LogStorage(tmp_path, config.LogStorage(), FakeClock())
+    storage = LogStorage(tmp_path, config.LogStorage(compress=False), FakeClock())
     storage.open(None)
     visit = page("http://a.org/" + "x" * 400, "t" * 100, body=b"b" * 100, links=(link("http://b.org/" + "y" * 400),) * 3)
     for _ in range(30):
@@ -223,3 +233,130 @@ def test_calls_without_open_are_refused(tmp_path: Path) -> None:
     storage.close()
     with pytest.raises(StorageError, match="not opened"):
         storage.commit()
+
+
+# -- bodies in frames
+
+
+PACKED = config.LogStorage(page_file_size=ByteSize(300_000))
+
+
+def packed(directory: Path, position: dict[str, Any] | None = None, settings: config.LogStorage = PACKED) -> LogStorage:
+    storage = LogStorage(directory, settings, FakeClock())
+    storage.open(position)
+    return storage
+
+
+def bodies(directory: Path) -> list[bytes]:
+    log = StoreLog(directory)
+    entries = list(log)
+    check_page_files(directory, entries)
+    return [log.body(entry) for entry in entries]
+
+
+def some_bodies(number: int, seed: int = 1) -> list[bytes]:
+    """Pages of a site, and now and then something that can't be compressed, or is as large as many."""
+    choose = random.Random(seed)
+    menu = choose.randbytes(3_000)
+    plain = [menu + b"<p>%d</p>" % choose.getrandbits(99) * choose.randrange(1, 400) for _ in range(number)]
+    for at in range(0, number, 7):
+        plain[at] = choose.randbytes(choose.choice([1, 700, 130_000, 400_000]))
+    return plain
+
+
+def as_pages(some: list[bytes], first: int = 0) -> list[Visit]:
+    return [page(f"http://a.org/{number}", body=body) for number, body in enumerate(some, first)]
+
+
+def test_bodies_in_frames_are_what_they_were_and_take_less_room(tmp_path: Path) -> None:
+    some = some_bodies(60)
+    storage = packed(tmp_path)
+    for at in range(0, 60, 5):
+        storage.store(as_pages(some[at : at + 5], at))
+    storage.commit()
+    storage.close()
+    assert bodies(tmp_path) == some
+    plain = sum(map(len, some))
+    assert sum(path.stat().st_size for path in (tmp_path / "logs").glob("pagefile_*.pfl.zst")) < plain * 0.7
+    assert len(list((tmp_path / "logs").glob("pagefile_*.pfl.zst"))) > 3
+
+
+def test_zstd_shows_all_bodies_of_a_file(tmp_path: Path) -> None:
+    """Whoever has no larm any more reads them all the same."""
+    some = [b"a" * 3_000, b"b" * 200_000, b"c"]
+    storage = packed(tmp_path)
+    storage.store(as_pages(some))
+    storage.commit()
+    storage.store(as_pages([b"d"], 3))
+    storage.close()
+    with zstd.open(tmp_path / "logs" / "pagefile_1.pfl.zst") as file:
+        assert file.read() == b"".join([*some, b"d"])
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_the_setting_may_change(tmp_path: Path, first: bool) -> None:
+    """What is there stays as it is; new files are of the new kind."""
+    some, position = some_bodies(30), None
+    for turn in range(3):
+        settings = replace(PACKED, compress=first ^ bool(turn % 2))
+        storage = packed(tmp_path, position, settings)
+        storage.store(as_pages(some[turn * 10 : turn * 10 + 10], turn * 10))
+        position = dict(storage.commit())
+        storage.close()
+        assert bodies(tmp_path) == some[: turn * 10 + 10]
+    kinds = {path.suffix for path in (tmp_path / "logs").glob("pagefile_*")}
+    assert kinds == {".pfl", ".zst"}
+
+
+@given(before=st.integers(0, 12), lost=st.integers(0, 12), after=st.integers(0, 12), seed=st.integers(0, 9))
+@settings(deadline=None, max_examples=25)
+def test_frames_go_on_after_a_kill(
+    tmp_path_factory: pytest.TempPathFactory, before: int, lost: int, after: int, seed: int
+) -> None:
+    """What came after the last commit is cut off, in the middle of a frame or between two."""
+    directory = tmp_path_factory.mktemp("frames")
+    some = some_bodies(before + lost + after, seed)
+    storage = packed(directory)
+    storage.store(as_pages(some[:before]))
+    position = dict(storage.commit())
+    storage.store(as_pages(some[before : before + lost], before))
+    storage.close()
+    last = max((directory / "logs").glob("pagefile_*"), key=lambda path: int(path.name.split("_")[1].split(".")[0]))
+    os.truncate(last, max(last.stat().st_size - seed * 10, position["offset"] if position["page_file"] == 1 else 0))
+    storage = packed(directory, position)
+    storage.store(as_pages(some[before + lost :], before + lost))
+    storage.commit()
+    storage.close()
+    assert bodies(directory) == some[:before] + some[before + lost :]
+
+
+@given(seed=st.integers(0, 30), choice=st.sets(st.integers(0, 29), min_size=1))
+@settings(deadline=None, max_examples=30)
+def test_what_is_taken_out_of_frames_is_gone_and_all_else_is_there(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, choice: set[int]
+) -> None:
+    directory = tmp_path_factory.mktemp("purged")
+    some = some_bodies(30, seed)
+    storage = packed(directory)
+    for at in range(0, 30, 6):
+        storage.store(as_pages(some[at : at + 6], at))
+        position = dict(storage.commit())
+    storage.close()
+    lengths = {path: path.stat().st_size for path in (directory / "logs").glob("pagefile_*")}
+    unwanted = {f"http://a.org/{number}" for number in choice}
+    found = purge_logs(directory / "logs", unwanted.__contains__)
+    assert (found.lines, found.size) == (len(choice), sum(len(some[number]) for number in choice))
+    log = StoreLog(directory)
+    assert [log.body(entry) for entry in log] == [body for number, body in enumerate(some) if number not in choice]
+    assert {path: path.stat().st_size for path in (directory / "logs").glob("pagefile_*")} == lengths, "all else stays in place"
+    there = b""
+    for path in lengths:
+        with zstd.open(path) as file:
+            there += file.read()
+    for number in choice:
+        assert len(some[number]) < 100 or some[number] not in there
+    position["store"] = (directory / "logs" / "store.log").stat().st_size
+    storage = packed(directory, position)  # and the crawl goes on
+    storage.store(as_pages([b"new"], 30))
+    storage.close()
+    assert [StoreLog(directory).body(entry) for entry in StoreLog(directory)][-1] == b"new"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,18 +11,22 @@ from larm.errors import StorageError, UsageError
 from larm.kit.units import ByteSize
 from larm.storage import reader
 from larm.storage.log import LogStorage
+from larm.storage.page_file import PLAIN, found_file
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
 from larm.testing.clock import FakeClock
 from tests.storage.pages import page
 
 
-@pytest.fixture
-def crawl(tmp_path: Path) -> Path:
+@pytest.fixture(params=[False, True], ids=["plain", "packed"])
+def crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Fifty pages in several page files; page 7 was stored twice; one has no bytes, one a title that looks like a URL."""
-    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100)), FakeClock())
+    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100), compress=request.param), FakeClock())
     storage.open(None)
-    storage.store([page(f"http://a.org/{n}", body=f"body {n}".encode() * 3) for n in range(50)])
+    for n in range(50):
+        storage.store([page(f"http://a.org/{n}", body=f"body {n}".encode() * 3)])
+        if n % 3 == 0:
+            storage.commit()  # which ends a frame
     storage.store(
         [page("http://a.org/empty"), page("http://a.org/7", body=b"newer"), page("http://a.org/last", "http://a.org/8")]
     )
@@ -90,12 +95,27 @@ def test_a_bad_line_is_named(crawl: Path) -> None:
 def test_a_cut_page_file_is_named(crawl: Path) -> None:
     log = StoreLog(crawl)
     entry = next(iter(log))
-    os.truncate(crawl / "logs" / "pagefile_1.pfl", 5)
-    with pytest.raises(StorageError, match=r"pagefile_1\.pfl: ends before the page http://a\.org/0 does"):
+    path = found_file(crawl / "logs", 1)
+    os.truncate(path, 5)
+    ends = "it ends within the pages at byte 0" if entry.place != PLAIN else "ends before the page http://a.org/0 does"
+    with pytest.raises(StorageError, match=re.escape(f"{path}: {ends}")):
         log.body(entry)
-    (crawl / "logs" / "pagefile_1.pfl").unlink()
-    with pytest.raises(StorageError, match=r"pagefile_1\.pfl"):
+    path.unlink()
+    with pytest.raises(StorageError, match=re.escape(str(path))):
         log.body(entry)
+
+
+def test_a_damaged_frame_is_named(crawl: Path) -> None:
+    """Also where something could be read: there is a checksum."""
+    entry = next(iter(StoreLog(crawl)))
+    if entry.place == PLAIN:
+        return
+    path = found_file(crawl / "logs", 1)
+    data = path.read_bytes()
+    for at in range(20):  # of 38; what stands behind it is room
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1 :])
+        with pytest.raises(StorageError, match=re.escape(str(path))):
+            StoreLog(crawl).body(entry)
 
 
 def test_a_log_of_larm_can_be_read(tmp_path: Path) -> None:

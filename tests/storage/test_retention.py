@@ -33,7 +33,7 @@ def body(name: str, version: int) -> bytes:
 
 
 def settings(**keep: Any) -> Settings:
-    return Settings(page_file_size=ByteSize(100), keep=Keep(**keep))
+    return Settings(page_file_size=ByteSize(100), keep=Keep(**keep), compress=False)
 
 
 def days_of(directory: Path, days: int, *, keep: Keep | None = None) -> Mapping[str, Any]:
@@ -41,7 +41,9 @@ def days_of(directory: Path, days: int, *, keep: Keep | None = None) -> Mapping[
     clock, position = FakeClock(), None
     for day in range(days):
         clock.set_wall((TODAY - days + 1 + day) * DAY + 60)
-        storage = LogStorage(directory, Settings(page_file_size=ByteSize(100), keep=keep or Keep(versions=99)), clock)
+        storage = LogStorage(
+            directory, Settings(page_file_size=ByteSize(100), keep=keep or Keep(versions=99), compress=False), clock
+        )
         storage.open(position)
         for name in "abc"[: 3 if day == 0 else 2 if day == 1 else 1]:
             url = f"http://a.org/{name}"
@@ -164,6 +166,32 @@ def test_it_may_fail_at_any_write(tmp_path: Path) -> None:
         retained(directory, known, versions=1)
         assert told(directory) == {name: whole[name] for name in left}
         assert [file for file in (directory / "logs").iterdir() if file.name.endswith(".new")] == []
+
+
+def test_versions_in_frames_go_by_what_they_take_of_them(tmp_path: Path) -> None:
+    """What is left of a file in the first place is remembered, and goes when it has become much."""
+    clock, wanted = FakeClock(TODAY * DAY), Settings(keep=Keep(versions=1))
+    storage = LogStorage(tmp_path, wanted, clock)
+    storage.open(None)
+    storage.store([page(f"http://a.org/{n}", f"{n} of day 0", body=body(str(n), 0)) for n in range(20)])
+    position = storage.commit()
+    storage.close()
+    sizes = []
+    for day in range(1, 8):  # on each day two of the twenty pages change
+        clock.set_wall((TODAY + day) * DAY)
+        found = retain(tmp_path / "logs", position, wanted, set(), TODAY + day)
+        storage = LogStorage(tmp_path, wanted, clock)
+        storage.open(position if found is None else found.position)
+        changed = (2 * day, 2 * day + 1)
+        storage.store([page(f"http://a.org/{n}", f"{n} of day {day}", body=body(str(n), day)) for n in changed])
+        position = storage.commit()
+        storage.close()
+        versions = {n: max((d for d in range(1, day + 1) if n in (2 * d, 2 * d + 1)), default=0) for n in range(20)}
+        assert told(tmp_path).items() >= {f"{n} of day {d}": body(str(n), d) for n, d in versions.items()}.items()
+        assert len(told(tmp_path)) <= 22, "those of yesterday go when the next run begins"
+        sizes.append((tmp_path / "logs" / "pagefile_1.pfl.zst").exists())
+    assert sizes[:2] == [True, True], "a tenth, and a fifth, is not worth the work"
+    assert not sizes[-1], "a third is"
 
 
 @given(

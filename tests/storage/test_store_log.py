@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from larm.kit.logs.columns import clean
 from larm.model.links import Links
+from larm.storage.page_file import PLAIN
 from larm.storage.store_log import StoreEntry, format_entry, format_links, parse_entry
 from tests.storage.pages import link
 
@@ -24,6 +25,7 @@ entries = st.builds(
     title=st.text(),
     file=st.integers(1, 10_000),
     offset=numbers,
+    place=st.integers(PLAIN, 2**30),
 )
 
 
@@ -33,6 +35,7 @@ def test_sample_lines_of_store_log() -> None:
         "http://www.example.com/\thttp://WWW.Example.com/Dir/Index.html\thttp://example.com/dir/\t0\t200\ttext/html\t1234\tHome"
     )
     assert format_entry(ENTRY._replace(file=1)) == head + "\t1\t0\n"
+    assert format_entry(ENTRY._replace(file=1, place=7)) == head + "\t1\t0\t7\n"
     assert format_entry(ENTRY) == head + "\n"
 
 
@@ -46,10 +49,10 @@ def test_sample_line_of_links_log() -> None:
 
 @given(entries)
 def test_what_is_written_is_read(entry: StoreEntry) -> None:
-    """format, then parse, gives the entry with clean texts; a line is one line with ten columns."""
+    """format, then parse, gives the entry with clean texts; a line is one line with ten columns, or eleven."""
     line = format_entry(entry)
     assert line.count("\n") == 1
-    assert len(line.split("\t")) == 10
+    assert len(line.split("\t")) == (10 if entry.place == PLAIN else 11)
     assert list(parse_entry(line[:-1])) == [clean(field) if isinstance(field, str) else field for field in entry]
 
 
@@ -68,7 +71,9 @@ def test_the_last_format_of_larm_is_read(place: str) -> None:
     assert (entry.file, entry.offset) == ((3, 77) if place else (0, 0))
 
 
-@pytest.mark.parametrize("line", ["", "a\tb", "\t" * 7, "\t".join("abcdefghij"), "\t".join("abcdefghijkl"), "\t" * 20])
+@pytest.mark.parametrize(
+    "line", ["", "a\tb", "\t" * 7, "\t".join("abcdefghij"), "\t".join("abcdefghijk"), "\t".join("abcdefghijkl"), "\t" * 20]
+)
 def test_other_lines_are_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"columns|int"):
         parse_entry(line)

@@ -18,6 +18,8 @@ from larm.duplicates.row import decode_row
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
 from larm.river.crawl import Ending
+from larm.storage.body_frames import read_frame, room_at
+from larm.storage.page_file import PLAIN, page_file
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
 from larm.testing.random_web import RandomWeb
@@ -121,15 +123,35 @@ def check_stored(directory: Path, web: SyntheticWeb, *, pages: Iterable[str] | N
     found = rows(directory)
     assert Counter(row.url for row in found) == urls
     assert indexed(directory) == urls
-    log = StoreLog(directory)
-    ends: dict[int, int] = {}
-    for row in found:  # in the order in which they were written: each begins where the one before it ended
-        if row.size:
-            assert row.offset == ends.get(row.file, 0), f"{row.url}: a gap or an overlap in page file {row.file}"
-            ends[row.file] = row.offset + row.size
-            assert len(log.body(row)) == row.size
-    files = {path.name: path.stat().st_size for path in (directory / "logs").glob("pagefile_*.pfl")}
-    assert {name: size for name, size in files.items() if size} == {f"pagefile_{n}.pfl": end for n, end in ends.items()}
+    check_page_files(directory, found)
+
+
+def check_page_files(directory: Path, found: Iterable[StoreEntry]) -> None:
+    """Bodies follow each other, in the order in which they were written, with no gap and no overlap, up to the end."""
+    log, logs = StoreLog(directory), directory / "logs"
+    ends: dict[Path, int] = {}
+    frames: dict[tuple[Path, int], int] = {}
+    for row in found:
+        if not row.size:
+            continue
+        assert len(log.body(row)) == row.size
+        path = page_file(logs, row.file, packed=row.place != PLAIN)
+        if row.place == PLAIN:
+            assert row.offset == ends.get(path, 0), f"{row.url}: a gap or an overlap in {path}"
+            ends[path] = row.offset + row.size
+            continue
+        if (path, row.offset) not in frames:
+            assert row.offset == ends.get(path, 0), f"{row.url}: a gap or an overlap in {path}"
+            with path.open("rb") as file:
+                size = read_frame(file, row.offset, path)[1]
+                ends[path] = row.offset + size + room_at(file, row.offset + size)
+        assert row.place == frames.get((path, row.offset), 0), f"{row.url}: a gap or an overlap in a frame of {path}"
+        frames[path, row.offset] = row.place + row.size
+    for (path, offset), size in frames.items():
+        with path.open("rb") as file:
+            assert len(read_frame(file, offset, path)[0]) == size
+    files = {path: path.stat().st_size for path in logs.glob("pagefile_*")}
+    assert {path: size for path, size in files.items() if size} == ends
 
 
 # -- what the web saw

@@ -70,7 +70,7 @@ def test_a_directory_that_can_not_be(tmp_path: Path, start: str, place: str, sta
 
 
 @pytest.mark.parametrize(
-    "name", ["cachingqueue", "logs", "index", "logs/store.log", "logs/pagefile_1.pfl", "cachingqueue/cache.db"]
+    "name", ["cachingqueue", "logs", "index", "logs/store.log", "logs/pagefile_1.pfl.zst", "cachingqueue/cache.db"]
 )
 def test_something_else_in_the_way(tmp_path: Path, web: SyntheticWeb, start: str, name: str) -> None:
     """A file where a directory should be, or the other way round: one line that names it, exit status 3."""
@@ -161,7 +161,7 @@ def test_a_file_of_the_state_was_removed(tmp_path: Path, web: SyntheticWeb, star
     assert said.status == 3
     assert f"{tmp_path}/cachingqueue/{name}: " in said.last
     assert said.last.endswith("put the file back as it was, or start over with --fresh")
-    kept = ("store.log", "links.log", ".pfl", ".store", ".idx")
+    kept = ("store.log", "links.log", ".zst", ".store", ".idx")
     assert all(path.read_bytes() == data for path, data in files.items() if path.name.endswith(kept))
     shutil.rmtree(tmp_path / "cachingqueue")
     shutil.move(tmp_path / "safe", tmp_path / "cachingqueue")

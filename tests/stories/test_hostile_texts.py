@@ -64,7 +64,7 @@ def test_logs(crawled: Path) -> None:
 
 def test_no_password_anywhere_but_in_the_bytes_of_the_page(crawled: Path) -> None:
     for path in crawled.rglob("*"):
-        if path.is_file() and path.suffix != ".pfl":
+        if path.is_file() and path.suffix != ".zst":
             assert SECRET.encode() not in path.read_bytes(), path
 
 

@@ -119,7 +119,7 @@ def test_what_is_made_again(directory: Path, web: RandomWeb, links: list[str], n
         ("logs", "logs: it was removed, and had the pages of the crawl; "),
         ("logs/store.log", "store.log: "),
         ("logs/links.log", "links.log: "),
-        ("logs/pagefile_1.pfl", "pagefile_1.pfl: "),
+        ("logs/pagefile_1.pfl.zst", "pagefile_1.pfl.zst: "),
         ("graph/links.journal", "links.journal: "),
     ],
 )
@@ -135,7 +135,7 @@ def test_what_is_refused(directory: Path, web: RandomWeb, links: list[str], name
         assert "put " in said
         assert " back" in said
         after = contents(directory, "logs", "index", "graph")
-        kept = ("store.log", "links.log", ".pfl", ".store", "links.journal")
+        kept = ("store.log", "links.log", ".zst", ".store", "links.journal")
         assert {path: data for path, data in before.items() if path.endswith(kept)}.items() <= after.items()
     for folder in {path.split("/")[0] for path in [name]}:
         shutil.rmtree(directory / folder, ignore_errors=True)
@@ -202,7 +202,7 @@ def test_the_link_graph_begins_anew_and_is_whole_after_the_next_visit(directory:
 # -- files of somebody else's
 
 
-@pytest.mark.parametrize("name", ["stats.json", "logs/store.log", "logs/pagefile_1.pfl", "index/index.html"])
+@pytest.mark.parametrize("name", ["stats.json", "logs/store.log", "logs/pagefile_1.pfl.zst", "index/index.html"])
 @pytest.mark.parametrize("fresh", [True, False])
 def test_a_directory_of_somebody_elses(tmp_path: Path, web: RandomWeb, name: str, fresh: bool) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)

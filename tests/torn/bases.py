@@ -76,9 +76,9 @@ class Bases:
         position = found[0].storages["log"]
         lengths |= {"store.log": position["store"], "links.log": position["links"]}
         for number in range(1, position["page_file"]):
-            name = f"pagefile_{number}.pfl"
+            name = f"pagefile_{number}.pfl.zst"
             lengths[name] = (self[base] / "logs" / name).stat().st_size
-        lengths[f"pagefile_{position['page_file']}.pfl"] = position["offset"]
+        lengths[f"pagefile_{position['page_file']}.pfl.zst"] = position["offset"]
         return lengths.get(file.name, 0)
 
     def resume(self, directory: Path) -> StorageError | None:

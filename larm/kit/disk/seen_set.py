@@ -4,7 +4,7 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 
 - *young* and *old*: the recent ones, bounded. When young is full it becomes old, and the old ones leave;
 - *fresh*: new since the last cut; *frozen*: cut off, being written;
-- the SQLite table, asked once for all that the layers above do not know.
+- the disk (`larm.kit.disk.sorted_runs`), asked once for all that the layers above do not know.
 
 What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then
 *going* until it has left the table, which overrules that.
@@ -13,9 +13,6 @@ A checkpoint calls `cut` (all threads stand still), stores the delta with everyt
 between, the delta of the last checkpoint is applied again. Only that one is kept, so it must be on the disk when `apply`
 returns, safe from a power cut, too. `epoch` says which checkpoint the table belongs to, so that one that was lost, or restored
 from elsewhere, is not taken for the right one.
-
-Both statements work on a JSON array and return one row, because Python gives its lock away for each row and each execution, and
-beside busy threads gets it back milliseconds later.
 """
 
 from __future__ import annotations
@@ -26,30 +23,17 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
-import msgspec
-
 from larm.errors import StorageError
-from larm.kit.disk.database import Database
-
-_TABLES = """
-    CREATE TABLE IF NOT EXISTS seen (fingerprint INTEGER PRIMARY KEY);
-    CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
-    INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
-"""
-_LOOK_UP = "SELECT json_group_array(value) FROM json_each(?) WHERE EXISTS (SELECT 1 FROM seen WHERE fingerprint = value)"
-_SUMS = "SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM seen"
-_INSERT = "INSERT OR IGNORE INTO seen SELECT value FROM json_each(?)"
-_DELETE = "DELETE FROM seen WHERE fingerprint IN (SELECT value FROM json_each(?))"
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(list[int]).decode
+from larm.kit.disk.sorted_runs import TAIL, SortedRuns
 
 
 class DiskSeenSet:
     """Implements the ``SeenSet`` of the seams for 63-bit fingerprints."""
 
-    def __init__(self, path: Path, recent: int, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, recent: int, *, read_only: bool = False, tail: int = TAIL) -> None:
         """Open the set, or make it; ``recent`` fingerprints are in memory. ``read_only``: nothing can be added.
+
+        ``tail``: see `SortedRuns`.
 
         Raises StorageError.
         """
@@ -59,7 +43,7 @@ class DiskSeenSet:
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
         # guarded by self._write_lock
-        self._writer = Database(path, _TABLES, read_only=read_only)
+        self._runs = SortedRuns(path, read_only=read_only, tail=tail)
         # guarded by self._lock
         self._young: set[int] = set()
         self._old: set[int] = set()
@@ -67,27 +51,18 @@ class DiskSeenSet:
         self._frozen: set[int] = set()
         self._gone: set[int] = set()
         self._going: set[int] = set()
-        try:
-            self._stored = int(self._writer.row("SELECT entries FROM size")[0])
-            self._reader = Database(path, _TABLES, read_only=read_only)
-        except BaseException:
-            self._writer.close()
-            raise
+        self._stored = self._runs.entries
 
     @property
     def epoch(self) -> int:
         """Of the last `apply` that named one; 0 before. Raises StorageError."""
         with self._write_lock:
-            return self._writer.generation
+            return self._runs.epoch
 
     def check(self) -> None:
         """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
         with self._write_lock:
-            entries, high, low = self._writer.row(_SUMS)
-            if [entries, _checksum((high or 0) << 32, low or 0)] != list(
-                self._writer.row("SELECT entries, checksum FROM size")
-            ):
-                raise self._writer.damaged()
+            self._runs.check()
 
     def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
         """Remember them all; True where one was new (the first of equal ones). Raises StorageError, then none is remembered.
@@ -179,9 +154,12 @@ class DiskSeenSet:
         ordered = sorted(number for number in numbers if number >= 0)  # neighbours share pages
         gone = sorted(~number for number in numbers if number < 0)
         with self._write_lock:
-            added = self._write(ordered, gone, epoch) if numbers or epoch is not None else 0
+            view = self._runs.write(ordered, gone, epoch) if numbers or epoch is not None else None
+            stored = self._runs.entries
         with self._lock:
-            self._stored += added
+            if view is not None:
+                self._runs.show(view)
+            self._stored = stored
             self._frozen = self._frozen.difference(ordered)
             self._going = self._going.difference(gone)
             self._remember_locked([each for each in ordered if each not in self._gone] if self._gone else ordered)
@@ -189,8 +167,7 @@ class DiskSeenSet:
     def close(self) -> None:
         """Close the database, on any thread. What was not applied is forgotten."""
         with self._write_lock, self._lock:
-            self._reader.close()
-            self._writer.close()
+            self._runs.close()
 
     def _miss_locked(self, unknown: set[int]) -> set[int]:
         """Those that are nowhere; the others become recent."""
@@ -202,42 +179,15 @@ class DiskSeenSet:
         frozen = self._frozen - self._gone if self._gone else self._frozen
         unknown = unknown - self._fresh - frozen
         if unknown and self._stored:
-            stored = self._look_up_locked(unknown - self._gone - self._going if self._gone or self._going else unknown)
+            stored = self._runs.look_up(unknown - self._gone - self._going if self._gone or self._going else unknown)
             unknown = unknown.difference(stored)
             self._remember_locked(stored)
         return unknown
-
-    def _look_up_locked(self, fingerprints: Iterable[int]) -> list[int]:
-        (found,) = self._reader.row(_LOOK_UP, (_encode(sorted(fingerprints)).decode(),))
-        return _decode(found)
 
     def _remember_locked(self, fingerprints: Iterable[int]) -> None:
         self._young.update(islice(fingerprints, self._generation))
         if len(self._young) >= self._generation:
             self._old, self._young = self._young, set()
 
-    def _write(self, ordered: list[int], gone: list[int], epoch: int | None) -> int:
-        """One transaction; returns how many more there are than before."""
-        writer = self._writer
-        with writer.transaction():
-            entries, checksum = before = writer.row("SELECT entries, checksum FROM size")
-            if gone:
-                there = _decode(writer.row(_LOOK_UP, (_encode(gone).decode(),))[0])
-                entries -= writer.write(_DELETE, (_encode(there).decode(),))
-                checksum = _checksum(checksum, -sum(there))
-            added = writer.write(_INSERT, (_encode(ordered).decode(),))
-            entries, checksum = entries + added, _checksum(checksum, *ordered)
-            if added < len(ordered):  # they had been applied
-                _, high, low = writer.row(_SUMS)
-                checksum = _checksum(high << 32, low)
-            writer.write("UPDATE size SET entries = ?, checksum = ?", (entries, checksum))
-            if epoch is not None:
-                writer.generation = epoch
-        return int(entries - before[0])
-
     def __repr__(self) -> str:
         return f"<DiskSeenSet {self._path}: {self._stored} stored, {len(self._frozen)} frozen, {len(self._fresh)} fresh>"
-
-
-def _checksum(*numbers: int) -> int:
-    return sum(numbers) % 2**63

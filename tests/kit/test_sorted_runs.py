@@ -1,0 +1,175 @@
+"""Numbers on the disk, in runs that become fewer and longer."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError
+from larm.kit.disk.sorted_runs import DEAD, GROWING, LIVE, SortedRuns
+
+
+def add(runs: SortedRuns, numbers: list[int], gone: tuple[int, ...] = (), epoch: int | None = None) -> None:
+    runs.show(runs.write(sorted(numbers), gone, epoch if epoch is not None else runs.epoch + 1))
+
+
+def filled(path: Path, rounds: int, *, seed: int = 1, each: int = 10, tail: int = 16) -> tuple[SortedRuns, set[int]]:
+    choose, runs, model = random.Random(seed), SortedRuns(path, tail=tail), set[int]()
+    for _ in range(rounds):
+        new = {choose.getrandbits(63) for _ in range(each)}
+        add(runs, sorted(new))
+        model |= new
+    return runs, model
+
+
+def states(runs: SortedRuns) -> list[str]:
+    return [run.state for run in runs._runs]
+
+
+def test_it_knows_what_it_was_given_and_nothing_else(tmp_path: Path) -> None:
+    """Whatever state its merges are in."""
+    choose, runs, model = random.Random(2), SortedRuns(tmp_path / "runs.db", tail=16), set[int]()
+    met = set[str]()
+    for _ in range(150):
+        new = {choose.getrandbits(63) for _ in range(choose.randrange(12))}
+        add(runs, sorted(new))
+        model |= new
+        met |= set(states(runs))
+        asked = {*choose.sample(sorted(model), min(len(model), 20)), *(choose.getrandbits(63) for _ in range(20))}
+        assert set(runs.look_up(asked)) == asked & model
+        assert runs.entries == len(model)
+    assert met == {LIVE, GROWING, DEAD}
+    runs.check()
+    assert set(runs.look_up(model)) == model
+    runs.close()
+
+
+def test_runs_stay_few(tmp_path: Path) -> None:
+    runs, model = filled(tmp_path / "runs.db", 400, tail=20)
+    assert len(model) == 4000
+    assert len([state for state in states(runs) if state == LIVE]) <= 12  # 200 times the tail: four tiers
+    assert max(run.tier for run in runs._runs) >= 3
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as looked:
+        tables = {name for (name,) in looked.execute("SELECT name FROM sqlite_master WHERE name LIKE 'run_%'")}
+    assert len(tables) <= len(runs._runs) + 1, "what was merged is dropped"
+    runs.close()
+
+
+def test_it_goes_on_after_a_kill_anywhere(tmp_path: Path) -> None:
+    """Closed after each write, in whatever state: the next process goes on with the same merges."""
+    choose, model = random.Random(3), set[int]()
+    for epoch in range(1, 60):
+        runs = SortedRuns(tmp_path / "runs.db", tail=8)
+        assert runs.epoch == epoch - 1
+        assert set(runs.look_up(model)) == model
+        new = {choose.getrandbits(63) for _ in range(5)}
+        runs.write(sorted(new), (), epoch)  # nobody gets to see it
+        model |= new
+        runs.check()
+        runs.close()
+    runs = SortedRuns(tmp_path / "runs.db", tail=8)
+    assert runs.entries == len(model) == len(runs.look_up(model))
+    runs.close()
+
+
+def test_a_write_that_fails_changes_nothing(tmp_path: Path) -> None:
+    runs, model = filled(tmp_path / "runs.db", 37)
+    before, epoch = states(runs), runs.epoch
+    pages = runs.writer.row("PRAGMA page_count")[0]
+    runs.writer.write(f"PRAGMA max_page_count = {pages:d}")
+    new = list(range(50_000))
+    with pytest.raises(StorageError, match="disk is full"):
+        add(runs, new)
+    assert (states(runs), runs.epoch, runs.entries) == (before, epoch, len(model))
+    assert set(runs.look_up(model)) == model
+    assert not runs.look_up(new)
+    runs.check()
+    runs.writer.write("PRAGMA max_page_count = 1000000")
+    add(runs, new)
+    assert runs.look_up(new) == new
+    runs.check()
+    runs.close()
+
+
+@pytest.mark.parametrize("rounds", range(30, 40))
+def test_what_is_removed_is_gone_from_wherever_it_is(tmp_path: Path, rounds: int) -> None:
+    """From the tail, from runs, from those that a merge has moved already, and from those that it will move."""
+    runs, model = filled(tmp_path / "runs.db", rounds)
+    choose = random.Random(rounds)
+    gone = set(choose.sample(sorted(model), len(model) // 2))
+    add(runs, [], (*sorted(gone), 2**63 - 1))
+    model -= gone
+    for _ in range(12):  # merges go on
+        new = {choose.getrandbits(63) for _ in range(10)}
+        add(runs, sorted(new))
+        model |= new
+        assert not runs.look_up(gone)
+        assert runs.entries == len(model)
+    assert set(runs.look_up(model)) == model
+    runs.check()
+    add(runs, sorted(gone))  # they may come back
+    assert set(runs.look_up(gone)) == gone
+    runs.check()
+    runs.close()
+
+
+def test_nothing_is_there_twice(tmp_path: Path) -> None:
+    """A checkpoint that is applied again, or without a number."""
+    runs, model = filled(tmp_path / "runs.db", 12)
+    for epoch in (runs.epoch, None):
+        runs.show(runs.write(sorted(model), (), epoch))
+        assert runs.entries == len(model)
+        runs.check()
+    runs.close()
+
+
+def test_who_looks_sees_one_moment(tmp_path: Path) -> None:
+    """A command beside a running crawl, which drops runs meanwhile."""
+    runs, model = filled(tmp_path / "runs.db", 20)
+    looked = SortedRuns(tmp_path / "runs.db", read_only=True, tail=16)
+    choose = random.Random(5)
+    for _ in range(30):
+        add(runs, sorted({choose.getrandbits(63) for _ in range(10)}))
+    assert set(looked.look_up(model)) == model
+    assert looked.entries == len(model)
+    looked.close()
+    runs.close()
+
+
+def earlier(path: Path, numbers: list[int]) -> None:
+    """As a larm before the runs wrote it."""
+    with closing(sqlite3.connect(path)) as made, made:
+        made.execute("CREATE TABLE seen (fingerprint INTEGER PRIMARY KEY)")
+        made.execute("CREATE TABLE size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL)")
+        made.executemany("INSERT INTO seen VALUES (?)", [(number,) for number in numbers])
+        made.execute("INSERT INTO size VALUES (?, ?)", (len(numbers), sum(numbers) % 2**63))
+        made.execute("PRAGMA user_version = 7")
+
+
+def test_the_table_of_earlier_versions_is_the_first_run(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    choose = random.Random(6)
+    numbers = sorted({choose.getrandbits(63) for _ in range(60)})
+    earlier(path, numbers)
+    looked = SortedRuns(path, read_only=True, tail=16)
+    assert looked.look_up([*numbers, 5]) == numbers
+    looked.check()
+    looked.close()
+    runs = SortedRuns(path, tail=16)
+    assert (runs.epoch, runs.entries) == (7, 60)
+    runs.check()
+    model = set(numbers)
+    while any(run.number == 0 for run in runs._runs):  # until it was merged with others
+        new = {choose.getrandbits(63) for _ in range(10)}
+        add(runs, sorted(new))
+        model |= new
+        runs.check()
+        assert set(runs.look_up(model)) == model
+    runs.close()
+    runs = SortedRuns(path, tail=16)
+    assert set(runs.look_up(model)) == model
+    runs.close()
