@@ -1,6 +1,6 @@
 """ForgottenGuard: passes over what waits at a host and was forgotten since (``larm forget``).
 
-Implements `larm.frontier.queues.Guard` in front of the traps' desk; on its threads, under the book's lock.
+Implements `larm.frontier.guard.Guard` in front of the traps' desk; on its threads, under the book's lock.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
+from larm.frontier.guard import Guard
 from larm.frontier.host import Host
-from larm.frontier.queues import Guard
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage
 

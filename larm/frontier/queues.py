@@ -1,9 +1,9 @@
 """HostQueues: who may be asked next. Leases go round robin over the hosts that are ready (LARM-72, LARM-75).
 
 The only way to a host is `lease`; each lease is given back once, by `release`, `retry` or `give_back`, and the next time of the
-host is set before anybody can see the host again. A host stands in the ring (ready now), the heap (ready at a known time), the
-line of its address (`larm.frontier.shared_addresses`) or nowhere (nothing to do, at its limit of requests, given up, or
-blocked). Whether anything may be asked at all is a question that each lease asks first (`larm.river.steering`).
+host is set before anybody can see the host again. A host stands in one of `larm.frontier.places`, or nowhere (nothing to do, at
+its limit of requests, given up, or blocked). Whether anything may be asked at all is a question that each lease asks first
+(`larm.river.steering`).
 
 Called by the handler thread (`add`), the fetcher threads (all others), and by who steers the crawl or moves hosts (`block`,
 `unblock`, `freeze`, `thaw`, `alter`, `forget`, `change`, in a step of the gate), under the lock of the `HostBook`.
@@ -14,17 +14,19 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, groupby
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from larm.config import Frontier as Settings
 from larm.frontier.banded_queue import BandedQueue
+from larm.frontier.guard import PASSED_OVER, Guard, pass_over_locked, take_locked
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
+from larm.frontier.places import Places
 from larm.frontier.politeness import NOTHING, Decision, dormancy, health_after, next_start
-from larm.frontier.ring import Ring
 from larm.frontier.shared_addresses import SharedAddresses
+from larm.frontier.totals import Figures, Sums, Totals, sums_of
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.tally import Tally
 from larm.model.lease import Lease
@@ -33,73 +35,8 @@ from larm.model.outcome import Fetched
 from larm.seams import Clock, CrawlOrder
 
 T = TypeVar("T")
-_Place = tuple[float, int, str, int]
-"""(time, number, key of the host, its band): an entry of the heap; the time of one in the ring is -NEVER."""
-_IN_LINE: _Place = (-NEVER, -1, "", 0)
-"""Of a host that waits for others of its address."""
-
-
 ENOUGH = 256
 """URLs: some four for each transfer, as the defaults are."""
-PASSED_OVER = 500
-"""URLs that are passed over in one go: some milliseconds of the lock. Who leases next goes on."""
-
-
-class Guard(Protocol):
-    """Whom a lease asks whether an address that waited is still worth while; `larm.frontier.traps.desk`."""
-
-    def looks_locked(self, host: Host) -> bool:
-        """Whether it has anything to say of this host; the book's lock is held."""
-        ...
-
-    def hold_locked(self, host: Host, message: URLMessage) -> bool:
-        """True: it is held back, elsewhere, and not asked for now; the book's lock is held."""
-        ...
-
-    def held(self, messages: Sequence[URLMessage]) -> None:
-        """These were held back; called without the lock."""
-        ...
-
-    def resume_locked(self, host: Host) -> None:
-        """A host of an earlier run, or of another crawl; the book's lock is held."""
-        ...
-
-    def left_locked(self, host: Host) -> None:
-        """A host that goes to another crawl; the book's lock is held."""
-        ...
-
-
-class Figures(NamedTuple):
-    """Hosts by what they wait for."""
-
-    hosts: int
-    ready: int
-    waiting: int
-    """For their next time."""
-    blocked: int
-    """Asked to be left alone (429, 503)."""
-    given_up: int
-    uncounted: int
-    """URLs that wait at hosts that were given up, or are blocked."""
-    in_flight: int
-    in_line: int
-    """Of those that wait, for other hosts of their address."""
-
-
-class _Sums(NamedTuple):
-    """What a host adds to the sums of all hosts."""
-
-    counted: int = 0
-    """Messages that keep the crawl going."""
-    uncounted: int = 0
-    queued: int = 0
-    given_up: bool = False
-    blocked: bool = False
-
-
-def _sums_of(host: Host) -> _Sums:
-    waiting, counts = host.waiting, host.counts
-    return _Sums(waiting * counts, waiting * (not counts), len(host.queue), host.dormant, host.backoffs > 0)
 
 
 class Waiting(NamedTuple):
@@ -112,7 +49,7 @@ class Waiting(NamedTuple):
 
 
 class HostQueues:
-    """Ring and heap over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
+    """Turns over the host records. ``on_ready`` is called, without the lock, when a host became ready, or will be."""
 
     def __init__(
         self,
@@ -144,16 +81,10 @@ class HostQueues:
         # guarded by book.lock; replaced as a whole, so that one look needs no lock
         self._settings = settings
         # guarded by book.lock
-        self._ring = Ring(order is not None and order.fair)
-        self._heap: list[_Place] = []
-        self._places: dict[str, _Place] = {}  # where each host stands that stands anywhere
+        self._places = Places(fair=order is not None and order.fair)
+        self._totals = Totals()
         self._news = False
         self._at_rest: list[str] = []
-        self._queued = 0
-        self._in_flight = 0
-        self._blocked = 0
-        self._given_up = 0
-        self._uncounted = 0
 
     # -- in
 
@@ -168,11 +99,11 @@ class HostQueues:
                 host = self._book.get_locked(key)
                 messages = list(group)
                 full.append((host.queue, host.queue.append(messages)))
-                self._queued += len(messages)
+                self._totals.queued += len(messages)
                 silent += 0 if host.counts else len(messages)
                 self._book.changed_locked(host)
                 self._schedule_locked(host, now)
-            self._uncounted += silent
+            self._totals.uncounted += silent
             self._book.put_locked(len(batch))
         for queue, blocks in full:  # a checkpoint may keep the disk busy: nobody should wait for the lock meanwhile
             queue.write(blocks)
@@ -191,20 +122,19 @@ class HostQueues:
         refused: list[URLMessage] = []
         with self._book.lock:
             self._wake_due_locked(self._clock.monotonic())
-            next_keys = self._ring.first(limit)
+            next_keys = self._places.first(limit)
         self._book.warm(next_keys)
         with self._book.lock:
             now = self._clock.monotonic()
-            while self._ring and len(leases) < limit and len(refused) < PASSED_OVER:
-                key = self._ring.take()
-                del self._places[key]
+            while self._places.in_ring and len(leases) < limit and len(refused) < PASSED_OVER:
+                key = self._places.take()
                 host = self._book.get_locked(key)
                 if host.ready_at() > now:  # it was put off while it stood in the ring
                     self._schedule_locked(host, now, quiet=True)
                     self._addresses.after(key)
                     continue
                 if self._addresses.wait(key, host.address):
-                    self._places[key] = _IN_LINE
+                    self._places.stand_in_line(key)
                     continue
                 if host.dormant:
                     self._revive_locked(host)
@@ -213,7 +143,7 @@ class HostQueues:
                     leases.append(self._lease_locked(host, now))
                 self._addresses.after(key)
                 self._schedule_locked(host, now, quiet=True)
-            self._news |= bool(self._ring)  # one fetcher is woken at a time; it wakes the next if it leaves something
+            self._news |= self._places.in_ring > 0  # one fetcher is woken at a time; it wakes the next if it leaves something
         if refused and self._guard is not None:
             self._guard.held(refused)
             self._tally.fall(len(refused))
@@ -226,14 +156,14 @@ class HostQueues:
         if not self._may_lease():
             return NEVER
         with self._book.lock:
-            if self._ring:
+            if self._places.in_ring:
                 return 0.0
-            at = min(self._heap[0][0] if self._heap else NEVER, self._addresses.next_turn())
+            at = min(self._places.next_time(), self._addresses.next_turn())
             return at if at == NEVER else max(at - self._clock.monotonic(), 0.0)
 
     def enough(self) -> bool:
         """So many URLs wait in the queues that nobody starves for the next few milliseconds."""
-        return self._queued >= ENOUGH
+        return self._totals.queued >= ENOUGH
 
     def far_off(self, longest: float) -> list[Waiting]:
         """Where all that is left waits for longer than ``longest`` seconds: those hosts, the next one first.
@@ -243,12 +173,9 @@ class HostQueues:
         found: list[Waiting] = []
         with self._book.lock:
             now = self._clock.monotonic()
-            if self._ring or self._addresses.in_line:
+            if self._places.in_ring or self._addresses.in_line:
                 return []
-            for place in self._heap:
-                at, _, key, _ = place
-                if self._places.get(key) is not place:
-                    continue
+            for at, key in self._places.waiting():
                 host = self._book.get_locked(key)
                 if not host.counts:  # it keeps nothing going
                     continue
@@ -324,14 +251,14 @@ class HostQueues:
                     host.robots_tasks.insert(0, lease.message)
                 else:
                     host.queue.put_front([lease.message])
-                    self._queued += 1
+                    self._totals.queued += 1
                     silent += not host.counts
                 if not unsent:
                     host.next_start = max(host.next_start, now + host.delay(self._settings))
                 elif not (host.running or host.backoffs):  # else it is the next time of another request
                     host.next_start = now
                 self._schedule_locked(host, now)
-            self._uncounted += silent
+            self._totals.uncounted += silent
         if silent:
             self._tally.fall(silent)
         if unsent:
@@ -351,9 +278,9 @@ class HostQueues:
         """``change``, under the lock, does something to a host from outside; what that does to all counts is settled here."""
         with self._book.lock:
             host = self._book.get_locked(key)
-            before = _sums_of(host)
+            before = sums_of(host)
             found = change(host)
-            more = self._settle_sums_locked(before, _sums_of(host))
+            more = self._settle_sums_locked(before, sums_of(host))
             self.schedule_locked(host)
         if more < 0:
             self._tally.fall(-more)
@@ -380,9 +307,8 @@ class HostQueues:
             host = self._book.find_locked(key)
             if host is None:
                 return
-            more = self._settle_sums_locked(_sums_of(host), _Sums())
-            self._ring.remove(key)
-            self._places.pop(key, None)
+            more = self._settle_sums_locked(sums_of(host), Sums())
+            self._places.remove(key)
             self._addresses.after(key)
             if self._guard is not None:
                 self._guard.left_locked(host)
@@ -420,13 +346,13 @@ class HostQueues:
                 if self._guard is not None:
                     self._guard.resume_locked(host)
                 self._schedule_locked(host, now)
-                self._blocked += host.backoffs > 0
-                self._given_up += host.dormant
-                self._queued += len(host.queue)
+                self._totals.blocked += host.backoffs > 0
+                self._totals.given_up += host.dormant
+                self._totals.queued += len(host.queue)
                 if host.counts:
                     waiting += host.waiting
                 else:
-                    self._uncounted += host.waiting
+                    self._totals.uncounted += host.waiting
         return waiting
 
     def schedule_locked(self, host: Host) -> None:
@@ -436,7 +362,7 @@ class HostQueues:
 
     def uncounted_locked(self, messages: int) -> None:
         """More messages wait at a host that was given up or blocked; the book's lock is held."""
-        self._uncounted += messages
+        self._totals.uncounted += messages
 
     def announce(self) -> None:
         """Wake a fetcher if a host is ready, or will be sooner than it knows; called without the lock."""
@@ -453,48 +379,30 @@ class HostQueues:
     def figures(self) -> Figures:
         """For the monitor; costs nothing that grows with the crawl."""
         with self._book.lock:
-            now = self._clock.monotonic()
-            due = sum(place[0] <= now for place in self._heap[:1])  # the next tells enough
+            due = int(self._places.next_time() <= self._clock.monotonic())  # the next tells enough
             return Figures(
                 hosts=len(self._book),
-                ready=len(self._ring) + due,
-                waiting=len(self._heap) - due + self._addresses.in_line,
-                blocked=self._blocked,
-                given_up=self._given_up,
-                uncounted=self._uncounted,
-                in_flight=self._in_flight,
+                ready=self._places.in_ring + due,
+                waiting=self._places.on_heap - due + self._addresses.in_line,
+                blocked=self._totals.blocked,
+                given_up=self._totals.given_up,
+                uncounted=self._totals.uncounted,
+                in_flight=self._totals.in_flight,
                 in_line=self._addresses.in_line,
             )
 
     # -- under the lock
 
-    def _settle_sums_locked(self, before: _Sums, after: _Sums) -> int:
+    def _settle_sums_locked(self, before: Sums, after: Sums) -> int:
         """A host was changed; by how many messages the tally has to fall afterwards, as a negative number."""
-        self._uncounted += after.uncounted - before.uncounted
-        self._queued += after.queued - before.queued
-        self._given_up += after.given_up - before.given_up
-        self._blocked += after.blocked - before.blocked
-        more = after.counted - before.counted
+        more = self._totals.settle(before, after)
         if more > 0:
             self._tally.rise(more)
         return min(more, 0)
 
     def _pass_over_locked(self, host: Host) -> list[URLMessage]:
-        """Take from the queue what its guard holds back, until it lets one through, or has had enough for once."""
-        refused: list[URLMessage] = []
-        if self._guard is None or not self._guard.looks_locked(host):
-            return refused
-        while len(host.queue) and len(refused) < PASSED_OVER:
-            held = host.queue.in_memory
-            message = host.queue.take(1)[0]
-            self._book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
-            if not self._guard.hold_locked(host, message):
-                host.queue.put_front([message])
-                break
-            refused.append(message)
-        if refused:
-            self._queued -= len(refused)
-            self._book.changed_locked(host)
+        refused = pass_over_locked(self._guard, self._book, host) if self._guard is not None else []
+        self._totals.queued -= len(refused)
         return refused
 
     def _lease_locked(self, host: Host, now: float) -> Lease:
@@ -504,14 +412,12 @@ class HostQueues:
         elif host.delayed and host.delayed[0].not_before <= now:
             message = heapq.heappop(host.delayed).message
         else:
-            held = host.queue.in_memory
-            message = host.queue.take(1)[0]
-            self._book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
-            self._queued -= 1
+            message = take_locked(self._book, host)
+            self._totals.queued -= 1
         number = next(self._numbers)
         host.running[number] = (message, robots)
         host.next_start = max(host.next_start, next_start(now, host.delay(self._settings), host.crawl_delay, 0.0, 0.0))
-        self._in_flight += 1
+        self._totals.in_flight += 1
         self._addresses.take(number, host.address)
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
@@ -525,7 +431,7 @@ class HostQueues:
         return host
 
     def _landed_locked(self, host: Host, lease: Lease) -> None:
-        self._in_flight -= 1
+        self._totals.in_flight -= 1
         address, turn = self._addresses.end(lease.number)
         host.address = address or host.address
         self._news |= turn
@@ -543,7 +449,7 @@ class HostQueues:
         if seconds * settings.delay_factor > settings.delay:
             self._addresses.slow(host.address, seconds * settings.delay_factor)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
-        self._blocked += (decision.host_wait > 0) - (host.backoffs > 0)
+        self._totals.blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
         host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)
         silent = int(decision.retry) if not host.counts else 0  # given up or blocked while this request was in the air
@@ -555,32 +461,24 @@ class HostQueues:
             host.dormant = True
             host.next_start = max(host.next_start, now + dormancy(host.dormancies, settings))
             host.dormancies += 1
-            self._given_up += 1
-        self._uncounted += silent
+            self._totals.given_up += 1
+        self._totals.uncounted += silent
         return silent
 
     def _revive_locked(self, host: Host) -> None:
         """One more chance for a host that was given up (LARM-65): one good answer makes it well again."""
         host.dormant = False
-        self._given_up -= 1
-        self._uncounted -= host.waiting
+        self._totals.given_up -= 1
+        self._totals.uncounted -= host.waiting
         self._tally.rise(host.waiting)
 
     def _wake_due_locked(self, now: float) -> None:
-        while self._heap and self._heap[0][0] <= now:
-            place = heapq.heappop(self._heap)
-            key = place[2]
-            if self._places.get(key) is place:  # else it had something to do before that
-                self._enter_ring_locked(key, place[3])
+        self._places.wake_due(now)
         for key in self._addresses.due():
-            if self._places.get(key) is _IN_LINE:
-                self._enter_ring_locked(key, self._book.get_locked(key).band if self._ordered else 0)
+            if self._places.is_in_line(key):
+                self._places.ready(key, self._book.get_locked(key).band if self._ordered else 0)
             else:  # it has gone to another crawl
                 self._addresses.after(key)
-
-    def _enter_ring_locked(self, key: str, band: int) -> None:
-        self._places[key] = (-NEVER, 0, key, band)
-        self._ring.put(key, band)
 
     def _schedule_locked(self, host: Host, now: float, *, quiet: bool = False) -> None:
         """Put the host where it belongs, unless it stands there, or earlier, or has nothing to do, or is at its limit.
@@ -590,15 +488,11 @@ class HostQueues:
         at = host.ready_at()
         if at == NEVER and host.undecided:
             self._at_rest.append(host.key)
-        place = self._places.get(host.key)
-        if at == NEVER or (place is not None and at >= place[0]) or host.requests >= host.most_requests(self._settings):
-            if self._ordered and place is not None and place[0] == -NEVER and place is not _IN_LINE:
-                self._ring.put(host.key, host.band)  # it may have got something better
-            return
-        if at <= now:
-            self._enter_ring_locked(host.key, host.band)
+        if at == NEVER or self._places.stands_at(host.key, at) or host.requests >= host.most_requests(self._settings):
+            if self._ordered:
+                self._places.move_up(host.key, host.band)
+        elif at <= now:
+            self._places.ready(host.key, host.band)
             self._news |= not quiet
-        else:
-            place = self._places[host.key] = (at, next(self._numbers), host.key, host.band)
-            heapq.heappush(self._heap, place)
-            self._news |= self._heap[0] is place  # who waits for the next host waits too long now
+        else:  # who waits for the next host waits too long now
+            self._news |= self._places.wait(host.key, at, host.band)

@@ -1,0 +1,114 @@
+"""Places: where each host stands that stands anywhere: in the ring (it may be asked now), on the heap (at a known time), or in
+the line of its address (`larm.frontier.shared_addresses`). Guarded by the lock of the `HostBook`.
+
+This is all that is in memory of a host that waits, so it is as little as can be: its key, and a time. What is on the heap of a
+host that was given an earlier time since stays there till its turn comes, and is passed over then.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from larm.frontier.host import NEVER
+from larm.frontier.ring import Ring
+
+_READY, _IN_LINE = -NEVER, -1.0
+"""In the place of a time; there are no negative ones."""
+
+
+class Places:
+    """Keys of hosts, each in one place."""
+
+    def __init__(self, *, fair: bool = False) -> None:
+        """``fair``: see `Ring`."""
+        # guarded by the lock of the book
+        self._ring = Ring(fair)
+        self._heap: list[tuple[float, str]] = []
+        self._times: dict[str, float] = {}
+        self._bands: dict[str, int] = {}  # of those on the heap, where it is not 0
+
+    # -- in
+
+    def ready(self, key: str, band: int) -> None:
+        """It may be asked now."""
+        self._times[key] = _READY
+        self._bands.pop(key, None)
+        self._ring.put(key, band)
+
+    def wait(self, key: str, at: float, band: int) -> bool:
+        """It may be asked at that time; whether it is the next one."""
+        self._times[key] = at
+        if band:
+            self._bands[key] = band
+        else:
+            self._bands.pop(key, None)
+        heapq.heappush(self._heap, (at, key))
+        return self._heap[0][1] == key
+
+    def stand_in_line(self, key: str) -> None:
+        """Others of its address come first."""
+        self._times[key] = _IN_LINE
+
+    def move_up(self, key: str, band: int) -> None:
+        """It may have got something better; of consequence only in the ring."""
+        if self._times.get(key) == _READY:
+            self._ring.put(key, band)
+
+    # -- asked
+
+    def stands_at(self, key: str, at: float) -> bool:
+        """It stands in a place already that is as good as that time, or better."""
+        return self._times.get(key, NEVER) <= at
+
+    def is_in_line(self, key: str) -> bool:
+        """It waits for others of its address."""
+        return self._times.get(key) == _IN_LINE
+
+    def first(self, limit: int) -> list[str]:
+        """Hosts that will probably come next."""
+        return self._ring.first(limit)
+
+    def next_time(self) -> float:
+        """Of the first on the heap; `NEVER` where there is none."""
+        return self._heap[0][0] if self._heap else NEVER
+
+    def waiting(self) -> Iterator[tuple[float, str]]:
+        """All that wait for a time, in any order."""
+        for at, key in self._heap:
+            if self._times.get(key) == at:
+                yield at, key
+
+    @property
+    def in_ring(self) -> int:
+        """Hosts that may be asked now."""
+        return len(self._ring)
+
+    @property
+    def on_heap(self) -> int:
+        """About how many wait for a time."""
+        return len(self._heap)
+
+    # -- out
+
+    def take(self) -> str:
+        """The host whose turn it is; it stands nowhere then. Raises LookupError if there is none."""
+        key = self._ring.take()
+        del self._times[key]
+        return key
+
+    def wake_due(self, now: float) -> None:
+        """Whose time has come may be asked."""
+        while self._heap and self._heap[0][0] <= now:
+            at, key = heapq.heappop(self._heap)
+            if self._times.get(key) == at:  # else it had something to do before that
+                self.ready(key, self._bands.get(key, 0))
+
+    def remove(self, key: str) -> None:
+        """It leaves the crawl."""
+        self._ring.remove(key)
+        self._times.pop(key, None)
+        self._bands.pop(key, None)
+
+    def __repr__(self) -> str:
+        return f"<Places: {self.in_ring} in the ring, {self.on_heap} on the heap>"
