@@ -64,11 +64,11 @@ def observers_of(  # noqa: PLR0917
             snapshot=probe,
             pace=reporter.pace,
             steering=steering,
-            hosts=HostLister(book, lambda: limits.now.frontier, shared.clock),
+            hosts=HostLister(book, lambda: limits.now.frontier, shared.clock, shared.addresses),
             recent=recent,
             logs=logs,
             parse=ground.normalizer.parse,
-            why=lambda url: live_rows(url, refusals_of(url, frontier.chain.filters), book, limits.now),
+            why=lambda url: live_rows(url, refusals_of(url, frontier.chain.filters), book, limits.now, shared.addresses),
             stop=lambda: shared.bell.ring("shutdown"),
             cluster=cluster,
         )

@@ -15,6 +15,7 @@ from larm.control.requests import HostLine, Hosts, HostTable
 from larm.errors import UsageError
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import HostBook
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.seams import Clock
 
 _AT_A_TIME = 100
@@ -29,11 +30,12 @@ _FIELDS = {field.name: field.type for field in msgspec.structs.fields(HostLine) 
 class HostLister:
     """`table` answers."""
 
-    def __init__(self, book: HostBook, settings: Callable[[], Frontier], clock: Clock) -> None:
+    def __init__(self, book: HostBook, settings: Callable[[], Frontier], clock: Clock, addresses: SharedAddresses) -> None:
         # constant after construction
         self._book = book
         self._settings = settings
         self._clock = clock
+        self._addresses = addresses
         # only the control thread
         self._lines: list[HostLine] = []
         self._looked = -_FRESH
@@ -75,7 +77,7 @@ class HostLister:
         ready = host.ready_at()
         return HostLine(
             host=host.key,
-            state=_state(host, settings, now),
+            state=_state(host, settings, now, self._addresses),
             queued=host.waiting,
             in_flight=host.requests,
             next=0.0 if ready == NEVER else round(max(ready - now, 0.0), 3),
@@ -89,7 +91,7 @@ class HostLister:
         )
 
 
-def _state(host: Host, settings: Frontier, now: float) -> str:
+def _state(host: Host, settings: Frontier, now: float, addresses: SharedAddresses) -> str:
     ready = host.ready_at()
     rows = (
         (host.blocked, "blocked"),
@@ -100,6 +102,7 @@ def _state(host: Host, settings: Frontier, now: float) -> str:
         (host.robots_tasks or (host.parked and not len(host.queue)), "robots.txt"),
         (ready == NEVER, "fetching" if host.requests else "done"),
         (ready > now, "waiting"),
+        (addresses.place_of(host.key, host.address)[0], "in line"),
     )
     return next((state for holds, state in rows if holds), "ready")
 

@@ -57,7 +57,7 @@ class HostLine(msgspec.Struct, frozen=True):
     host: str
     state: str
     """blocked, moving (to another crawl, or from one), given up, left alone (it asked for that), robots.txt, fetching, waiting
-    (for its delay), ready or done."""
+    (for its delay), in line (others of its IP address come first), ready or done."""
     queued: int
     """URLs that wait here."""
     in_flight: int

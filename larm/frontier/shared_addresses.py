@@ -207,6 +207,13 @@ class SharedAddresses:
         """Hosts that stand in line."""
         return self._in_line
 
+    def place_of(self, key: str, ip: str) -> tuple[int, int]:
+        """Where this host stands in the line of its address, from 1, and how many do; (0, 0): it does not."""
+        with self._lock:
+            address = self._addresses.get(ip)
+            line = address.line if address is not None else ()
+            return (line.index(key) + 1, len(line)) if key in line else (0, 0)
+
     # -- with the lock
 
     @property

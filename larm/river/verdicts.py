@@ -15,6 +15,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.told import left_at
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
@@ -32,15 +33,23 @@ def refusals_of(url: Url, filters: Sequence[Filter]) -> list[tuple[str, str | No
     return [(part.name, verdict(part, message)) for part in filters]
 
 
-def live_rows(url: Url, refusals: Sequence[tuple[str, str | None]], book: HostBook, settings: Config) -> list[Row]:
-    """All of it, in the order in which a URL meets them; ``refusals``: of its filters."""
+def live_rows(
+    url: Url,
+    refusals: Sequence[tuple[str, str | None]],
+    book: HostBook,
+    settings: Config,
+    addresses: SharedAddresses | None = None,
+) -> list[Row]:
+    """All of it, in the order in which a URL meets them; ``refusals``: of its filters. ``addresses``: of a crawl that runs."""
     rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
     for name, reason in refusals:
         said = "passed before; it passes once" if name == VisitedFilter.name and reason else reason
         rows.append((f"filter {name}", "passes" if said is None else said))
     with book.lock:
         host = book.find_locked(url.host)
-        return rows + (_host_rows(host, url, settings, book.wall) if host else [("host state", "never seen by this crawl")])
+        if host is None:
+            return [*rows, ("host state", "never seen by this crawl")]
+        return [*rows, *_address_rows(host, settings, addresses), *_host_rows(host, url, settings, book.wall)]
 
 
 def queues_of(host: Host) -> dict[int, QueueState[URLMessage]]:
@@ -56,6 +65,14 @@ def place_in(queue: QueueState[URLMessage], url: Url) -> int:
             if each.url.normalised == url.normalised:
                 return place
     return 0
+
+
+def _address_rows(host: Host, settings: Config, addresses: SharedAddresses | None) -> list[Row]:
+    if not (host.address and settings.frontier.per_address):
+        return []
+    place, hosts = addresses.place_of(host.key, host.address) if addresses is not None else (0, 0)
+    waits = f": number {place} of {hosts} hosts that wait there for their turn" if place else ""
+    return [("IP address", f"{host.address}, whose hosts share a delay (frontier.per_address){waits}")]
 
 
 def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:

@@ -19,7 +19,7 @@ def rig(store: BlockStore) -> Rig:
 
 
 def lister(rig: Rig) -> HostLister:
-    return HostLister(rig.book, lambda: rig.settings, rig.clock)
+    return HostLister(rig.book, lambda: rig.settings, rig.clock, rig.addresses)
 
 
 def states(rig: Rig) -> dict[str, str]:

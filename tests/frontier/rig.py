@@ -17,6 +17,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.saved_host import QueueRow
+from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -88,6 +89,7 @@ class Rig:
             starts=frozenset(starts),
             release=release,
         )
+        self.addresses = SharedAddresses(self.clock, settings)
         self.queues = HostQueues(
             self.book,
             settings,
@@ -98,6 +100,7 @@ class Rig:
             on_rest=self.at_rest.extend,
             order=order,
             may_lease=lambda: self.may_lease,
+            addresses=self.addresses,
         )
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)

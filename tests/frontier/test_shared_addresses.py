@@ -8,13 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.config import Frontier
+from larm.config import Config, Frontier
+from larm.control.hosts import HostLister
+from larm.control.requests import Hosts
 from larm.frontier.host import NEVER
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
+from larm.river.verdicts import live_rows
 from larm.testing.clock import FakeClock
+from larm.testing.fakes import message
 from tests.frontier.rig import Rig, of, ok
 
 IP, OTHER = "192.0.2.1", "192.0.2.2"
@@ -176,6 +180,21 @@ def in_line(store: BlockStore) -> Rig:
     assert [lease.host for lease in rig.queues.lease(9)] == ["a.test"]
     assert rig.queues.figures().in_line == 3
     return rig
+
+
+def test_who_stands_in_line_can_be_told_so(store: BlockStore) -> None:
+    rig = in_line(store)
+    assert [rig.addresses.place_of(f"{host}.test", IP) for host in "abcd"] == [(0, 0), (1, 3), (2, 3), (3, 3)]
+    assert rig.addresses.place_of("b.test", "") == rig.addresses.place_of("b.test", "192.0.2.99") == (0, 0)
+    url = message("http://c.test/1").url
+    rows = dict(live_rows(url, (), rig.book, Config(), rig.addresses))
+    assert rows["IP address"] == (
+        f"{IP}, whose hosts share a delay (frontier.per_address): number 2 of 3 hosts that wait there for their turn"
+    )
+    rows = dict(live_rows(url, (), rig.book, Config()))
+    assert rows["IP address"] == f"{IP}, whose hosts share a delay (frontier.per_address)"
+    table = HostLister(rig.book, lambda: rig.settings, rig.clock, rig.addresses).table(Hosts(sort="host"))
+    assert [line.state for line in table.hosts] == ["fetching", "in line", "in line", "in line"]
 
 
 @pytest.mark.parametrize("having_turn", [False, True])
