@@ -90,7 +90,8 @@ def test_something_else_in_the_way(tmp_path: Path, web: SyntheticWeb, start: str
 def test_no_file_may_grow(tmp_path: Path, web: SyntheticWeb, start: str, size: int) -> None:
     """A limit for all files, for a full disk: exit status 3 and one clear line. With room the same command does the rest."""
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
-    arguments = crawl_arguments(tmp_path, [start], {"monitor.tick": "20ms", "frontier.per_host": 4})
+    settings = {"monitor.tick": "20ms", "frontier.per_host": 4, "storage.log.compress": False}
+    arguments = crawl_arguments(tmp_path, [start], settings)
     said = larm_says(*arguments, "-q", before=limit)
     check_one_line(said, tmp_path, "the disk is full; make room and run the same command again" if size > 200_000 else "disk")
     assert larm_says(*arguments, "-q").status == 0
@@ -106,7 +107,7 @@ def test_a_full_disk(tmp_path: Path, web: SyntheticWeb, start: str, kilobytes: i
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no disk could be mounted")
     try:
-        settings = {"monitor.tick": "20ms", "frontier.per_host": 4, "limits.disk": 0}
+        settings = {"monitor.tick": "20ms", "frontier.per_host": 4, "limits.disk": 0, "storage.log.compress": False}
         arguments = crawl_arguments(disk, [start], settings)
         said = larm_says(*arguments, "-q")
         check_one_line(said, disk, "the disk is full; make room and run the same command again")
