@@ -28,6 +28,8 @@ from larm.river.parts import Frontier
 PAGES_SPENT, TIME_SPENT = "closespider_pagecount", "closespider_timeout"
 _AHEAD = 3.0
 """An agent asks for more pages when it has as many left as it fetches in so many seconds: a grant takes two beats to come."""
+_CARDS = 1_000
+"""Agents that are remembered."""
 _DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
 
 
@@ -42,7 +44,6 @@ class Together:
         self._doors = doors
         self._line = line
         self._folder = folder
-        self._began = round(doors.shared.clock.wall() * 1000)
         self._every = min(BEAT, agent.membership.rules.lease / 3)
         self._me = agent.membership.me
         self._blank = roster
@@ -54,6 +55,9 @@ class Together:
         self._wake: Callable[[], object] = lambda: None
         # guarded by agent.lock
         self._command = Command()
+        # written by larm-agents
+        self._stops = False
+        """All are to end."""
         # written by larm-agents, by single operations on a dictionary
         self.cards: dict[str, Card] = {**(known.cards if known is not None else {}), self._me: card}
         """The last one of each agent that was ever met."""
@@ -64,6 +68,8 @@ class Together:
         self._spent = 0
         self._next = 0.0
         self._carried_out = 0
+        self._met: set[str] = set()
+        """Those whose card has come since this process began."""
         self._saved: object = None
         members = agent.membership.view.members
         for name, other in self.cards.items():  # what was fetched by those that are gone counts as well
@@ -101,7 +107,7 @@ class Together:
 
     def untold(self, now: float) -> bool:
         """Somebody who is there has not heard yet that all are to end."""
-        if self._command.what != "stop":
+        if not self._stops:
             return False
         membership = self._agent.membership
         return any(
@@ -117,11 +123,16 @@ class Together:
         return msgspec.structs.replace(self.cards[self._me], command=self._command, pages=dict(quota.known), short=quota.short)
 
     def hear(self, name: str, card: Card) -> None:
-        """That of another agent."""
+        """That of another agent. A stop on its first card is of the run before: it was told before this one began."""
+        if name not in self.cards and len(self.cards) >= _CARDS:
+            return
         self.cards[name] = card
         self._quota.learn(card.pages)
         with self._agent.lock:
             self._command = max(self._command, card.command)
+        if name not in self._met and card.command.what == "stop" and self._command == card.command:
+            self._carried_out = card.command.number
+        self._met.add(name)
         self._carry_out()
 
     def step(self, now: float) -> None:
@@ -149,17 +160,12 @@ class Together:
             return
         self._carried_out = command.number
         if command.what == "stop":
-            if self._stops:
-                self._doors.shared.bell.ring(command.why or "shutdown")
+            self._stops = True
+            self._doors.shared.bell.ring(command.why or "shutdown")
             return
         with suppress(UsageError):  # it ends
             steering.order(Pause() if command.what == "pause" else Resume())
             steering.carry_out()
-
-    @property
-    def _stops(self) -> bool:
-        """All are to end; one that was told before this process began was meant for the run before."""
-        return self._command.what == "stop" and self._command.number > self._began
 
     def _figures(self, frontier: Frontier) -> Figures:
         counters, tally = self._doors.shared.counters.snapshot(), self._doors.shared.tally.value

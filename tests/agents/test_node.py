@@ -10,6 +10,7 @@ from types import SimpleNamespace as Stub
 from typing import Any
 
 from larm.agents.bus import Question
+from larm.agents.card import Card, Command
 from larm.agents.identity import Identity, read_identity
 from larm.agents.membership import Rules
 from larm.agents.node import Node
@@ -108,3 +109,30 @@ def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
         assert not node.may_lease()
         error: object = node._doors.shared.bell.wait(0)
         assert isinstance(error, StageError)
+
+
+def test_a_stop_of_the_run_before_does_not_stop_this_one(tmp_path: Path) -> None:
+    """Whoever is about to end still tells it on the first card that it sends here; clocks may differ by any time."""
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+        bell: Bell[object] = node._doors.shared.bell  # type: ignore[assignment]
+        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "stop")))
+        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "stop")))
+        assert bell.wait(0.0) is None
+        node.together.hear("b", Card("there", command=Command((1 << 60) + 1, "b", "stop", "closespider_timeout")))
+        assert bell.wait(0.0) == "closespider_timeout"
+
+
+def test_the_newest_command_is_on_our_card(tmp_path: Path) -> None:
+    """Also one that is given by who knows of one from a clock far ahead."""
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    steering.order = lambda order: orders.append(type(order).__name__)
+    steering.carry_out = lambda: None
+    orders: list[str] = []
+    with node_of(tmp_path, steering, Hub()) as node:
+        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "pause")))
+        assert node.together.order("resume") == "this agent goes on; it is the only one"
+        assert node.together.card().command == Command((1 << 60) + 1, "me", "resume")
+        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "pause")))
+        assert node.together.card().command.what == "resume"
+    assert orders == ["Pause", "Resume"]
