@@ -306,7 +306,7 @@ class Registrar:
             slot = (slots & -slots).bit_length() - 1
             slots &= slots - 1
             owner = self._owners.get(slot)
-            if owner is not None and partition(key, owner[2]) == owner[1]:
+            if owner is not None and (owner[2] == 1 or partition(key, owner[2]) == owner[1]):
                 yield owner
 
     def _cacher_locked(self, query: str) -> Contact | None:
