@@ -11,24 +11,27 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from random import Random
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from larm import __version__
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.asker import Asker
+from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
-from larm.peers.yacy.membership import PING_PERIOD, Membership
+from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
-from larm.peers.yacy.questions import COUNT, DENIED, PING, Count, Counted, DeniedOf, Ping, Pong
+from larm.peers.yacy.profile import Profile
+from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Lengths, Shelf
 from larm.peers.yacy.signing import Signer, Verify
-from larm.peers.yacy.trust import DenyList, Trust
-from larm.peers.yacy.whereabouts import kind_of, may_be_asked
+from larm.peers.yacy.trust import Trust
+from larm.peers.yacy.whereabouts import OwnAddress, may_be_asked
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)
@@ -39,46 +42,10 @@ Together = Callable[[Sequence[Do]], None]
 _PING_SECONDS = 10.0
 """For an answer to a ping, in which there is a call-back."""
 _CALL_BACK_SECONDS = 3.0
-_LIST_SECONDS = 10.0
-_WITNESSES = 9
-"""Peers that are believed what our address is: most of them."""
 _TRIED = 300.0
 """Seconds for which it is known that a peer can be reached."""
 _LISTS = 6 * 3_600.0
 """Seed lists are loaded so often (YACY-51); at once where nobody answers."""
-
-
-class Asker(Protocol):
-    """`larm.peers.channel.Channel`, or the simulation's."""
-
-    def ask(
-        self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
-    ) -> A | NoAnswer:
-        """What a peer answers."""
-        ...
-
-
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What its user has chosen, and what was chosen once for it."""
-
-    hash: str
-    born: int
-    """When that was."""
-    network: str
-    name: str = ""
-    ip: str = ""
-    """Where it listens; empty where only others know."""
-    port: int = 0
-    mode: Mode = Mode.DHT
-    tags: tuple[str, ...] = ()
-    cluster: tuple[str, ...] = ()
-    """Hashes of the members of its cluster (YACY-42)."""
-    kinds: frozenset[str] = frozenset()
-    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.yacy.whereabouts`)."""
-    redundancy: int = 3
-    ping: float = PING_PERIOD
-    young: float = 3 * 86_400.0
-    """Seconds that a peer must be old to get references (YACY-27)."""
 
 
 class Node:
@@ -106,6 +73,7 @@ class Node:
         self.asker = asker
         self.together = together
         self.trust = trust or Trust(None)
+        self.denying = Denying(self)
         self.random = random
         self._signer = signer
         self._verify = verify
@@ -120,9 +88,7 @@ class Node:
         self.counts: Counter[str] = Counter()
         self.stealthy = False
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
-        self._ip = profile.ip
-        self._told: dict[str, str] = {}
-        """By the hashes of those who said it: our address."""
+        self.own_ip = OwnAddress(profile.ip)
         self._seed = Seed(hash=profile.hash)
         self._tried: dict[str, float] = {}
         self._pinged = self._listed = float("-inf")
@@ -145,7 +111,7 @@ class Node:
             plain = Seed(
                 hash=profile.hash,
                 name=profile.name,
-                ip=self._ip,
+                ip=self.own_ip.now,
                 port=profile.port,
                 type=self.membership.own_type(now),
                 flags=Flags(remote_index=profile.mode.shares, direct=True),
@@ -254,28 +220,10 @@ class Node:
         if now - self._listed > (self.profile.ping if alone else _LISTS):
             self._listed = now
             self.learn(self._lists())
-            self.hear_lists()
+            self.denying.hear()
         if now - self._pinged >= self.profile.ping:
             self._pinged = now
             self.ping_all()
-
-    def hear_lists(self) -> None:
-        """The deny lists of those who are followed, as they are now. Raises StorageError."""
-        with self.lock:
-            seeds = [seed for seed in self.membership.active if seed.key in self.trust.followed]
-        for seed in seeds:
-            answer = self.ask(seed.hash, DENIED, DeniedOf(self.network), DenyList, _LIST_SECONDS)
-            if not isinstance(answer, NoAnswer):
-                self.trust.heard(seed.key, answer)
-        self.drop_denied()
-
-    def drop_denied(self) -> None:
-        """Those who are denied are not known any more, and nothing of theirs is kept."""
-        with self.lock:
-            for seed in self.membership.known:
-                if seed.key in self.trust:
-                    self.membership.forget(seed.hash)
-            self.shelf.drop_authors(self.trust.denied - {self.key})
 
     def ping_all(self) -> None:
         """Those whose turn it is."""
@@ -304,7 +252,7 @@ class Node:
             its = seed
         with self.lock:
             if not self.profile.ip:
-                self._told_locked(seed.hash, answer.address)
+                self.own_ip.told(seed.hash, answer.address)
             self.membership.reported(seed.hash, self.now(), reachable=answer.reachable)
         if its.key == seed.key and self._is_good(its):
             with self.lock:
@@ -316,15 +264,6 @@ class Node:
             except BadSeedError:
                 self.count("bad seeds")
         self.learn(found)
-
-    def _told_locked(self, by: str, address: str) -> None:
-        """Where we are, as another sees it; most of the last ones are believed."""
-        if kind_of(address):
-            self._told.pop(by, None)
-            self._told[by] = address
-            if len(self._told) > _WITNESSES:
-                del self._told[next(iter(self._told))]
-            self._ip = Counter(self._told.values()).most_common(1)[0][0]
 
     def learn(self, seeds: Collection[Seed]) -> None:
         """Somebody told of these."""

@@ -31,8 +31,9 @@ from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
-from larm.peers.yacy.node import Do, Node, Profile
+from larm.peers.yacy.node import Do, Node
 from larm.peers.yacy.own_hash import belongs, own_hash
+from larm.peers.yacy.profile import Profile
 from larm.peers.yacy.publishing import Publishing
 from larm.peers.yacy.questions import SEEDS
 from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
@@ -146,12 +147,12 @@ class Service:
         """The user's, on a peer; what a peer has signed that is denied goes at once. Raises StorageError."""
         if key != self.node.key:
             self.trust.vote(key, vote)
-            self.node.drop_denied()
+            self.node.denying.drop()
 
     def follow(self, key: str, *, follow: bool) -> None:
         """A list of another counts, or does not any more. Raises StorageError."""
         self.trust.follow(key, follow=follow)
-        self.node.hear_lists()
+        self.node.denying.hear()
 
     def forget(self) -> None:
         """What searches have brought."""

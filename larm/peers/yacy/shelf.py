@@ -13,10 +13,11 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from larm.kit.disk.database import Database
-from larm.peers.yacy.chunk import BadChunkError, Reference, check_chunk, read_chunk, references_in, words_in
+from larm.peers.yacy.chunk import Reference, references_in
+from larm.peers.yacy.contents import hashes_in, unfit
 from larm.peers.yacy.hashes import packed
 from larm.peers.yacy.item import LIFE, Header, Kind, decoded_key, digest_of, encoded_key, refusal
-from larm.peers.yacy.page import BadPageError, place_of, read_page
+from larm.peers.yacy.page import read_page
 from larm.peers.yacy.ring import partition_of
 from larm.peers.yacy.signing import Verify
 
@@ -114,9 +115,9 @@ class Shelf:
             return "its body is another one"
         if not own and (why := self._full(header.author, len(body))):
             return why
-        if not own and (why := _unfit(header, body)):
+        if not own and (why := unfit(header, body)):
             return why
-        hashes = _hashes(header, body)
+        hashes = hashes_in(header, body)
         with self.at_once():
             if known is not None:
                 self._drop(known[0])
@@ -295,20 +296,3 @@ class Shelf:
 def _header(row: Sequence[Any]) -> Header:
     kind, author, digest, first, last, created, gone, signature = row
     return Header(Kind(kind), decoded_key(author), digest, first, last, created, bool(gone), signature)
-
-
-def _hashes(header: Header, body: bytes) -> list[bytes]:
-    """What it is found by. Raises BadChunkError, BadPageError."""
-    return [packed(read_page(body).hash)] if header.kind is Kind.PAGE else words_in(body)
-
-
-def _unfit(header: Header, body: bytes) -> str:
-    """Why this body of somebody else's is not kept."""
-    try:
-        if header.kind is Kind.WORDS:
-            check_chunk(read_chunk(body), header.first, header.last)
-        elif header.first != header.last or header.first != place_of(read_page(body)):
-            return "it lies elsewhere than it says"
-    except (BadChunkError, BadPageError) as error:
-        return str(error)
-    return ""

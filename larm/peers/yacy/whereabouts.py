@@ -8,6 +8,7 @@ that anybody may reach.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ from larm.fetching.ip_address import address_of, is_public
 PUBLIC = "public"
 _FIRST_FREE_PORT = 1_024
 _WEB = frozenset((80, 443))
+_WITNESSES = 9
+"""Peers that are believed what our address is: most of them."""
 
 
 def kind_of(ip: str) -> str:
@@ -41,3 +44,22 @@ def kinds_of(own: str, seeds: Iterable[str]) -> frozenset[str]:
     """Of the address that a peer listens at (empty: all it has), and of those that its user has named, as ``http://IP:PORT``."""
     named = (urlsplit(each).hostname or "" for each in seeds)
     return frozenset(filter(None, map(kind_of, (own, *named))))
+
+
+class OwnAddress:
+    """Where a peer is: where it listens, or else what most of those say who were asked last."""
+
+    def __init__(self, listening: str) -> None:
+        """``listening``: empty where only others know."""
+        # only under the node's lock
+        self.now = listening
+        self._told: dict[str, str] = {}
+
+    def told(self, by: str, address: str) -> None:
+        """As another sees it."""
+        if kind_of(address):
+            self._told.pop(by, None)
+            self._told[by] = address
+            if len(self._told) > _WITNESSES:
+                del self._told[next(iter(self._told))]
+            self.now = Counter(self._told.values()).most_common(1)[0][0]

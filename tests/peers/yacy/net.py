@@ -14,9 +14,10 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.mode import Mode
-from larm.peers.yacy.node import Do, Node, Profile
+from larm.peers.yacy.node import Do, Node
 from larm.peers.yacy.own_hash import own_hash
 from larm.peers.yacy.page import Page
+from larm.peers.yacy.profile import Profile
 from larm.peers.yacy.publishing import Publishing, Source
 from larm.peers.yacy.seed import Seed
 from larm.peers.yacy.shelf import Shelf
@@ -68,7 +69,7 @@ class Peer:
 
 
 class Wire:
-    """Implements `larm.peers.yacy.node.Asker`."""
+    """Implements `larm.peers.yacy.asker.Asker`."""
 
     def __init__(self, net: Net, peer: Peer) -> None:
         self.net, self.peer = net, peer

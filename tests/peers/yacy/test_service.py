@@ -180,7 +180,7 @@ def test_a_list_that_is_shared_counts_for_who_follows_it(peers: list[Peer]) -> N
     assert change(one, "follow", key=two.service.node.key, follow="1") == 303
     assert one.search("walks donkeys")["total"] == 15, "it is not shared"
     assert change(two, "share", shared="1") == 303
-    one.service.node.hear_lists()
+    one.service.node.denying.hear()
     assert one.search("walks donkeys")["total"] == 5
     assert change(one, "follow", key=two.service.node.key, follow="0") == 303
     assert one.search("walks donkeys")["total"] == 15

@@ -7,7 +7,7 @@ import pytest
 
 from larm.peers.yacy.own_hash import key_part
 from larm.peers.yacy.seed import PeerType, Seed, signed
-from larm.peers.yacy.whereabouts import kind_of, kinds_of, may_be_asked
+from larm.peers.yacy.whereabouts import OwnAddress, kind_of, kinds_of, may_be_asked
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net
 
@@ -61,10 +61,10 @@ def test_what_one_says_of_our_address_is_not_believed_against_others() -> None:
         assert each.node.profile.ip
     own = net.peers[0].node
     own.profile = msgspec.structs.replace(own.profile, ip="")
-    own._ip = ""
+    own.own_ip = OwnAddress("")
     net.run(300)
     assert own.seed().ip == net.peers[0].ip
     with own.lock:
-        own._told_locked("liar________", "203.0.113.7")
-        own._told_locked("liar________", "internal.example")
+        own.own_ip.told("liar________", "203.0.113.7")
+        own.own_ip.told("liar________", "internal.example")
     assert own.seed().ip == net.peers[0].ip

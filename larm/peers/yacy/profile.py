@@ -1,0 +1,31 @@
+"""Profile: what a peer is, as its user has chosen, and as was chosen once for it. A constant."""
+
+from __future__ import annotations
+
+import msgspec
+
+from larm.peers.yacy.membership import PING_PERIOD
+from larm.peers.yacy.mode import Mode
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What its user has chosen, and what was chosen once for it."""
+
+    hash: str
+    born: int
+    """When that was."""
+    network: str
+    name: str = ""
+    ip: str = ""
+    """Where it listens; empty where only others know."""
+    port: int = 0
+    mode: Mode = Mode.DHT
+    tags: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
+    """Hashes of the members of its cluster (YACY-42)."""
+    kinds: frozenset[str] = frozenset()
+    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.yacy.whereabouts`)."""
+    redundancy: int = 3
+    ping: float = PING_PERIOD
+    young: float = 3 * 86_400.0
+    """Seconds that a peer must be old to get references (YACY-27)."""
