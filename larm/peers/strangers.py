@@ -6,13 +6,14 @@ of his own answer: only their order counts, and they are at most 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from larm.model.facets import DAYS, Facet, FacetValue, Narrowed
 from larm.model.findings import Findings
 from larm.model.hit import Hit
+from larm.model.own_fields import is_field_name
 from larm.search.merging import score_of
 from larm.search.snippets import safe_line
 
@@ -23,6 +24,7 @@ _LONGEST_SENTENCE = 300
 _MOST_SENTENCES = 10
 _MOST_VALUES = 100
 """Of a facet."""
+_MOST_FIELDS = 20
 _MOST = 1 << 50
 _OPENED = ("http://", "https://")
 
@@ -89,9 +91,15 @@ def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
         fetched=_moment(hit.fetched),
         size=max(0, min(hit.size, _MOST)),
         cuts=tuple(_line(cut, 50) for cut in hit.cuts[:10]),
+        fields=_fields(hit.fields),
         explanation="",
         source=f"{name}: {_line(hit.source, 100)}" if inner and hit.source else name,
     )
+
+
+def _fields(said: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    named = [name for name in said if is_field_name(name)][:_MOST_FIELDS]
+    return {name: tuple(_line(value, _LONGEST_SENTENCE) for value in said[name][:_MOST_SENTENCES]) for name in named}
 
 
 _NO_SPACES = {code: f"%{code:02X}" for code in (*range(0x21), 0x7F)}

@@ -173,6 +173,16 @@ def test_a_stranger_gets_nothing_into_our_pages() -> None:
         assert not set(text) & set("\x1b\n\x00\u2028"), text
 
 
+def test_fields_of_others_are_bounded() -> None:
+    said = {f"f{n}": ("x" * 1_000, "a\x1b[31m\nb") * 50 for n in range(50)} | {"<script>": ("x",), "N" * 100: ("x",)}
+    hit = Hit(title="t", url="http://a.example/", fields={"<b>": ("x",)} | said)
+    (found,) = findings_of("peer", Findings(searcher="", hits=(hit,), total=1), 5, trusted=False).hits
+    assert list(found.fields) == [f"f{n}" for n in range(20)]
+    for values in found.fields.values():
+        assert len(values) == 10
+        assert all(len(value) <= 300 and not set(value) & set("\x1b\n") for value in values)
+
+
 def test_those_who_are_not_trusted_count_by_their_places() -> None:
     def of(name: str, scores: list[float], *, by_rank: bool) -> SimpleNamespace:
         hits = tuple(Hit(title=name, url=f"http://{name}/{n}", score=score) for n, score in enumerate(scores))

@@ -35,6 +35,14 @@ def test_results_as_larm_search_has_them(server: Served) -> None:
     assert server.get("/search", params={"q": "tide", "in": "library"}).text.count("<li>") == 1
 
 
+def test_fields_of_pages_are_shown_as_text(start: Start, tmp_path: Path) -> None:
+    rules = {"a.localhost": {"pages": [{"fields": {"author": "b"}}]}}
+    markup = "<title>Gulls</title><p>gulls at sea <b>Ada &lt;i&gt;Reed</b>"
+    crawled(tmp_path, {"/": ("Gulls", "gulls", markup)}, sites=rules)
+    answer = start(tmp_path).get("/search", params={"q": "author:all gulls"}).text
+    assert "<span>author: Ada &lt;i&gt;Reed</span>" in answer
+
+
 def test_pages_of_results(server: Served) -> None:
     first = server.get("/search", params={"q": "cart", "in": "harbour"})
     assert "1 to 10 of 25 pages" in first.text
