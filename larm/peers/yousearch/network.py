@@ -42,6 +42,7 @@ _FOR_REGISTRAR = 0.4
 _MOST_KNOWN = 10_000
 _LARGEST_LIST = 4_000_000
 """Bytes: all peers of a registrar, where a query needs no word."""
+_OURS = frozenset(("peers", "recommended"))
 _MOST_NAMED = 10
 _MOST_ASKED = 200
 """Peers, in one search: each takes a thread."""
@@ -272,10 +273,10 @@ def _is_plain(asked: Asked) -> bool:
 
 
 def _names(contacts: Sequence[Contact]) -> dict[str, str]:
-    """By keys; what two call themselves tells them apart no more."""
+    """By keys; what two call themselves tells them apart no more, nor what a part of this machine is called."""
     given = [_name(each) for each in contacts]
     return {
-        each.key: name if given.count(name) == 1 else f"{name} ({each.key[:8]})"
+        each.key: name if given.count(name) == 1 and name not in _OURS else f"{name} ({each.key[:8]})"
         for each, name in zip(contacts, given, strict=True)
     }
 

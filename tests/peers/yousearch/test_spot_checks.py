@@ -17,6 +17,7 @@ from larm.peers.http_client import HttpAnswer, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.network import _names
 from larm.peers.yousearch.spot_checks import SpotChecks, has_any
 from larm.peers.yousearch.trust import Trust
 from larm.search.query import parse_question
@@ -127,6 +128,12 @@ def test_who_does_not_lie_is_not_accused(tmp_path: Path) -> None:
                     looked += 1
                     assert has_any(needs, f"{hit.url} {html.unescape(pages[hit.url])}"), (query, pages[hit.url])
     assert looked > 50
+
+
+def test_nobody_is_called_as_a_part_of_this_machine() -> None:
+    named = zip("abcd", ["anna", "x", "x", "peers"], strict=True)
+    contacts = [Contact(f"{key}234567890", "http://192.0.2.7:7070", name) for key, name in named]
+    assert list(_names(contacts).values()) == ["anna", "x (b2345678)", "x (c2345678)", "peers (d2345678)"]
 
 
 def test_a_liar_is_found_out(tmp_path: Path) -> None:
