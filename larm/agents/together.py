@@ -93,7 +93,7 @@ class Together:
             silent = [name for name in others if not self._agent.membership.contact.fresh(name, now)]
         self._line.put(self._carry_out)
         heard = f"this agent {_DONE[what]}, and so {'do' if len(others) > 1 else 'does'} {', '.join(sorted(others))}"
-        later = f"; {', '.join(silent)} can't be heard, and is told as soon as that changes" if silent else ""
+        later = f"; {', '.join(silent)} can't be heard now, and will hear of it later" if silent else ""
         return (heard if others else f"this agent {_DONE[what]}; it is the only one") + later
 
     def place(self, name: str) -> str:
