@@ -57,7 +57,7 @@ def larm(capsysbinary: pytest.CaptureFixture[bytes], *arguments: str | Path) -> 
 
 
 def test_store_log(crawled: Path, web: SyntheticWeb) -> None:
-    """Ten columns, eight where no bytes were stored (LARM-92, LARM-93)."""
+    """Eight columns, and where bytes were stored three more: file, frame, place (LARM-92, LARM-93; ten without frames)."""
     here, home = web.url("www.a.localhost", ""), web.url("www.a.localhost")
     names = web.url("a.localhost", "")
     found = {row[1]: row for row in (line.split("\t") for line in lines(crawled, "store"))}
@@ -77,7 +77,9 @@ def test_store_log(crawled: Path, web: SyntheticWeb) -> None:
     ]
     picture = found.pop(f"{here}/picture")
     assert picture[:8] == [home, f"{here}/picture", f"{names}/picture", "0", "200", "image/png", str(len(PICTURE)), ""]
-    assert len(picture) == 10
+    assert picture[8:10] == ["1", "0"]
+    assert int(picture[10]) >= sizes[home], "the page came before"
+    assert len(picture) == 11
     empty = found.pop(f"{here}/empty")
     assert empty == [about, f"{here}/empty", f"{names}/empty", "0", "200", "text/html", "0", ""]
     assert not found
