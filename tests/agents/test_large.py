@@ -45,5 +45,5 @@ def test_each_page_once(tmp_path: Path, weights: tuple[float, ...]) -> None:
     pages = [log.read_bytes().count(b"\n") for log in logs]
     assert sum(pages) == len(expected)
     share = [count * sum(weights) / weight / len(expected) for count, weight in zip(pages, weights, strict=True)]
-    assert min(share) > 0.5, share
-    assert max(share) < 1.7, share
+    assert min(share) > 0.2, share  # of weight .5: some 14 hosts, by names that are others in each run
+    assert max(share) < 2, share
