@@ -55,6 +55,7 @@ class Process:
             str(folder / "token"),
             *options,
         ]
+        self.folder = folder
         self._log = folder / "serve.log"
         folder.mkdir(exist_ok=True)
         self.start()
@@ -127,6 +128,28 @@ def queries(pages: dict[str, str], chance: random.Random, number: int) -> Sequen
     return found
 
 
+def all_there(peers: Sequence[Process], query: str) -> None:
+    """Every registrar knows every peer, and what they share is indexed."""
+
+    def ready() -> bool:
+        try:
+            return answer(peers[0], query)["hits"] != [] and all(known(peer) for peer in peers)
+        except httpx.TransportError:
+            return False
+
+    def known(peer: Process) -> bool:
+        return b"knows this peer" in peer._log.read_bytes() and any(
+            (peer.folder / "state" / "shares").glob("*/index/meta.json")
+        )
+
+    for _ in range(10):  # twenty starts and twenty crawls on whatever there is of cores
+        try:
+            until(ready)
+            break
+        except AssertionError:
+            continue
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 def test_twenty_processes_are_one_index(office: tuple[Process, list[Process], dict[str, str], Path]) -> None:
@@ -136,21 +159,7 @@ def test_twenty_processes_are_one_index(office: tuple[Process, list[Process], di
     everything = several([index(root / "all", pages)], Search(grouped=False))
     asked = queries(pages, chance, 30)
 
-    def ready() -> bool:
-        try:
-            return answer(asker, asked[0])["hits"] != [] and all(known(peer) for peer in peers)
-        except httpx.TransportError:
-            return False
-
-    def known(peer: Process) -> bool:
-        return b"knows this peer" in peer._log.read_bytes()
-
-    for _ in range(10):  # twenty starts and twenty crawls on whatever there is of cores
-        try:
-            until(ready)
-            break
-        except AssertionError:
-            continue
+    all_there(peers, asked[0])
     clock = SystemClock()
     seconds, firsts = [], []
     for query in asked:
@@ -241,6 +250,8 @@ def test_who_misbehaves_slows_and_fools_nobody(
 ) -> None:
     registrar, peers, pages, _ = office
     asker, chance = peers[0], random.Random(9)
+    asked = queries(pages, chance, 40)
+    all_there(peers, asked[0])
     card = httpx.get(f"{registrar.url}/peer/v1/card", trust_env=False).json()
     told: Any = SimpleNamespace(url=registrar.url, peering=SimpleNamespace(card=SimpleNamespace(key=card["key"])))
     let_go, over = threading.Event(), threading.Event()
@@ -261,7 +272,6 @@ def test_who_misbehaves_slows_and_fools_nobody(
             searcher="x", hits=tuple(Hit(title="Buy", url=f"/files/{n}.html", score=9e99) for n in range(100)), total=10**9
         )
 
-    asked = queries(pages, chance, 40)
     with group(tmp_path) as made, ExitStack() as stack:
         for name, handler in (("hangs", hang), ("huge", huge), ("deep", deep), ("lies", lie)):
             made.bad(told, WORDS, handler, name)
