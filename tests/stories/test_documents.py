@@ -83,7 +83,7 @@ def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path,
     site.add("/crashing.pdf", document(pdf("CRASH", ["x"])))
     site.add("/good.pdf", document(pdf("Good", ["An aardvark digs."])))
     site.add("/broken.pdf", document(b"%PDF-1.7 nothing"))
-    settings = {"processing.documents.timeout": "500ms", "processing.documents.processes": 1}
+    settings = {"processing.documents.timeout": "4s", "processing.documents.processes": 1}
     run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/", settings)
     assert run.reason == "finished"
     assert (run.counters["processing/documents"], run.counters["processing/documents_failed"]) == (1, 3)
