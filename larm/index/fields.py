@@ -13,7 +13,7 @@ URL_WORDS = "url_words"
 DESCRIPTION = "description"
 MAIN = "main"  # main text of pages in scripts with spaces between words
 SIGNS = "signs"  # main text of pages in other scripts, and such passages of all pages
-AS_WRITTEN = "as_written"  # symbols of title and main text, and words with accents: symbols.py, accents.py
+AS_WRITTEN = "as_written"  # what words do not say: symbols.py, accents.py, defined.py
 OTHER = "other"  # menus, headers, footers
 
 META = "meta"  # meta words, see meta_words.py

@@ -16,6 +16,7 @@ from larm.config import Search
 from larm.index import fields
 from larm.index.candidate import Candidate
 from larm.index.compile import Compiler
+from larm.index.defined import SIGN
 from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
@@ -29,6 +30,8 @@ _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
 """Words of a question, function words apart; of a longer one, what links say counts the less: it is about a topic, and the
 texts of links are names."""
+_ENTRY = 2.0
+"""What the entry of a name counts beside the name in a text: about as much as a title that is this name."""
 _HOME = 10.0
 """What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
@@ -193,6 +196,11 @@ class Retrieval:
                 parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
         parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
         parts |= {f"near {number}": near for number, near in enumerate(self.words.near(units), 1)}
+        for each in units:
+            entry = SIGN + each.unit.typed
+            if len(each.unit.words) > 1 and (having := self.words.statistics.frequency(fields.AS_WRITTEN, entry)):
+                term = query.term_query(self._schema, fields.AS_WRITTEN, entry, index_option="freq")
+                parts["explains " + each.unit.name] = query.const_score_query(term, _ENTRY * each.weight / having)
         if home := self._home_page(units):
             parts["home page"] = home
         if called:

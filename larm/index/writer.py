@@ -23,6 +23,7 @@ from larm.errors import ConfigError, StorageError
 from larm.index import fields, schema
 from larm.index.accents import accented
 from larm.index.analysis import AnyScript, encodable
+from larm.index.defined import defined
 from larm.index.failure import IndexFailure
 from larm.index.integrity import HALF_WRITTEN, check_files, drop_unfinished
 from larm.index.kept import go_back, keep
@@ -174,10 +175,7 @@ def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.D
         (fields.SIGNS, signs),
         (fields.SIGNS, other_signs),  # after the main text: what is read back is the first one
         (fields.OTHER, other),
-        (
-            fields.AS_WRITTEN,
-            " ".join([*(span.word for span in symbols(f"{page.title}\n{page.text}")), *accented(title), *accented(main)]),
-        ),
+        (fields.AS_WRITTEN, " ".join(_as_written(page, title, main))),
         (fields.META, page.meta),
         (fields.LANGUAGE, page.language),
         (fields.MIME, page.mime),
@@ -204,6 +202,12 @@ def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.D
     if page.own and own:
         document.add_bytes(fields.OWN, page.own.encode("utf-8", "replace"))
     return document
+
+
+def _as_written(page: Page, title: str, main: str) -> list[str]:
+    """What words don't say; ``title`` and ``main`` are the page's as the index has them."""
+    signs = [span.word for span in symbols(f"{page.title}\n{page.text}")]
+    return [*signs, *accented(title), *accented(main), *defined(main)]
 
 
 def _rewind(index: tantivy.Index, writer: tantivy.IndexWriter, generation: int) -> None:

@@ -1,0 +1,25 @@
+"""defined: the names that a text explains, as manuals do: each begins a line that has nothing else but what it takes.
+
+Pure. The writer keeps them beside symbols and accents, each behind a `SIGN`: who asks for ``core.autocrlf`` is looking for the
+entry of that name, in however long a page, and not for a short page that mentions it.
+"""
+
+from __future__ import annotations
+
+import re
+
+SIGN = "="
+# bounded in all its parts: what stands in a page is not to be trusted
+# a call is no entry unless there is a permalink behind it: examples have calls, too
+_NAME = re.compile(
+    r"^[ \t]{0,8}([A-Za-z][\w.:-]{0,61}\w)"
+    r"(?:\([^\n]{0,300}\u00b6|[ \t]{1,2}\([^\n()]{0,40}\)|[ \t]{0,2}\u00b6?)[ \t]{0,2}$",
+    re.MULTILINE | re.ASCII,
+)
+_JOINT = re.compile(r"[._]|::")
+
+
+def defined(text: str) -> list[str]:
+    """In lower case, each once; names that have several words, as others stand on lines of their own for any reason."""
+    names = dict.fromkeys(name.lower() for name in _NAME.findall(text))
+    return [SIGN + name for name in names if _JOINT.search(name)]
