@@ -23,6 +23,8 @@ from tests.stories.crawls import asked, check_stored, config_of, lines, watch
 _INDEX = "another version of larm made this index; 'larm reindex' makes it anew"
 REFUSED: dict[str, str] = {"2026-11": _INDEX, "2026-11-symbols": _INDEX, "2026-11-bodies": _INDEX}
 """Archives that today's larm does not go on with: what it says."""
+_OF_A_RUN = {"lock", "sealed.json"}
+"""Files that a run makes or takes away when it opens the databases, which comes before it looks at the index."""
 ARCHIVES = sorted(path.name.removesuffix(".tar.xz") for path in DATA.glob("*.tar.xz"))
 
 
@@ -52,7 +54,7 @@ def test_it_goes_on_or_says_why_not(web: EarlierWeb, earlier: tuple[str, str, Pa
     if name in REFUSED:
         with pytest.raises(LarmError, match=REFUSED[name]):
             build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory))
-        assert contents(directory) == before, "but for the lock, and the journals of databases"
+        assert contents(directory) == before, "but for the lock, the seal and the journals of databases"
         assert cli.run(["reindex", "--dir", str(directory)]) == 0
     ending = build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory)).run()
     assert (ending.reason, ending.error) == ("finished", None)
@@ -79,5 +81,5 @@ def test_it_can_be_looked_into(web: EarlierWeb, earlier: tuple[str, str, Path], 
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    files = [path for path in directory.rglob("*") if path.is_file() and path.name != "lock" and ".db" not in path.name]
+    files = [path for path in directory.rglob("*") if path.is_file() and path.name not in _OF_A_RUN and ".db" not in path.name]
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
