@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fastwarc.warc import ArchiveIterator, response, revisit
 
 from larm.errors import StorageError
 from larm.testing.faults import FaultyDisk
@@ -22,6 +23,7 @@ from tests.stories.crawls import ALL_HOSTS, check_stored, run_crawl, stored, wat
 from tests.stories.processes import Process, crawl_arguments, larm_says
 
 CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
+_ANSWERS = int(response) | int(revisit)
 
 
 def archive(directory: Path) -> list[Seen]:
@@ -37,6 +39,13 @@ def answers(records: list[Seen]) -> Counter[tuple[str, str]]:
 
 def asked(web: SyntheticWeb) -> Counter[tuple[str, str]]:
     return Counter((f"http://{request.key.replace('/', f':{web.port}/', 1)}", str(request.status)) for request in web.requests)
+
+
+def moments_of_answers(directory: Path) -> Counter[tuple[str, str]]:
+    """How often there is an answer of one address and microsecond."""
+    files = (directory / "warc").glob("*.warc.gz")
+    found = [record.headers for file in files for record in ArchiveIterator(str(file), _ANSWERS, parse_http=False)]
+    return Counter((headers["WARC-Target-URI"], headers["WARC-Date"]) for headers in found)
 
 
 def test_every_answer_is_there_with_its_bytes(web: SyntheticWeb, tmp_path: Path) -> None:
@@ -77,21 +86,25 @@ def test_kills_leave_each_answer_there_once(tmp_path: Path, kills: int) -> None:
     options = ("-restrictto", ALL_HOSTS["crawl.restrict_to"], "--warc")
     with random_web(21, hosts=10, pages=20 * kills + 200, delay=0.003) as web:
         command = crawl_arguments(tmp_path, web.start_urls, settings, *options)
+        requests: Counter[tuple[str, str]] = Counter()
         for _ in range(kills):
             log = watch(web)
             with Process(*command) as process:
                 log.at(moments.randrange(1, 40), lambda: process.signal(signal.SIGKILL))
                 process.end()
+            requests += asked(web)
         watch(web)
         said = larm_says(*command)
         assert said.status == 0, said.err
         check_stored(tmp_path, web, pages=web.expected())
+        requests += asked(web)
     pages = Counter(
         record.url for record in archive(tmp_path) if record.kind in ("response", "revisit") and record.status == "200"
     )
     robots = {url for url in pages if url.endswith("/robots.txt")}
     assert Counter({url: n for url, n in pages.items() if url not in robots}) == stored(tmp_path)
-    assert {pages[url] for url in robots} <= {1}
+    assert all(pages[url] <= requests[url, "200"] for url in robots), "one that was not judged yet is asked for again"
+    assert set(moments_of_answers(tmp_path).values()) == {1}
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
