@@ -97,6 +97,10 @@ class Membership:
         self.leaving = False
         self.over = False
         self.unsaved = False
+        self._met = False
+        """A majority was heard since this process began."""
+        self._unmet_since = now
+        """It has been looked for since then: before the crawl begins nobody has to be there."""
         self._views: list[View] = []
         self._placements: dict[int, Placement] = {}
         self._learned: dict[int, float] = {}
@@ -166,6 +170,13 @@ class Membership:
             return NEVER if not alone or now >= self._born + _ALONE * self.rules.lease + 1 else -NEVER
         return self.contact.fenced_at(self.view, now)
 
+    def deserted(self, now: float, after: float) -> bool:
+        """We have come back to a crawl that had begun, and in ``after`` seconds no majority of it was to be heard.
+
+        The others have ended without us, perhaps. Who has met them in this process waits: they may be cut off only.
+        """
+        return self.begun and not self._met and now - self._unmet_since >= after
+
     def may_ask(self, host: str, now: float) -> bool:
         """Whether this host may be asked by us now."""
         return not self.fenced(now) and self.owner(host) == self.me and self.opened(host, now)
@@ -201,6 +212,9 @@ class Membership:
 
     def tick(self, now: float) -> None:
         """About once a second."""
+        self._met = self._met or self._majority_heard(now)
+        if not self.begun:
+            self._unmet_since = now
         self._settle(now)
         if self.inside:
             self._wish(now)
@@ -300,6 +314,10 @@ class Membership:
             self.unsaved = True
 
     # -- decisions
+
+    def _majority_heard(self, now: float) -> bool:
+        heard = [name for name in self.others() if name in self.contact.beats and self.contact.fresh(name, now)]
+        return not self.fenced(now) or len(heard) + self.inside >= self.view.majority
 
     def _decide(self, now: float) -> None:
         view = self._votes.decided()

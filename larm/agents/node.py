@@ -236,6 +236,9 @@ class Node:
         self.together.step(now)
         with agent.lock:
             beats = agent.tick(now)
+            deserted = agent.membership.deserted(now, self._rule.hang_after)
+        if deserted:
+            self._fail(UsageError(self._nobody_there()))
         self._after(now)
         self._hand_over()
         self._greeting.send(beats, now)
@@ -327,6 +330,14 @@ class Node:
                 f"this agent was given up, after {rules.adopt_after:g} s without a word or as two went on without each other:"
                 " it hands in what it has, then it joins again"
             )
+
+    def _nobody_there(self) -> str:
+        others = self.agent.membership.others()
+        places = ", ".join(self.together.place(name) for name in sorted(others))
+        return (
+            f"too few of the other agents ({places}) were heard in {self._rule.hang_after:g} s: they have ended, or can't be"
+            f" reached. What is in {self._doors.directory} is kept; start them, and this one again"
+        )
 
     def _refused(self, why: str) -> None:
         self._fail(UsageError(why))

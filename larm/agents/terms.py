@@ -31,7 +31,7 @@ class Rule(msgspec.Struct, frozen=True):
     batch: int = 500
     linger: float = 2.0
     hang_after: float = 300.0
-    """Seconds without progress in this process, until it gives its place up."""
+    """Seconds without progress in this process, or after its start without a majority, until it gives its place up."""
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
     placement: Literal["ring", "intervals"] = "ring"

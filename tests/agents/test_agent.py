@@ -103,6 +103,33 @@ def test_of_two_processes_with_one_name_the_one_that_was_there_first_is_heard() 
     assert one.hear(beat("a", view(3, "a", "b", "x")), 200.0) is None
 
 
+def test_who_comes_back_when_all_others_have_ended_does_not_wait_for_ever() -> None:
+    one = agent(view(3, "a", "b", "x")).membership
+    one.tick(299.0)
+    assert not one.deserted(299.0, 300.0)
+    one.tick(300.0)
+    assert one.deserted(300.0, 300.0)
+
+
+def test_who_has_met_the_others_waits_however_long_they_are_cut_off() -> None:
+    one = agent(view(3, "a", "b", "x"))
+    one.hear(beat("a", view(3, "a", "b", "x")), 299.0)
+    one.tick(299.5)
+    assert not one.membership.deserted(10_000.0, 300.0)
+
+
+def test_who_waits_for_the_crawl_to_begin_waits_however_long_that_takes() -> None:
+    """Also where it is late that it hears of the others, and one after the other."""
+    one = Membership("b", 1 << 32, 1.0, Rules(agents=3), saved=Saved(), now=0.0)
+    one.tick(1_000.0)
+    assert not one.deserted(1_000.0, 300.0)
+    one.hear(beat("a", view(3, "a", "c", "d", "x")), 1_000.5)
+    one.tick(1_001.0)
+    assert not one.deserted(1_001.0, 300.0)
+    one.tick(1_301.0)
+    assert one.deserted(1_301.0, 300.0)
+
+
 def test_one_of_two_that_starts_asks_nobody_before_it_knows_that_it_is_no_copy() -> None:
     one = agent(view(2, "a", "b"))
     assert one.membership.fenced(12.9)

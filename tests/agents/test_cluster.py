@@ -119,6 +119,24 @@ def test_gone_for_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_back_when_all_others_have_ended(tmp_path: Path) -> None:
+    """It does not know that: it waits for them, but not for ever, and what it has is kept."""
+    with cluster(tmp_path, 20, 4, "cluster.adopt_after=10s") as (web, some, _expected):
+        for number in range(3):
+            some.start(number)
+        until(web, 40)
+        some.kill(1)
+        some.wait()
+        pages = urls(some.directory(1))
+        alone = some.start(1, "-s", "cluster.hang_after=5s")
+        _, said = alone.communicate(timeout=100)
+        del some.processes[1]
+        assert alone.returncode == 2
+        assert "they have ended, or can't be reached" in said
+        assert urls(some.directory(1)) == pages
+
+
+@pytest.mark.slow
 def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
     """What it had fetched of hosts that it had handed over is nowhere then, so it is fetched again."""
     with cluster(tmp_path, 60, 8, "cluster.adopt_after=10s", "cluster.minority=fence") as (web, some, expected):

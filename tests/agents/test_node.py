@@ -9,14 +9,15 @@ from pathlib import Path
 from types import SimpleNamespace as Stub
 from typing import Any
 
+from larm.agents.beat import View, Vote
 from larm.agents.bus import Question
 from larm.agents.card import Card, Command
 from larm.agents.identity import Identity, read_identity
-from larm.agents.membership import Rules
+from larm.agents.membership import Rules, Saved
 from larm.agents.node import Node
 from larm.agents.terms import Doors, Rule
 from larm.config import Config
-from larm.errors import StageError
+from larm.errors import StageError, UsageError
 from larm.kit.clock import SystemClock, boot_time
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -30,7 +31,7 @@ from larm.testing.local_bus import Hub, LocalBus
 
 
 @contextmanager
-def node_of(folder: Path, steering: Any, hub: Hub) -> Iterator[Node]:
+def node_of(folder: Path, steering: Any, hub: Hub, saved: Saved | None = None) -> Iterator[Node]:
     shared: Any = Stub(
         clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
     )
@@ -49,7 +50,7 @@ def node_of(folder: Path, steering: Any, hub: Hub) -> Iterator[Node]:
     )
     rule = Rule("demo", "me", ("seed",), "", Rules())
     try:
-        yield Node(rule, Identity("demo", "me"), folder / "agent.json", LocalBus(hub, "me"), doors)
+        yield Node(rule, Identity("demo", "me", saved=saved or Saved()), folder / "agent.json", LocalBus(hub, "me"), doors)
     finally:
         store.close()
 
@@ -109,6 +110,19 @@ def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
         assert not node.may_lease()
         error: object = node._doors.shared.bell.wait(0)
         assert isinstance(error, StageError)
+
+
+def test_who_comes_back_to_nobody_ends_and_says_where_they_were(tmp_path: Path) -> None:
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+    saved = Saved((View(3, dict.fromkeys(["me", "b", "c"], 1.0)),), 3, Vote(0), begun=True)
+    with node_of(tmp_path, steering, Hub(), saved) as node:
+        node.together.hear("b", Card("tcp/there:1"))
+        node._step(boot_time() + 299)
+        assert node._doors.shared.bell.wait(0) is None
+        node._step(boot_time() + 301)
+        error: object = node._doors.shared.bell.wait(0)
+    assert isinstance(error, UsageError)
+    assert "(b at tcp/there:1, c) were heard in 300 s" in str(error)
 
 
 def test_a_stop_of_the_run_before_does_not_stop_this_one(tmp_path: Path) -> None:
