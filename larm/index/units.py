@@ -48,6 +48,8 @@ class Unit(NamedTuple):
     """Of a word that was typed as ``HashMap``: its words."""
     names: tuple[str, ...] = ()
     """What the words around it make together with it: ``hashmap`` for ``hash`` in ``hash map``."""
+    exact: bool = False
+    """Typed in quotes: no other form will do."""
 
     @property
     def name(self) -> str:

@@ -105,7 +105,7 @@ class WordQueries:
         symbols = self._symbols(item.text)[0] if field == "any" else []
         spans = self._analyzer.spans(item.text)
         if isinstance(item, Phrase):
-            units = [Unit(tuple(span.word for span in spans), item.text.lower())] if spans else []
+            units = [Unit(tuple(span.word for span in spans), item.text.lower(), exact=True)] if spans else []
             units += [Unit((), each.word, symbol=each.word) for each in symbols]
         else:
             units = units_of(item.text, spans, symbols)
@@ -193,7 +193,7 @@ class WordQueries:
                 yield tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
                 weight *= _WITHOUT_ACCENTS
             yield from self._word(unit, weights, weight, rarity)
-        for phrase in self._phrases.get(unit.words[0], ()) if len(unit.words) == 1 else ():
+        for phrase in self._phrases.get(unit.words[0], ()) if len(unit.words) == 1 and not unit.exact else ():
             yield from self._phrase(phrase, weights, weight * _SYNONYM)
         if unit.parts:
             yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
@@ -201,7 +201,7 @@ class WordQueries:
     def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
         """In all of its forms, which add up, in each field."""
         query, settings = tantivy.Query, self._settings
-        forms = self.like(unit.pattern) if unit.pattern else self.forms.of(unit.words[0])
+        forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self.forms.of(unit.words[0])
         shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * settings.other_forms for form in forms}
         shares |= dict.fromkeys(unit.names, settings.other_forms)
         shares |= dict.fromkeys(unit.words, 1.0)

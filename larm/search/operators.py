@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from larm.index.meta_words import NAMES, SIZE_STEP
+from larm.index.meta_words import MIME_NAMES, NAMES, SIZE_STEP
 from larm.index.own_fields import field_query
 from larm.index.tree import All, Any, Dates, In, Info, Linking, Meta, Node, Not, Phrase, Word
 from larm.kit.units import ByteSize
@@ -38,6 +38,7 @@ _EXPECTED = {
     "filetype": "an extension",
     "lang": "a language",
     "mime": "a MIME type",
+    "type": "a type, as html or pdf",
     "size": "a size",
     "code": "a number",
     "numlinks": "a number",
@@ -174,6 +175,15 @@ def _extension(_: str, value: str) -> Node | None:
     return Meta("filetype", value) if value.isalnum() else None
 
 
+def _type(_: str, value: str) -> Node | None:
+    """As the facet calls it: ``html`` for all MIME types of that name, or the MIME type where it has none."""
+    value = value.lower()
+    if value == "all" or "/" in value.strip("/"):
+        return _plain("mime", value)
+    types = tuple(Meta("mime", mime) for mime, name in MIME_NAMES.items() if name == value)
+    return None if not types else types[0] if len(types) == 1 else Any(types)
+
+
 def _language(_: str, value: str) -> Node | None:
     match = _LANGUAGE.fullmatch(value.lower())
     return Meta("lang", match[1]) if match else None
@@ -253,6 +263,7 @@ OPERATORS: dict[str, Callable[[str, str], Node | None]] = {
     "cld": _domain,
     "path": _path,
     "filetype": _extension,
+    "type": _type,
     "lang": _language,
     "size": _size,
     "code": _number,

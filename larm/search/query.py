@@ -53,6 +53,9 @@ _TOKEN = re.compile(
 )
 _EMPTY = re.compile(r"[!-/:-@\[-`{-\x7f\x00-\x1f]*")  # punctuation and nothing else
 
+_AT_START = re.compile(r"(?:\A|\()\s*\Z")
+_AT_END = re.compile(r"\s*(?:\)|\Z)")
+_NO_AND = "an AND needs a word on both sides; it was ignored"
 _CODE = re.compile(r"[#$%&*+/<=>@\\^~`]")  # what else there is has no meaning of its own: - ... ?!
 
 
@@ -69,6 +72,8 @@ def parse_question(text: str, most_words: int = MOST_WORDS, is_field: IsField = 
         notes.append(f"only the first {LONGEST:,} characters of the query were read")
     tokens = _tokens(composed(text[:LONGEST]).translate(_PLAIN), most_words, notes)
     tree = _Parser(tokens, notes, is_field).parse()
+    if tree is None and text.strip() and not notes:
+        notes.append("there is no word to look for")
     return Question(tree, tuple(dict.fromkeys(notes)))
 
 
@@ -76,14 +81,22 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
     """What counts of the text, in order."""
     found: list[_Token] = []
     words = inner = 0
+    pending = False  # an AND, and no word behind it yet
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "stray":
             notes.append("a quote without its partner was ignored")
-        if kind in {"space", "stray"} or match[0] == "AND":
-            continue  # AND is what words side by side mean
+        if kind in {"space", "stray"}:
+            continue
+        if match[0] == "AND":  # what words side by side mean
+            pending = True
+            if not found or found[-1].kind in {"open", "or"}:
+                notes.append(_NO_AND)
+            continue
         if kind == "word" and _EMPTY.fullmatch(match[0]) and not symbols(match[0]):
-            if _CODE.search(match[0]):
+            if match[0] == "-" and (_AT_START.search(text, 0, match.start()) or _AT_END.match(text, match.end())):
+                notes.append("a - alone excludes nothing; it stands right before the word: -word")
+            elif _CODE.search(match[0]):
                 notes.append(f"{match[0][:20]} was ignored: there is nothing in it to look for")
             continue
         if kind == "close" and inner:  # f(x y): it belongs to a word
@@ -99,9 +112,14 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
             kind = "or" if match[0] == "OR" else kind
         if kind == "not":
             kind = "minus"
+        if pending and kind in {"close", "or"}:
+            notes.append(_NO_AND)
+        pending = False
         found.append(
             _Token(kind, match["phrase"] or "" if kind == "phrase" else match[0], match["name"] or match["field"] or "")
         )
+    if pending:
+        notes.append(_NO_AND)
     return found
 
 
@@ -182,6 +200,8 @@ class _Parser:
         self._depth -= 1
         if self._peek() == "close":
             self._at += 1
+            if not found:
+                self._note("parentheses with no word in them were ignored")
         else:
             self._note("a ( without its ) was closed at the end")
         return _all(found)

@@ -58,6 +58,26 @@ def test_as_it_was_typed_comes_first_and_the_others_are_found(words: Path, typed
     assert set(names) == {"ghost", "mother", "but", "tomb", "horse"}
 
 
+def test_german_gross_is_a_form_of_groesse_and_comes_behind_it(tmp_path: Path) -> None:
+    """Snowball's German stems are one, as of ``grosse``; in quotes a word has no other form."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, word in {"size": "Gr\u00f6\u00dfe", "tall": "gross", "large": "gro\u00df"}.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", f"Was ist das: {word}.", language="de"))
+    for number in range(20):
+        writer.add(Page(url(f"http://a.org/{number}"), "text/html", "", "Was ist das: etwas anderes.", language="de"))
+    writer.commit()
+    writer.close()
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
+    found = {
+        typed: [address.rpartition("/")[2] for address in ranker.urls(parse_question(typed).tree, 50)]
+        for typed in ("gr\u00f6\u00dfe", '"gr\u00f6\u00dfe"')
+    }
+    assert found["gr\u00f6\u00dfe"][0] == "size"
+    assert set(found["gr\u00f6\u00dfe"]) == {"size", "tall", "large"}
+    assert found['"gr\u00f6\u00dfe"'] == ["size"]
+
+
 def test_of_several_indexes_accents_do_not_count(words: Path) -> None:
     """Their scores are compared, and not all may have the word as it was typed."""
     reader = IndexReader(words / "index", Search())

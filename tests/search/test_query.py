@@ -39,7 +39,7 @@ SOME_DAY = 1_714_521_600  # 1 May 2024
         ("-(a b)", Not(All((A, B)))),
         ("a AND b", All((A, B))),
         ("a or b and c", All((A, Word("or"), B, Word("and"), C))),
-        ("- a --fresh e-mail", All((A, Word("--fresh"), Word("e-mail")))),
+        ("a - b --fresh e-mail", All((A, B, Word("--fresh"), Word("e-mail")))),
         ("std::vector 10:30 http: //a", All((Word("std::vector"), Word("10:30"), Word("http:"), Word("//a")))),
         ("http://a.org/x?y", Any((Info("http://a.org/x?y"), Word("a.org/x?y")))),
         ("a https://[", All((A, Word("https://[")))),
@@ -77,6 +77,11 @@ def test_words(text: str, tree: Node | None) -> None:
         ("lang:de-AT", Meta("lang", "de")),
         ("media:Image", Meta("media", "image")),
         ("mime:text/html", Meta("mime", "text/html")),
+        ("type:PDF", Meta("mime", "application/pdf")),
+        ("type:html", Any((Meta("mime", "text/html"), Meta("mime", "application/xhtml+xml")))),
+        ("-type:html", Not(Any((Meta("mime", "text/html"), Meta("mime", "application/xhtml+xml"))))),
+        ("type:image/png", Meta("mime", "image/png")),
+        ("type:all", Meta("mime", "all")),
         ("size:12KB", Meta("size", "10000")),
         ("code:200", Meta("code", "200")),
         ("modified:2024-5", Meta("modified", "2024-05")),
@@ -128,10 +133,24 @@ def test_operators(text: str, tree: Node) -> None:
         ("(a b", All((A, B)), "a ( without its ) was closed at the end"),
         ("a) b", All((A, B)), "a ) without its ( was ignored"),
         ('a "b', All((A, B)), "a quote without its partner was ignored"),
+        ("- a", A, "a - alone excludes nothing; it stands right before the word: -word"),
+        ("a -", A, "a - alone excludes nothing; it stands right before the word: -word"),
+        ("-", None, "a - alone excludes nothing; it stands right before the word: -word"),
+        ("(a -) b", All((A, B)), "a - alone excludes nothing; it stands right before the word: -word"),
+        ("()", None, "parentheses with no word in them were ignored"),
+        ("a () b", All((A, B)), "parentheses with no word in them were ignored"),
+        ("AND", None, "an AND needs a word on both sides; it was ignored"),
+        ("a AND", A, "an AND needs a word on both sides; it was ignored"),
+        ("AND a", A, "an AND needs a word on both sides; it was ignored"),
+        ("(a AND) b", All((A, B)), "an AND needs a word on both sides; it was ignored"),
+        ('"', None, "a quote without its partner was ignored"),
+        (" ... , ", None, "there is no word to look for"),
+        ('""', None, "there is no word to look for"),
+        ("type:string", Word("type:string"), "type:string was taken for words: not followed by a type, as html or pdf"),
         ("(" * 30 + "a" + ")" * 30, A, "parentheses were ignored: there are too many in each other"),
     ],
 )
-def test_a_bad_query_gets_a_note_and_the_nearest_sensible_search(text: str, tree: Node, note: str) -> None:
+def test_a_bad_query_gets_a_note_and_the_nearest_sensible_search(text: str, tree: Node | None, note: str) -> None:
     question = parse_question(text)
     assert question.tree == tree
     assert note in question.notes

@@ -56,6 +56,10 @@ def test_pages_of_results(server: Served) -> None:
 def test_notes_and_spelling(server: Served) -> None:
     answer = server.get("/search", params={"q": "causwey site:"}).text
     assert "site: was taken for a word: not followed by a host" in answer
+    assert "a - alone excludes nothing" in server.get("/search", params={"q": "-"}).text
+    assert "parentheses with no word in them were ignored" in server.get("/search", params={"q": "tide ()"}).text
+    assert server.get("/search", params={"q": "tide type:html"}).text.count("<li>") > 0
+    assert "Nothing found" in server.get("/search", params={"q": "tide type:pdf"}).text
     answer = server.get("/search", params={"q": "zzzz"}).text
     assert "Nothing found" in answer
     answer = server.get("/search", params={"q": "causewya"}).text
