@@ -81,46 +81,57 @@ def _tokens(text: str, most_words: int, notes: list[str]) -> list[_Token]:
     """What counts of the text, in order."""
     found: list[_Token] = []
     words = inner = 0
-    pending = False  # an AND, and no word behind it yet
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "stray":
             notes.append("a quote without its partner was ignored")
         if kind in {"space", "stray"}:
             continue
-        if match[0] == "AND":  # what words side by side mean
-            pending = True
-            if not found or found[-1].kind in {"open", "or"}:
-                notes.append(_NO_AND)
-            continue
         if kind == "word" and _EMPTY.fullmatch(match[0]) and not symbols(match[0]):
-            if match[0] == "-" and (_AT_START.search(text, 0, match.start()) or _AT_END.match(text, match.end())):
-                notes.append("a - alone excludes nothing; it stands right before the word: -word")
-            elif _CODE.search(match[0]):
-                notes.append(f"{match[0][:20]} was ignored: there is nothing in it to look for")
+            notes += _left_out(text, match)
             continue
         if kind == "close" and inner:  # f(x y): it belongs to a word
             inner -= 1
             continue
-        if kind in {"word", "phrase"} and match[0] != "OR":
+        if kind in {"word", "phrase"} and match[0] not in {"OR", "AND"}:
             if words == most_words:
                 notes.append(f"only the first {most_words} words of the query were used")
                 break
             words += 1
         if kind == "word":
             inner += max(0, match[0].count("(") - match[0].count(")"))
-            kind = "or" if match[0] == "OR" else kind
+            kind = {"OR": "or", "AND": "and"}.get(match[0], kind)
         if kind == "not":
             kind = "minus"
-        if pending and kind in {"close", "or"}:
-            notes.append(_NO_AND)
-        pending = False
         found.append(
             _Token(kind, match["phrase"] or "" if kind == "phrase" else match[0], match["name"] or match["field"] or "")
         )
+    return _without_ands(found, notes)
+
+
+def _left_out(text: str, sign: re.Match[str]) -> list[str]:
+    """What is to be said of a sign without anything to look for: nothing of a dash between words, and the like."""
+    if sign[0] == "-" and (_AT_START.search(text, 0, sign.start()) or _AT_END.match(text, sign.end())):
+        return ["a - alone excludes nothing; it stands right before the word: -word"]
+    return [f"{sign[0][:20]} was ignored: there is nothing in it to look for"] if _CODE.search(sign[0]) else []
+
+
+def _without_ands(tokens: list[_Token], notes: list[str]) -> list[_Token]:
+    """AND is what words side by side mean."""
+    kept: list[_Token] = []
+    pending = False
+    for token in tokens:
+        alone = (
+            token.kind in {"close", "or"} if pending else token.kind == "and" and (not kept or kept[-1].kind in {"open", "or"})
+        )
+        if alone:
+            notes.append(_NO_AND)
+        pending = token.kind == "and"
+        if not pending:
+            kept.append(token)
     if pending:
         notes.append(_NO_AND)
-    return found
+    return kept
 
 
 class _Parser:
