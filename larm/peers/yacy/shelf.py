@@ -31,8 +31,8 @@ CREATE TABLE IF NOT EXISTS found (hash BLOB NOT NULL, item INTEGER NOT NULL, PRI
 """
 _HEADER = "kind, author, digest, first, last, created, gone, signature"
 _SHARE = 8
-
-
+_WITHDRAWN = 400
+"""Bytes that the header of a withdrawn item is counted as: anybody makes as many as he likes."""
 _AUTHORS = 4
 """Of one address, whose documents are handed out."""
 _MOST_DOCUMENTS = 50
@@ -92,10 +92,10 @@ class Shelf:
         why = refusal(header, now, self._verify)
         if why:
             return Kept(wanted=False, reason=why)
-        if known is None and not header.gone:
-            return Kept(wanted=True)
-        if known is not None and known[2] and not header.gone:  # withdrawn before, and issued anew
-            return Kept(wanted=True)
+        if not header.gone and (known is None or known[2] or known[3:] != (header.kind, header.first, header.last)):
+            return Kept(wanted=True)  # also what was withdrawn, or lay elsewhere, and is issued anew
+        if known is None and (why := self._full(header.author, _WITHDRAWN)):
+            return Kept(wanted=False, reason=why)
         with self.at_once():
             if known is None:
                 self._insert(header, b"", own=False)
@@ -255,36 +255,39 @@ class Shelf:
         has = self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE author = ? AND NOT own", (encoded_key(author),))[0]
         return "its author has the share of one author" if has + size > self._quota // _SHARE else ""
 
-    def _known(self, header: Header) -> tuple[int, int, int] | None:
-        """(number, created, gone)."""
+    def _known(self, header: Header) -> tuple[int, int, int, int, int, int] | None:
+        """(number, created, gone, kind, first, last)."""
         try:
             name = (encoded_key(header.author), header.digest)
         except ValueError:
             return None
-        rows = self._base.rows("SELECT id, created, gone FROM item WHERE author = ? AND digest = ?", name)
+        rows = self._base.rows("SELECT id, created, gone, kind, first, last FROM item WHERE author = ? AND digest = ?", name)
         return rows[0] if rows else None
 
     def _insert(self, header: Header, body: bytes, *, own: bool) -> int:
+        size = _WITHDRAWN if header.gone else len(body)
         self._base.write(
             "INSERT INTO item (author, digest, kind, first, last, created, gone, signature, own, size, body) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 encoded_key(header.author), header.digest, header.kind, header.first, header.last, header.created, header.gone,
-                header.signature, own, len(body), body,
+                header.signature, own, size, body,
             ),
         )  # fmt: skip
         if not own:
-            self._foreign += len(body)
+            self._foreign += size
         return int(self._base.row("SELECT last_insert_rowid()")[0])
 
     def _renew(self, number: int, header: Header) -> None:
         self._base.write(
-            "UPDATE item SET created = ?, gone = ?, signature = ? WHERE id = ?",
-            (header.created, header.gone, header.signature, number),
+            "UPDATE item SET first = ?, last = ?, created = ?, gone = ?, signature = ? WHERE id = ?",
+            (header.first, header.last, header.created, header.gone, header.signature, number),
         )
         if header.gone:
+            size, own = self._base.row("SELECT size, own FROM item WHERE id = ?", (number,))
+            self._foreign += 0 if own else _WITHDRAWN - size
             self._base.write("DELETE FROM found WHERE item = ?", (number,))
-            self._base.write("UPDATE item SET body = x'', size = 0 WHERE id = ?", (number,))
+            self._base.write("UPDATE item SET body = x'', size = ?, kind = ? WHERE id = ?", (_WITHDRAWN, header.kind, number))
 
     def _drop(self, number: int) -> None:
         size, own = self._base.row("SELECT size, own FROM item WHERE id = ?", (number,))

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from larm.kit.decoding import decoded_msgpack
+
 T = TypeVar("T")
 
 
@@ -22,6 +24,6 @@ def read_squeezed(data: bytes, kind: type[T], most: int) -> T:
         raw = unpacker.decompress(data, most)
         if not unpacker.eof:
             raise ValueError("it is too large, or cut off")
-        return msgspec.msgpack.decode(raw, type=kind)
+        return decoded_msgpack(raw, kind)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise ValueError(str(error)) from error

@@ -88,6 +88,13 @@ def test_numbers_that_do_not_fit(body: tuple[object, ...]) -> None:
         read_chunk(zlib.compress(msgspec.msgpack.encode(body)))
 
 
+def test_a_page_that_is_nested_without_end_is_refused() -> None:
+    page = msgspec.msgpack.encode(Page("http://a.example/"))
+    nested = bytes([page[0] + 1]) + page[1:] + b"\x91" * 100_000  # one field more than a page has
+    with pytest.raises(BadPageError, match="nested"):
+        read_page(zlib.compress(nested))
+
+
 def test_a_bomb_is_refused() -> None:
     for read, error in ((read_chunk, BadChunkError), (read_page, BadPageError)):
         with pytest.raises(error):
@@ -203,6 +210,42 @@ def test_an_older_header_does_not_bring_back_what_was_withdrawn(shelf: Shelf) ->
     assert shelf.offered(old, NOW) == (False, "")
     assert not shelf.handed(old, body, NOW)
     assert not shelf.pages([read_page(body).hash], NOW)
+
+
+def test_what_was_withdrawn_before_it_came_takes_room_too(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "small.db", 64_000, fake_verify)
+    kept = 0
+    for number in range(500):
+        gone = new_header(Kind.PAGE, digest_of(b"%d" % number), (0, 0), NOW, FakeKey(number), gone=True)
+        said = shelf.offered(gone, NOW).reason
+        kept += not said
+    assert 0 < kept < 250, "anybody makes as many keys as he likes"
+    assert said == "there is no room any more"
+    counted = shelf.counts
+    shelf.expire(NOW)
+    assert shelf.counts == counted
+    assert counted[1] <= 64_000
+
+
+def test_an_item_that_moves_is_still_signed(shelf: Shelf) -> None:
+    body, key = body_of(1), FakeKey(1)
+    before = header(key, body)
+    assert not shelf.handed(before, body, NOW, own=True)
+    shelf.put_own(new_header(Kind.PAGE, before.digest, (before.first, before.last + 1), NOW + 5, key))
+    (kept,) = shelf.own().values()
+    assert kept.last == before.last + 1
+    assert not refusal(kept, NOW + 5, fake_verify), "or nobody would take it"
+
+
+def test_where_an_item_of_others_belongs_is_checked_with_its_body(shelf: Shelf) -> None:
+    body, key = body_of(1), FakeKey(1)
+    before = header(key, body)
+    assert not shelf.handed(before, body, NOW)
+    moved = new_header(Kind.PAGE, before.digest, (before.first + 1, before.last + 1), NOW + 5, key)
+    assert shelf.offered(moved, NOW + 5).wanted
+    assert "elsewhere" in shelf.handed(moved, body, NOW + 5)
+    ((_, kept),) = shelf.headers(0, 10)
+    assert kept == before
 
 
 def test_what_is_on_the_shelf_outlives_the_process(tmp_path: Path) -> None:
