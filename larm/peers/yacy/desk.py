@@ -11,6 +11,7 @@ from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
+from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.questions import (
     COUNT,
     DENIED,
@@ -89,6 +90,8 @@ class Desk:
             raise RefusedError(f"your seed is none: {error}", 400) from error
         if seed.key != call.key:
             raise RefusedError("this is the seed of somebody else", 400)
+        if not belongs(seed.hash, seed.key):
+            raise RefusedError("its hash is not one of your key", 400)
         reachable = node.reaches(seed, call.address)
         node.met(seed, call.address, reachable=reachable)
         with node.lock:

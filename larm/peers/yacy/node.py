@@ -16,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from larm import __version__
+from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asker import Asker
@@ -79,6 +80,7 @@ class Node:
         self._verify = verify
         self._clock = clock
         self._lists = lists
+        self._call_backs = CallBacks()
         self.lock = threading.RLock()
         # guarded by self.lock
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
@@ -90,7 +92,8 @@ class Node:
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
         self.own_ip = OwnAddress(profile.ip)
         self._seed = Seed(hash=profile.hash)
-        self._tried: dict[str, float] = {}
+        self._tried: dict[tuple[str, str], float] = {}
+        """By key and address: whoever moves is tried anew."""
         self._pinged = self._listed = float("-inf")
 
     def now(self) -> float:
@@ -181,21 +184,23 @@ class Node:
         return answer
 
     def reaches(self, seed: Seed, address: str) -> bool:
-        """Whether it answers at the address that its request came from (YACY-14)."""
-        with self.lock:
-            if self.now() - self._tried.get(seed.key, float("-inf")) < _TRIED:
-                return True
+        """Whether it answers at the address that its request came from (YACY-14). Raises RefusedError."""
         if not seed.port:
             return False
         place = f"[{address}]" if ":" in address else address
         contact = Contact(seed.key, f"http://{place}:{seed.port}", seed.name)
-        answer = self.asker.ask(contact, COUNT, Count(self.network), Counted, seconds=_CALL_BACK_SECONDS)
+        tried = contact.key, contact.url
+        with self.lock:
+            if self.now() - self._tried.get(tried, float("-inf")) < _TRIED:
+                return True
+        with self._call_backs.one(address):
+            answer = self.asker.ask(contact, COUNT, Count(self.network), Counted, seconds=_CALL_BACK_SECONDS)
         good = not isinstance(answer, NoAnswer) and answer.hash == seed.hash
         if good:
             with self.lock:
                 if len(self._tried) > 10_000:
                     self._tried.clear()
-                self._tried[seed.key] = self.now()
+                self._tried[tried] = self.now()
         return good
 
     def met(self, seed: Seed, address: str, *, reachable: bool) -> None:

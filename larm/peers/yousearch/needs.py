@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from larm.index.analysis import Analyzer
 from larm.index.forms import can_have_forms
@@ -22,22 +24,25 @@ from larm.index.units import Unit, units_of, with_names
 
 _MOST_CLAUSES = 20
 _MOST_WAYS = 12
-"""Clauses and ways in which they can be met, of a query: a registrar answers many of them."""
+_MOST_TERMS = 12
+"""Clauses, ways in which one can be met, and terms of a way: a registrar answers many queries, also of who would keep it
+busy."""
+_MOST_LANGUAGES = 40
 
 
 class Term(msgspec.Struct, frozen=True):
     """A word in any of its forms."""
 
     word: str
-    stems: tuple[tuple[str, str], ...] = ()
+    stems: Annotated[tuple[tuple[str, str], ...], Meta(max_length=_MOST_LANGUAGES)] = ()
     """Languages, and its stem in each; none for what has no forms."""
 
 
-Way = tuple[Term, ...]
+Way = Annotated[tuple[Term, ...], Meta(max_length=_MOST_TERMS)]
 """All of these."""
-Clause = tuple[Way, ...]
+Clause = Annotated[tuple[Way, ...], Meta(max_length=_MOST_WAYS)]
 """Any of these."""
-Needs = tuple[Clause, ...]
+Needs = Annotated[tuple[Clause, ...], Meta(max_length=_MOST_CLAUSES)]
 """All of these; none: anything may be an answer."""
 
 
@@ -77,7 +82,7 @@ def _of(node: Node | None) -> Needs:
 
 def _one_way(needs: Needs) -> Way:
     """What is needed for certain."""
-    return tuple(dict.fromkeys(term for clause in needs if len(clause) == 1 for term in clause[0]))
+    return tuple(dict.fromkeys(term for clause in needs if len(clause) == 1 for term in clause[0]))[:_MOST_TERMS]
 
 
 def _clause(unit: Unit, names: Sequence[str]) -> Clause:
@@ -88,7 +93,7 @@ def _clause(unit: Unit, names: Sequence[str]) -> Clause:
     ways += [(_term(name),) for name in names]
     if unit.parts:
         ways.append(tuple(_term(part) for part in unit.parts))
-    return tuple(dict.fromkeys(ways))
+    return tuple(dict.fromkeys(way[:_MOST_TERMS] for way in ways))  # fewer words are needed for certain, too
 
 
 def _units(text: str) -> list[Unit]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 import msgspec
 
+from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import payer
@@ -31,9 +32,6 @@ _MOST_SLOTS = 20_000
 """Summaries, of which one has 24 KB: half a gigabyte."""
 _MOST_AT_ONE_ADDRESS = 64
 """Peers: whoever has one address can't fill the table."""
-_MOST_AT_A_TIME = 5
-_MOST_OF_ONE = 2
-"""Peers that are called back, of all and of one address; the server answers eight questions at a time."""
 _MOST_QUERIES = 100_000
 _MOST_CACHERS = 8
 _SLACK = 5.0
@@ -69,6 +67,7 @@ class Registrar:
         self._clock = clock
         self._is_there = is_there
         self._chance = chance or random.Random()
+        self._call_backs = CallBacks()
         self._lock = threading.Lock()
         self._tuner = tuner
         # guarded by self._lock
@@ -78,8 +77,6 @@ class Registrar:
         self._board = Board()
         self._first_silent = math.inf
         """No member is to be forgotten before."""
-        self._verifying: Counter[str] = Counter()
-        """By addresses."""
         self._owners: dict[int, tuple[_Member, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
         self._cachers: OrderedDict[str, dict[str, float]] = OrderedDict()
@@ -174,13 +171,13 @@ class Registrar:
         with self._lock:
             if call.key not in self._members:
                 raise RefusedError("only peers of this registrar keep answers")
-            cachers = self._cachers.setdefault(asked.query, {})
-            self._cachers.move_to_end(asked.query)
-            cachers.pop(call.key, None)
+            now = self._clock.monotonic()
+            before = self._cachers.pop(asked.query, {})
+            cachers = {key: until for key, until in before.items() if until > now and key != call.key}
             if asked.seconds and len(cachers) < _MOST_CACHERS:
-                cachers[call.key] = self._clock.monotonic() + asked.seconds
-            if not cachers:
-                del self._cachers[asked.query]
+                cachers[call.key] = now + asked.seconds
+            if cachers:
+                self._cachers[asked.query] = cachers
             while len(self._cachers) > _MOST_QUERIES:
                 self._cachers.popitem(last=False)
         return say.Done()
@@ -210,17 +207,8 @@ class Registrar:
         return say.Done()
 
     def _verified(self, contact: Contact, address: str) -> bool:
-        """Few at a time, or whoever announces what does not answer would keep all others waiting."""
-        with self._lock:
-            if self._verifying[address] >= _MOST_OF_ONE or self._verifying.total() >= _MOST_AT_A_TIME:
-                raise RefusedError("too many peers announce themselves just now; try again", 503)
-            self._verifying[address] += 1
-        try:
+        with self._call_backs.one(address):
             return self._is_there(contact)
-        finally:
-            with self._lock:
-                self._verifying[address] -= 1
-                self._verifying += Counter()  # without zeros
 
     @property
     def members(self) -> list[Contact]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from larm.peers.channel import Contact
+from larm.peers.door import Call, RefusedError
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import key_part
-from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed
+from larm.peers.yacy.questions import Ping
+from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
 from tests.peers.yacy.keys import FakeKey
-from tests.peers.yacy.net import Net
+from tests.peers.yacy.net import Net, Wire
 
 
 @pytest.fixture
@@ -97,6 +103,42 @@ def test_a_forged_seed_changes_nothing(net: Net) -> None:
     one.node.learn([forged])
     assert one.node.membership.get(three.node.hash).ip == three.ip  # type: ignore[union-attr]
     assert one.node.counts["bad seeds"] == 1
+
+
+def test_nobody_is_away_because_somebody_else_cannot_be_reached(net: Net) -> None:
+    """A seed has the hash that its maker writes into it."""
+    one, two, three = net.add(3)
+    net.run(300)
+    forged = msgspec.structs.replace(three.node.seed(), hash=two.node.hash, port=1)
+    with pytest.raises(RefusedError, match="hash"):
+        Desk(one.node).ping(Call(three.key.key, three.ip), Ping("test", write_seed(forged)))
+    assert one.node.membership.is_active(two.node.hash)
+
+
+def test_who_was_reached_is_tried_again_at_another_place(net: Net) -> None:
+    one, two = net.add(2)
+    net.run(300)
+    seed = two.node.seed()
+    assert one.node.reaches(seed, two.ip)
+    assert not one.node.reaches(seed, "10.7.7.7")
+    assert not one.node.reaches(msgspec.structs.replace(seed, port=9200), two.ip), "a neighbour behind the same address"
+
+
+def test_who_cannot_be_reached_keeps_nobody_waiting(net: Net) -> None:
+    one, two = net.add(2)
+    seed, waiting = two.node.seed(), list[str]()
+
+    class Slow(Wire):
+        def ask(self, contact: Contact, *rest: object, **fields: object) -> NoAnswer:  # type: ignore[override]
+            if len(waiting) < 2:
+                waiting.append(contact.url)
+                with pytest.raises(RefusedError, match="too many") if len(waiting) == 2 else nullcontext():
+                    one.node.reaches(seed, two.ip)
+            return NoAnswer("it hangs")
+
+    one.node.asker = Slow(net, one)
+    for _ in range(9):
+        assert not one.node.reaches(seed, two.ip)
 
 
 def test_a_seed_that_names_another_machine_is_not_believed(net: Net) -> None:

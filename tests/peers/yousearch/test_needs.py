@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from larm.config import Search
@@ -170,6 +171,20 @@ def test_what_is_needed() -> None:
     assert words("HashMap") == [[["hashmap"], ["hash", "map"]]]
     assert words("tide OR (pond eel)") == [[["tide"], ["pond", "eel"]]]
     assert words("pg_dump") == [[["pg", "dump"]]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"' + " ".join(f"w{n}" for n in range(60)) + '"',
+        f"({'aa bb ' * 30}) OR ({'aa bb ' * 30})",
+        "-".join(f"w{n}" for n in range(60)),
+        " ".join(f"tides{n}" for n in range(60)),
+    ],
+)
+def test_a_registrar_takes_what_is_needed_of_a_long_query(query: str) -> None:
+    needs = needs_of(parse_question(query).tree)
+    assert msgspec.convert(msgspec.to_builtins(needs), Needs) == needs
 
 
 def test_a_word_is_asked_for_in_all_its_forms() -> None:

@@ -331,6 +331,35 @@ def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
     assert not Tuner("", tmp_path / "none.json", Tunables()).take(tuning), "where there is none nobody is believed"
 
 
+def test_who_kept_an_answer_once_keeps_nobody_else_from_it(world: World) -> None:
+    for key in "abcdefghi":
+        world.tell(key, words("tide"))
+    for key in "abcdefgh":
+        world.registrar.cached(Call(key, ""), say.Cached("keyword=tide", 300))
+    for seconds in (200, 101):
+        world.clock.advance(seconds)
+        for key in "abcdefghi":
+            world.tell(key, words("tide"), silent=True)
+    world.registrar.cached(Call("i", ""), say.Cached("keyword=tide", 300))
+    cached = world.look("tide", "keyword=tide").cached
+    assert cached is not None
+    assert cached.key == "i"
+
+
+@pytest.mark.parametrize(
+    "needs",
+    [
+        [[[{"word": "w"}]]] * 100,
+        [[[{"word": "w"}]] * 100],
+        [[[{"word": "w"}] * 100]],
+        [[[{"word": "w", "stems": [["en", "w"]] * 100}]]],
+    ],
+)
+def test_a_question_has_not_more_words_than_a_query(needs: object) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"needs": needs}, say.Look)
+
+
 def test_who_can_not_be_reached_keeps_nobody_waiting() -> None:
     """Call-backs that take long are few, so that the others' questions are answered."""
     world = World()

@@ -1,0 +1,44 @@
+"""CallBacks: how many are called back at a time, of those who say where they are. Any thread.
+
+Whoever announces what does not answer would otherwise keep all others waiting: the server answers eight questions at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from larm.peers.door import RefusedError
+from larm.peers.rates import payer
+
+_MOST = 5
+_MOST_OF_ONE = 2
+"""Of one address."""
+
+
+class CallBacks:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        # constant after construction
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._under_way: Counter[str] = Counter()
+        """By addresses."""
+
+    @contextmanager
+    def one(self, address: str) -> Iterator[None]:
+        """For as long as somebody at this address is asked. Raises RefusedError."""
+        pays = payer(address)
+        with self._lock:
+            if self._under_way[pays] >= _MOST_OF_ONE or self._under_way.total() >= _MOST:
+                raise RefusedError("too many peers announce themselves just now; try again", 503)
+            self._under_way[pays] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way[pays] -= 1
+                self._under_way += Counter()  # without zeros
