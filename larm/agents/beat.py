@@ -4,11 +4,15 @@ one back: all that is to be agreed on travels in them, as state and not as messa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
-Ballot = tuple[int, str]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+"""One more of it can still be sent."""
+Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
+"""That a placement can be made of (`larm.agents.placement`)."""
+Ballot = tuple[Count, str]
 """Round and proposer; the larger one wins."""
 NO_BALLOT: Ballot = (0, "")
 
@@ -16,8 +20,8 @@ NO_BALLOT: Ballot = (0, "")
 class View(msgspec.Struct, frozen=True, array_like=True):
     """Who has a part of the crawl: epoch after epoch one agent is added, or one is removed."""
 
-    epoch: int
-    members: dict[str, float]
+    epoch: Count
+    members: Annotated[dict[str, Weight], msgspec.Meta(min_length=1)]
     """Weights by the names of agents."""
 
     @property
@@ -29,7 +33,7 @@ class View(msgspec.Struct, frozen=True, array_like=True):
 class Vote(msgspec.Struct, frozen=True, array_like=True):
     """What an agent has promised and accepted for the view of an epoch (as an acceptor of Paxos); saved before it is said."""
 
-    epoch: int
+    epoch: Count
     promised: Ballot = NO_BALLOT
     accepted: Ballot = NO_BALLOT
     value: View | None = None
@@ -38,7 +42,7 @@ class Vote(msgspec.Struct, frozen=True, array_like=True):
 class Bid(msgspec.Struct, frozen=True, array_like=True):
     """What an agent asks the others to promise, and then, with a value, to accept (a proposer of Paxos)."""
 
-    epoch: int
+    epoch: Count
     ballot: Ballot
     value: View | None = None
 
@@ -59,7 +63,7 @@ class Quiet(msgspec.Struct, frozen=True, array_like=True):
 class Stamp(NamedTuple):
     """A moment of a process: its boot, and its clock's seconds."""
 
-    boot: int
+    boot: Count
     at: float
 
 
@@ -73,13 +77,13 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
     """Stamp of the last beat that it had from the agent that is told; None: it does not stand by that agent any more."""
     views: tuple[View, ...]
     """In the order of epochs, from the oldest that matters to its own; none: it has no part yet."""
-    released: int
+    released: Count
     """The epoch up to which it has given up, and handed over, what is not its own any more."""
     lost: tuple[str, ...]
     """Members that it has heard nothing of for so long that it would have them removed."""
     vote: Vote
     bid: Bid | None
-    weight: float
+    weight: Weight
     wish: str
     """``join``, ``leave`` or nothing."""
     quiet: Quiet

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from larm.agents.bus import Bus, Question
+from larm.agents.said import GARBAGE
 
 KIND = "pass"
 _TRIED_AGAIN = 5.0
@@ -116,7 +117,7 @@ class Detour:
     def _pass_on(self, question: Question) -> None:
         try:
             address, kind, timeout, payload = _passed.decode(question.payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except GARBAGE:
             question.answer(None)
             return
         if kind == KIND or address not in self._answered or not 0 < timeout <= 60:

@@ -9,7 +9,7 @@ import msgspec
 from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet
 from larm.agents.line import Line
-from larm.agents.said import Said
+from larm.agents.said import GARBAGE, Said
 from larm.agents.terms import Doors, Envelope, Refusal, Rule, differing
 from larm.agents.together import Together
 from larm.version import VERSION
@@ -78,6 +78,8 @@ class Greeting:
         elif found.settings != self._rule.settings:
             differ = ", ".join(differing(found.settings, self._rule.settings))
             why = f"its settings differ: {differ} must be the same for all agents of a cluster"
+        elif self._too_many(found.beat.sender):
+            why = f"it is one of more than {_ADDRESSES:,} agents"
         answer = None if why else self._hear(found)
         if answer is None:
             copied = not why
@@ -85,6 +87,11 @@ class Greeting:
             self.refuse(f"{found.card.address[:200]}: {why}")
             return _encode(Refusal(why, copied))
         return _encode(self._envelope(answer))
+
+    def _too_many(self, sender: str) -> bool:
+        """A process may make names up without end; each takes memory."""
+        beats = self._agent.membership.contact.beats
+        return sender not in beats and len(beats) >= _ADDRESSES
 
     def refuse(self, why: str) -> None:
         """Somebody was not heard: each reason is logged once."""
@@ -107,7 +114,7 @@ class Greeting:
             return
         try:
             found = _said.decode(said.payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except GARBAGE:
             return
         if isinstance(found, Refusal):
             self._refused_by(address, found)

@@ -10,11 +10,9 @@ import queue
 from collections.abc import Callable
 from contextlib import suppress
 
-import msgspec
-
 from larm.agents.bus import Bus, Question
 from larm.agents.detour import Detour
-from larm.agents.said import Said, Sealing, fingerprint_of
+from larm.agents.said import GARBAGE, Said, Sealing, fingerprint_of
 
 Asked = Callable[[str, Said], bytes | None]
 """Kind of a question, and what is asked: what to answer; None: nothing."""
@@ -109,7 +107,7 @@ class Line:
         for context in contexts:
             try:
                 return self._seal.open(data, *context)
-            except (ValueError, msgspec.MsgspecError) as error:
+            except GARBAGE as error:
                 why = str(error)[:200]
         self._refused(why)
         return None

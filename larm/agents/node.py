@@ -30,7 +30,7 @@ from larm.agents.outboxes import Outboxes
 from larm.agents.placement import PLACEMENTS
 from larm.agents.post import Post
 from larm.agents.roster import Roster
-from larm.agents.said import NoSeal, Said, Sealing
+from larm.agents.said import GARBAGE, NoSeal, Said, Sealing
 from larm.agents.search_again import Search
 from larm.agents.sorter import Sorter
 from larm.agents.standing import standing
@@ -224,7 +224,7 @@ class Node:
             if kind == "beat":
                 return self._greeting.asked(said)
             return self._post.asked_parcel(said) if kind == "parcel" else self._post.asked_parts(said)
-        except (msgspec.MsgspecError, ValueError, UsageError) as error:
+        except (*GARBAGE, UsageError) as error:
             self._doors.shared.counters.add("agents/garbage", 1)
             self._doors.log(f"garbage: {str(error)[:200]}")
             return None

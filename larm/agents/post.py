@@ -12,8 +12,8 @@ import msgspec
 from larm.agents.agent import Agent, Received
 from larm.agents.courier import WINDOW, Answer, Parcel, Row
 from larm.agents.line import Line
-from larm.agents.rows import Wire, decode_rows, encode_rows
-from larm.agents.said import Said
+from larm.agents.rows import Wire, check_rows, decode_rows, encode_rows
+from larm.agents.said import GARBAGE, Said
 from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.frontier.host_parts import decode_part
@@ -65,7 +65,7 @@ class Post:
     def _answered(self, parcel: Parcel, said: bytes | None) -> None:
         try:
             answer = None if said is None else _answer.decode(said)
-        except msgspec.MsgspecError:
+        except GARBAGE:
             answer = None
         with self._doors.shared.gate.step():
             with self._agent.lock:
@@ -84,7 +84,7 @@ class Post:
             agent.credit = WINDOW if self._frontier is None or self._frontier.handler.keeps_up() else 0
             answer = agent.knows(wire.sender, wire.boot, wire.seq)
         if answer is None:
-            decode_rows(wire.rows)  # garbage must not get into the journal
+            check_rows(decode_rows(wire.rows))  # garbage must not get into the journal
             try:
                 steering.deliver(self._recipient, said.payload)
             except UsageError:  # it ends
@@ -116,7 +116,7 @@ class Post:
         def answered(said: bytes | None) -> None:
             try:
                 refused = None if said is None else _refused.decode(said)
-            except msgspec.MsgspecError:
+            except GARBAGE:
                 refused = None
             told(refused)
 

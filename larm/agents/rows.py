@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from larm.agents.courier import Row
+from larm.model.file_url import FILES
 from larm.model.message import decode_messages, encode_messages
 
 
@@ -42,3 +43,11 @@ def decode_rows(block: bytes) -> list[Row]:
     found = _decoder.decode(block)
     messages = decode_messages(found.messages)
     return [Row(host, message, hops) for host, message, hops in zip(found.hosts, messages, found.hops, strict=True)]
+
+
+def check_rows(rows: Sequence[Row]) -> None:
+    """Of another agent. Raises ValueError for a URL whose host and path can't be told, and for files."""
+    for row in rows:
+        url = row.item.url
+        if url.host == FILES or not url.is_one:
+            raise ValueError(f"no address of a page on the web: {url.access[:200]}")

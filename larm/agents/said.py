@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
+
+GARBAGE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoders raise for what no agent of ours says; the last one for what is nested a thousand times."""
 
 
 class Said(NamedTuple):

@@ -84,11 +84,11 @@ class ZenohBus:
         def done() -> None:
             on_answer(answers[0] if answers else None)
 
-        session = self._to(address)
-        if session is None:
-            on_answer(None)
-            return
         try:
+            session = self._to(address)
+            if session is None:
+                on_answer(None)
+                return
             session.get(
                 f"{self._root}/{kind}",
                 zenoh.handlers.Callback(take, drop=done),
@@ -98,7 +98,7 @@ class ZenohBus:
                 consolidation=zenoh.ConsolidationMode.NONE,
                 congestion_control=zenoh.CongestionControl.BLOCK,
             )
-        except zenoh.ZError:
+        except zenoh.ZError:  # also where the address, which another agent has told us, is none
             on_answer(None)
 
     def close(self) -> None:

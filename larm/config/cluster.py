@@ -44,3 +44,5 @@ class Cluster(Section, frozen=True):
     def __post_init__(self) -> None:
         if self.lease < 0.5 or self.adopt_after < 3 * self.lease:
             raise ValueError("adopt_after: expected three times cluster.lease or more, and that half a second or more")
+        if self.placement == "intervals" and self.weight != 1:
+            raise ValueError("weight: expected 1 with cluster.placement: intervals, which has equal parts only")

@@ -83,7 +83,9 @@ def decode_part(data: bytes) -> AnyPart:
             messages = decode_messages(part.messages)
         if any(each.url.host != part.host for each in messages):
             raise msgspec.ValidationError("it has URLs of another host")
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if not all(each.url.is_one for each in messages):
+            raise msgspec.ValidationError("it has URLs that are none")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"this is no part of a host: {error}") from error
     if isinstance(part, Begin):
         if part.format != FORMAT:

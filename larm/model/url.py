@@ -64,11 +64,17 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return site_of(self.hostname)
 
     @property
+    def is_one(self) -> bool:
+        """Whether it has a host and a path, as all have that `URLNormalizer` makes. For those that another process tells."""
+        return self.host == FILES or _WEB.match(self.access) is not None
+
+    @property
     def _root(self) -> int:
         """Where the path begins."""
         return 7 if self.host == FILES else self.access.index("/", 8)
 
 
+_WEB = re.compile(r"https?://(?:\[[0-9a-f:.]+\]|[^][/?#@:\s]+)(?::[0-9]{1,5})?/")
 MAX_CHARACTERS = 100_000
 """Longer text is no URL of a page; also bounds what one link can cost."""
 _HOSTS = 20_000  # host names whose key is remembered: some 4 MB

@@ -55,6 +55,13 @@ def ask_until(bus: Bus, address: str, text: bytes) -> bytes | None:
     return None
 
 
+def test_an_address_that_is_none_gives_no_answer(make: Maker) -> None:
+    """Other agents tell us addresses, and nobody has looked at them."""
+    _, asks = make(0)
+    for address in ("", "garbage", "tcp/127.0.0.1:99999", "udp/127.0.0.1:9"):
+        assert ask(asks, address, b"hello") is None
+
+
 def test_questions_are_answered(make: Maker) -> None:
     _, asks = make(0)
     address, answers = make(1)

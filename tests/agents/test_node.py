@@ -9,13 +9,17 @@ from pathlib import Path
 from types import SimpleNamespace as Stub
 from typing import Any
 
-from larm.agents.beat import View, Vote
+import msgspec
+import pytest
+
+from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
 from larm.agents.bus import Question
 from larm.agents.card import Card, Command
 from larm.agents.identity import Identity, read_identity
 from larm.agents.membership import Rules, Saved
 from larm.agents.node import Node
-from larm.agents.terms import Doors, Rule
+from larm.agents.said import Said
+from larm.agents.terms import Doors, Envelope, Refusal, Rule
 from larm.config import Config
 from larm.errors import StageError, UsageError
 from larm.kit.clock import SystemClock, boot_time
@@ -28,6 +32,7 @@ from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.river.limits import Limits
 from larm.testing.local_bus import Hub, LocalBus
+from larm.version import VERSION
 
 
 @contextmanager
@@ -123,6 +128,22 @@ def test_who_comes_back_to_nobody_ends_and_says_where_they_were(tmp_path: Path) 
         error: object = node._doors.shared.bell.wait(0)
     assert isinstance(error, UsageError)
     assert "(b at tcp/there:1, c) were heard in 300 s" in str(error)
+
+
+def test_names_that_are_made_up_without_end_are_refused(tmp_path: Path) -> None:
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+
+        def said_by(name: str) -> object:
+            beat = Beat(name, Stamp(1 << 32, 1.0), None, (), 0, (), Vote(0), None, 1.0, "", Quiet(), begun=False)
+            envelope = Envelope(VERSION, "", Card("there"), {}, beat)
+            answer = node._greeting.asked(Said(msgspec.msgpack.encode(envelope)))
+            return msgspec.msgpack.decode(answer, type=Envelope | Refusal)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("larm.agents.greeting._ADDRESSES", 2)
+            told = [said_by(name) for name in ("a", "b", "c", "a")]
+    assert [type(each) for each in told] == [Envelope, Envelope, Refusal, Envelope]
 
 
 def test_a_stop_of_the_run_before_does_not_stop_this_one(tmp_path: Path) -> None:

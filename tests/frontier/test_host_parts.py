@@ -18,6 +18,7 @@ from larm.frontier.saved_host import HostRow
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.message import decode_messages, encode_messages
+from larm.model.url import Url
 from larm.testing.fakes import message
 from tests.frontier.rig import CONNECT, Rig, drained, of, ok, status
 
@@ -197,6 +198,7 @@ def test_all_that_waits_is_there_afterwards(tmp_path_factory: pytest.TempPathFac
 def test_what_is_no_part_or_of_a_later_larm_is_refused() -> None:
     row = HostRow({}, [], [], [], 0.0, 3, 0, False, 0)
     part = Begin("a", "1", 0, row)
+    nowhere = msgspec.structs.replace(message("http://a/"), url=Url("a", "a", "a", 1))
     assert decode_part(encode_part(part)) == part
     with pytest.raises(UsageError, match="no part of a host"):
         decode_part(b"\x01")
@@ -205,6 +207,7 @@ def test_what_is_no_part_or_of_a_later_larm_is_refused() -> None:
         msgspec.structs.replace(part, row=msgspec.structs.replace(row, delayed=[(0.0, message("http://b/"))])),
         Waiting("a", "1", 1, 0, b"\x01"),
         Waiting("a", "1", 1, 0, encode_messages([message("http://b/")])),
+        Waiting("a", "1", 1, 0, encode_messages([nowhere])),
     ):
         with pytest.raises(UsageError, match="no part of a host"):
             decode_part(encode_part(wrong))

@@ -183,6 +183,7 @@ def test_any_text_gives_a_url_or_bad_url(text: str, normalizer: URLNormalizer) -
     except BadUrl:
         return
     assert normalizer.parse(url.access) == url
+    assert url.is_one
     assert url.access.isascii()
     assert url.normalised.isascii()
     assert "#" not in url.access + url.normalised
