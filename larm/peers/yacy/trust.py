@@ -114,44 +114,51 @@ class Trust:
 
     def vote(self, key: str, vote: Vote) -> None:
         """On a peer. Raises StorageError."""
-        if _is_key(key):
+        if not _is_key(key):
+            return
+        with self._lock:
             votes = {**self._saved.votes, key: vote}
-            self._keep(votes={each: its for each, its in votes.items() if its is not Vote.NONE})
+            self._keep_locked(votes={each: its for each, its in votes.items() if its is not Vote.NONE})
 
     def deny_site(self, site: str, *, denied: bool) -> bool:
         """``site``: a host name; all below it are meant. False: it is none. Raises StorageError."""
         site = site.strip().lower().removeprefix("http://").removeprefix("https://").partition("/")[0]
         if not _is_site(site):
             return False
-        self._keep(sites=tuple(sorted({*self._saved.sites, site} if denied else {*self._saved.sites} - {site}))[:MOST])
+        with self._lock:
+            sites = {*self._saved.sites, site} if denied else {*self._saved.sites} - {site}
+            self._keep_locked(sites=tuple(sorted(sites))[:MOST])
         return True
 
     def share(self, *, shared: bool) -> None:
         """Let others have the list. Raises StorageError."""
-        self._keep(shared=shared)
+        with self._lock:
+            self._keep_locked(shared=shared)
 
     def follow(self, key: str, *, follow: bool) -> None:
         """Raises StorageError."""
-        followed = {each: its for each, its in self._saved.followed.items() if each != key}
-        if follow and _is_key(key):
-            followed[key] = self._saved.followed.get(key, DenyList())
-        self._keep(followed=followed)
+        with self._lock:
+            followed = {each: its for each, its in self._saved.followed.items() if each != key}
+            if follow and _is_key(key):
+                followed[key] = self._saved.followed.get(key, DenyList())
+            self._keep_locked(followed=followed)
 
     def heard(self, key: str, said: DenyList) -> None:
         """The list of one who is followed, as it is now. Raises StorageError."""
-        if key in self._saved.followed:
-            keys, sites = filter(_is_key, said.keys[:MOST]), filter(_is_site, said.sites[:MOST])
-            self._keep(followed={**self._saved.followed, key: DenyList(tuple(keys), tuple(sites))})
-
-    def _keep(self, **changed: object) -> None:
+        keys, sites = filter(_is_key, said.keys[:MOST]), filter(_is_site, said.sites[:MOST])
+        heard = DenyList(tuple(keys), tuple(sites))
         with self._lock:
-            saved = msgspec.structs.replace(self._saved, **changed)
-            if saved == self._saved:
-                return
-            if self._path is not None:
-                write_atomically(self._path, msgspec.json.format(msgspec.json.encode(saved)))
-            self._saved = saved
-            self._count()
+            if key in self._saved.followed:
+                self._keep_locked(followed={**self._saved.followed, key: heard})
+
+    def _keep_locked(self, **changed: object) -> None:
+        saved = msgspec.structs.replace(self._saved, **changed)
+        if saved == self._saved:
+            return
+        if self._path is not None:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(saved)))
+        self._saved = saved
+        self._count()
 
     def _count(self) -> None:
         votes, lists = self._saved.votes, self._saved.followed.values()
