@@ -1,61 +1,44 @@
 """Peer: what one machine does for a group: looks at what it shares, tells registrars of it, answers others (YOUS-7 to 14, 31).
 
-Two threads do what takes time, each once in a period: ``larm-inspector`` has changed folders indexed, ``larm-peer`` makes a
-summary of all words and tells the registrars what has changed; in between it passes on reports and what is kept. Questions of
-others are answered on the threads of the server.
+Two threads do what takes time, each once in a period: ``larm-inspector`` has changed folders indexed, ``larm-peer`` tells the
+registrars what has changed (`announcing`); in between it passes on reports and what is kept. Questions of others are answered
+on the threads of the server.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from ipaddress import ip_address
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from urllib.parse import urlsplit
 
 import msgspec
 
 from larm.errors import LarmError
-from larm.index.reader import IndexReader
 from larm.kit.deadline import Deadline
-from larm.kit.disk.files import is_there
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked, Findings
-from larm.peers.channel import Channel, Contact
+from larm.peers.channel import Channel
 from larm.peers.door import Call, Question, RefusedError
-from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.announcing import SECONDS, Announcing
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import MOST_SHOWN
-from larm.peers.yousearch.recommendations import Recommendation, Shelf
+from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock, Searcher
 from larm.search.query import LONGEST
 from larm.search.several import SeveralSearchers
 
-_SECONDS = 10.0
-"""For a registrar, which asks us back before it answers."""
-
 _AGAIN = 5.0
 """Seconds, where a registrar could not be told."""
 _PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
-_BATCH = 40_000
-"""Bytes of recommendations in a request; a body may have 65,536."""
-
-
-class Indexed(msgspec.Struct, frozen=True):
-    """The words of one index, as of a moment."""
-
-    moment: int
-    words: frozenset[str]
-    languages: tuple[str, ...]
 
 
 class Peer:
@@ -71,7 +54,7 @@ class Peer:
         *,
         url: str,
         published: Callable[[str], Sequence[Searcher]],
-        directories: Callable[[], Sequence[object]],
+        directories: Callable[[], Sequence[Path]],
         inspectors: Inspectors,
         seconds: float,
         checks: SpotChecks,
@@ -89,12 +72,9 @@ class Peer:
         # constant after construction
         self._name = name
         self._channel = channel
-        self._teller = teller
         self._registrars = registrars
         self._answers = answers
-        self._url = urlsplit(url)
         self._published = published
-        self._directories = directories
         self._inspectors = inspectors
         self._checks = checks
         self._groups = groups
@@ -103,6 +83,17 @@ class Peer:
         self._shelf = shelf
         self._clock = clock
         self._say = say_aloud
+        self._announcing = Announcing(
+            name,
+            channel,
+            teller,
+            registrars,
+            url=url,
+            directories=directories,
+            tuner=tuner,
+            shelf=shelf,
+            once=self._once,
+        )
         self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
         self._workers = Workers(self._died)
         self._looks: SimpleQueue[bool] = SimpleQueue()
@@ -110,10 +101,6 @@ class Peer:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._said: dict[str, str] = {}
-        # only the peer's thread
-        self._indexed: dict[object, Indexed] = {}
-        self._summary = summary_of((), (), tuner.now.parameters)
-        self._told: dict[str, Summary] = {}
 
     def questions(self) -> list[Question]:
         """For the door."""
@@ -207,8 +194,7 @@ class Peer:
             began = self._clock.monotonic()
             all_know = False
             try:
-                self._summary = self._summarised()
-                all_know = self._tell_all()
+                all_know = self._announcing.tell()
                 self._once("groups", self._groups.look())
             except (LarmError, OSError) as error:
                 self._once("summary", f"what is shared could not be told: {error}")
@@ -216,8 +202,7 @@ class Peer:
             pause = period if all_know else min(period, _AGAIN)
             if not self._wait(Deadline(self._clock, max(0.0, began + pause - self._clock.monotonic()))):
                 break
-        for registrar in self._registrars.all():
-            self._channel.ask(registrar, say.LEAVE, say.Hello(), say.Done, seconds=0.5)
+        self._announcing.leave()
 
     def _wait(self, deadline: Deadline) -> bool:
         """Orders are carried out as they come; False: it is over."""
@@ -231,93 +216,7 @@ class Peer:
             if isinstance(order, say.Done):
                 return True
             for registrar in self._registrars.all():
-                self._channel.ask(registrar, _PATHS[type(order)], order, say.Done, seconds=_SECONDS)
-
-    def _summarised(self) -> Summary:
-        words: set[str] = set()
-        languages: set[str] = set()
-        for directory in self._directories():
-            index = directory / "index"  # type: ignore[operator]
-            if not is_there(index / "meta.json"):
-                continue
-            moment = (index / "meta.json").stat().st_mtime_ns
-            known = self._indexed.get(directory)
-            if known is None or known.moment != moment:
-                reader = IndexReader(index)
-                known = Indexed(moment, frozenset(reader.all_words()), tuple(reader.statistics.languages))
-                self._indexed[directory] = known
-            words |= known.words
-            languages |= set(known.languages)
-        return summary_of(words, sorted(languages), self._tuner.now.parameters)
-
-    def _tell_all(self) -> bool:
-        """Whether all registrars know this peer now."""
-        missing = self._registrars.find()
-        for url, reason in missing.items():
-            self._once(url, f"registrar {url}: {reason}")
-        complete = not missing
-        for registrar in self._registrars.all():
-            complete = self._tell_one(registrar) and complete
-        return complete
-
-    def _tell_one(self, registrar: Contact) -> bool:
-        for _ in range(3):  # as changes; as a whole; with the registrar's parameters
-            answer = self._announce(registrar)
-            if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
-                self._summary = self._summarised()
-                continue
-            if isinstance(answer, NoAnswer):
-                self._told.pop(registrar.url, None)
-                self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
-                return False
-            if answer.known:
-                if registrar.url not in self._told:  # it may know nothing else of us
-                    for said in _in_batches(self._shelf.all()):
-                        self._channel.ask(registrar, say.RECOMMEND, say.Recommend(said), say.Done, seconds=_SECONDS)
-                self._told[registrar.url] = self._summary
-                self._channel.heard_of(registrar)
-                self._once(registrar.url, f"registrar {registrar.url} knows this peer")
-                return True
-            self._told.pop(registrar.url, None)
-            if answer.parameters != self._tuner.now.parameters:  # and nobody whom we believe has said so
-                self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
-                return False
-        return False
-
-    def _announce(self, registrar: Contact) -> say.Announced | NoAnswer:
-        """Here I am, and what has changed since the registrar was told last."""
-        name, before = name_of(self._summary), self._told.get(registrar.url)
-        known = name_of(before) if before is not None else ""
-        wire = None if known == name else to_wire(self._summary, before)
-        fits = wire is None or len(wire.data) <= say.PIECE_SIZE
-        host = self._url.hostname or ""
-        announcement = say.Announce(
-            self._name,
-            self._url.port or (443 if self._url.scheme == "https" else 80),
-            name,
-            https=self._url.scheme == "https",
-            host="" if _is_ip(host) else host,
-            before=known,
-            summary=wire if fits else None,
-            pieces=not fits,
-            period=self._tuner.now.period,
-            tuning=self._tuner.message,
-        )
-        answer = self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=_SECONDS)
-        if isinstance(answer, NoAnswer) or fits or wire is None or answer.parameters != wire.parameters:
-            return answer
-        return self._in_pieces(registrar, wire, name, known)
-
-    def _in_pieces(self, registrar: Contact, wire: WireSummary, name: str, before: str) -> say.Announced | NoAnswer:
-        packed = msgspec.msgpack.encode(wire)
-        pieces = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
-        answer: say.Announced | NoAnswer = NoAnswer("its summary is empty")
-        for number, data in enumerate(pieces):
-            piece = say.Piece(name, before, number, len(pieces), data)
-            answer = self._teller.ask(registrar, say.PIECE, piece, say.Announced, seconds=_SECONDS)
-            if isinstance(answer, NoAnswer):
-                return answer
-        return answer
+                self._channel.ask(registrar, _PATHS[type(order)], order, say.Done, seconds=SECONDS)
 
     def _once(self, about: str, sentence: str) -> None:
         """Said where it is news."""
@@ -327,25 +226,3 @@ class Peer:
             self._said[about] = sentence
         if sentence:
             self._say(sentence)
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation, ...]]:
-    batch: list[Recommendation] = []
-    size = 0
-    for each in said:
-        length = len(msgspec.json.encode(each))
-        if batch and size + length > _BATCH:
-            yield tuple(batch)
-            batch, size = [], 0
-        batch.append(each)
-        size += length
-    if batch:
-        yield tuple(batch)

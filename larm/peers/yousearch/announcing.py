@@ -1,0 +1,188 @@
+"""Announcing: a peer tells its registrars that it is there, and which words it has (YOUS-7, 13, 14, 31). On its peer's thread.
+
+A registrar that knows the rest is told what has changed; one that begins anew is told all, in pieces where it does not fit into
+a request, and what was recommended here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from larm.index.reader import IndexReader
+from larm.kit.disk.files import is_there
+from larm.peers.channel import Channel, Contact
+from larm.peers.http_client import NoAnswer
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.recommendations import Recommendation, Shelf
+from larm.peers.yousearch.registrars import Registrars
+from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
+from larm.peers.yousearch.tuning import Tuner
+
+SECONDS = 10.0
+"""For a registrar, which asks us back before it answers."""
+_BATCH = 40_000
+"""Bytes of recommendations in a request; a body may have 65,536."""
+
+
+class Indexed(msgspec.Struct, frozen=True):
+    """The words of one index, as of a moment."""
+
+    moment: int
+    words: frozenset[str]
+    languages: tuple[str, ...]
+
+
+class Announcing:
+    """Of one peer."""
+
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        teller: Channel,
+        registrars: Registrars,
+        *,
+        url: str,
+        directories: Callable[[], Sequence[Path]],
+        tuner: Tuner,
+        shelf: Shelf,
+        once: Callable[[str, str], None],
+    ) -> None:
+        """``url``: where others ask this peer; ``directories`` have the indexes. ``once`` says a sentence about something,
+        where it is news.
+
+        ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
+        """
+        # constant after construction
+        self._name = name
+        self._channel = channel
+        self._teller = teller
+        self._registrars = registrars
+        self._url = urlsplit(url)
+        self._directories = directories
+        self._tuner = tuner
+        self._shelf = shelf
+        self._once = once
+        # only the peer's thread
+        self._indexed: dict[Path, Indexed] = {}
+        self._summary = summary_of((), (), tuner.now.parameters)
+        self._told: dict[str, Summary] = {}
+
+    def tell(self) -> bool:
+        """What is shared now; whether all registrars know it. Raises StorageError, OSError."""
+        self._summary = self._summarised()
+        missing = self._registrars.find()
+        for url, reason in missing.items():
+            self._once(url, f"registrar {url}: {reason}")
+        complete = not missing
+        for registrar in self._registrars.all():
+            complete = self._tell_one(registrar) and complete
+        return complete
+
+    def leave(self) -> None:
+        """Good-bye, if that takes no time."""
+        for registrar in self._registrars.all():
+            self._channel.ask(registrar, say.LEAVE, say.Hello(), say.Done, seconds=0.5)
+
+    def _tell_one(self, registrar: Contact) -> bool:
+        for _ in range(3):  # as changes; as a whole; with the registrar's parameters
+            answer = self._announce(registrar)
+            if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
+                self._summary = self._summarised()
+                continue
+            if isinstance(answer, NoAnswer):
+                self._told.pop(registrar.url, None)
+                self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
+                return False
+            if answer.known:
+                if registrar.url not in self._told:  # it may know nothing else of us
+                    for said in _in_batches(self._shelf.all()):
+                        self._channel.ask(registrar, say.RECOMMEND, say.Recommend(said), say.Done, seconds=SECONDS)
+                self._told[registrar.url] = self._summary
+                self._channel.heard_of(registrar)
+                self._once(registrar.url, f"registrar {registrar.url} knows this peer")
+                return True
+            self._told.pop(registrar.url, None)
+            if answer.parameters != self._tuner.now.parameters:  # and nobody whom we believe has said so
+                self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
+                return False
+        return False
+
+    def _announce(self, registrar: Contact) -> say.Announced | NoAnswer:
+        """Here I am, and what has changed since the registrar was told last."""
+        name, before = name_of(self._summary), self._told.get(registrar.url)
+        known = name_of(before) if before is not None else ""
+        wire = None if known == name else to_wire(self._summary, before)
+        fits = wire is None or len(wire.data) <= say.PIECE_SIZE
+        host = self._url.hostname or ""
+        announcement = say.Announce(
+            self._name,
+            self._url.port or (443 if self._url.scheme == "https" else 80),
+            name,
+            https=self._url.scheme == "https",
+            host="" if _is_ip(host) else host,
+            before=known,
+            summary=wire if fits else None,
+            pieces=not fits,
+            period=self._tuner.now.period,
+            tuning=self._tuner.message,
+        )
+        answer = self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=SECONDS)
+        if isinstance(answer, NoAnswer) or fits or wire is None or answer.parameters != wire.parameters:
+            return answer
+        return self._in_pieces(registrar, wire, name, known)
+
+    def _in_pieces(self, registrar: Contact, wire: WireSummary, name: str, before: str) -> say.Announced | NoAnswer:
+        packed = msgspec.msgpack.encode(wire)
+        pieces = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
+        answer: say.Announced | NoAnswer = NoAnswer("its summary is empty")
+        for number, data in enumerate(pieces):
+            piece = say.Piece(name, before, number, len(pieces), data)
+            answer = self._teller.ask(registrar, say.PIECE, piece, say.Announced, seconds=SECONDS)
+            if isinstance(answer, NoAnswer):
+                return answer
+        return answer
+
+    def _summarised(self) -> Summary:
+        words: set[str] = set()
+        languages: set[str] = set()
+        for directory in self._directories():
+            index = directory / "index"
+            if not is_there(index / "meta.json"):
+                continue
+            moment = (index / "meta.json").stat().st_mtime_ns
+            known = self._indexed.get(directory)
+            if known is None or known.moment != moment:
+                reader = IndexReader(index)
+                known = Indexed(moment, frozenset(reader.all_words()), tuple(reader.statistics.languages))
+                self._indexed[directory] = known
+            words |= known.words
+            languages |= set(known.languages)
+        return summary_of(words, sorted(languages), self._tuner.now.parameters)
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation, ...]]:
+    batch: list[Recommendation] = []
+    size = 0
+    for each in said:
+        length = len(msgspec.json.encode(each))
+        if batch and size + length > _BATCH:
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(each)
+        size += length
+    if batch:
+        yield tuple(batch)
