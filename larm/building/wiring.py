@@ -61,6 +61,7 @@ from larm.model.message import URLMessage
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
+from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import Crawl
 from larm.river.disk_floor import DiskFloor
@@ -157,6 +158,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     )
 
     order = order_of(ground, mission)
+    budget, bytes_left = _budgets(ground, mission)
     watch = StartWatch(mission.urls, shared.clock)
     scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
     node = _node(ground, mission, steering)
@@ -168,7 +170,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         order,
         pool,
         watch,
-        steering.may_lease if node is None else lambda: steering.may_lease() and node.may_lease(),
+        lambda: steering.may_lease() and bytes_left.may_lease() and (node is None or node.may_lease()),
         None if node is None else _owner_filter(node),
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
@@ -184,9 +186,6 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         DatedLog(ground.logs.open("starts"), shared.clock).lines,
     )
 
-    if mission.again:
-        shared.counters.load({name: value for name, value in shared.counters.snapshot().items() if name != SPENT})
-    budget = PageBudget(settings.crawl.max_pages, shared.counters.snapshot().get(SPENT, 0))
     lander = _lander(ground, frontier, order, memory)
     recent = Recent(shared.clock)
     unloader = Unloader(
@@ -197,6 +196,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         lines=lines,
         pool=pool,
         budget=budget,
+        bytes_left=bytes_left,
         suspects=ground.suspects,
         records=ground.records,
         watch=watch,
@@ -219,7 +219,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         marker,
     )
     checkpointer.on_saved.append(moves.work)
-    _follow_changes(steering, frontier, lander, None if node else budget, ground)
+    _follow_changes(steering, frontier, lander, None if node else budget, bytes_left, ground)
     if node is not None:
         node.take(frontier, pool.wake_all, moves, budget)
         notes.append(node.note())
@@ -251,6 +251,17 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         close=ground.close,
         member=node,
     )
+
+
+def _budgets(ground: Ground, mission: Mission) -> tuple[PageBudget, ByteLimit]:
+    """What all runs together may fetch; a revisit begins to count anew."""
+    settings, shared = ground.settings, ground.shared
+    if mission.again:
+        kept = shared.counters.snapshot().items()
+        shared.counters.load({name: value for name, value in kept if name not in {SPENT, RECEIVED}})
+    counted = shared.counters.snapshot()
+    budget = PageBudget(settings.crawl.max_pages, counted.get(SPENT, 0))
+    return budget, ByteLimit(settings.limits.bytes, counted.get(RECEIVED, 0), shared.bell.ring)
 
 
 def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequence[StorageLine]) -> Moves:
@@ -386,12 +397,15 @@ def _checkpointer(  # noqa: PLR0917
     )
 
 
-def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget | None, ground: Ground) -> None:
+def _follow_changes(  # noqa: PLR0917
+    steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget | None, bytes_left: ByteLimit, ground: Ground
+) -> None:
     """Settings that change while it runs reach the parts that go by them."""
 
     def tell(now: Config) -> None:
         frontier.queues.change(now.frontier)
         lander.max_depth = now.crawl.max_depth
+        bytes_left.change(now.limits.bytes)
         if budget is None:  # several agents have one
             return
         budget.change(now.crawl.max_pages)

@@ -34,6 +34,7 @@ _KEYS = {
     "max_pages": "crawl.max_pages",
     "max_depth": "crawl.max_depth",
     "max_time": "crawl.max_time",
+    "max_bytes": "limits.bytes",
     "timeout": "fetch.timeout",
     "allow_private": "crawl.allow_private",
     "parked": "crawl.parked",
@@ -80,6 +81,7 @@ _NO_START = (
 @click.option("--max-pages", type=int, metavar="N", help="Stop after N pages.")
 @click.option("--max-depth", type=int, metavar="N", help="Follow at most N links from a start URL.")
 @click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
+@click.option("--max-bytes", metavar="N", help="Stop after N bytes were received (also 500MB, 2GB).")
 @click.option("--timeout", metavar="S", help="Seconds that one request may take.")
 @click.option("--parked", is_flag=True, default=None, help="Also fetch what earlier runs left, as it looked like a trap.")
 @click.option("--add", is_flag=True, help="Add start URLs of another site to the crawl that is there, without asking.")

@@ -18,6 +18,11 @@ class Limits(Section, frozen=True):
     # half is for files that the system keeps in memory, on which index and queues live, and for everybody else; 1.1 GB at most
     disk: ByteSize = ByteSize(200_000_000)  # left free on the disk of the crawl: what the last commit, and the merges and the
     # snapshot of the graph after it, write for some hundred thousand pages; 0: crawl till it is full
+    bytes: ByteSize | None = None  # received in all runs of the directory; None: only the crawl's owner knows what a line costs
+
+    def __post_init__(self) -> None:
+        if self.bytes is not None and self.bytes < 1:
+            raise ValueError("bytes: nothing can be crawled with 0; null sets no limit")
 
 
 class Keep(Section, frozen=True):

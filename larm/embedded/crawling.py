@@ -34,7 +34,7 @@ class Crawled(msgspec.Struct, frozen=True):
     """What became of a run."""
 
     reason: str
-    """finished, closespider_pagecount, closespider_timeout, hosts_waiting (all that is left must wait for long) or
+    """finished, closespider_pagecount, closespider_timeout, bytes_spent, hosts_waiting (all that is left must wait for long) or
     disk_nearly_full (less than ``limits.disk`` is free)."""
     pages: Pages
     """Those that this run has stored."""

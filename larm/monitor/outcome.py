@@ -13,11 +13,14 @@ _FAILED = "downloader/exception_type_count/"
 _ENDS = {
     "closespider_pagecount": "stopped at --max-pages",
     "closespider_timeout": "stopped at --max-time",
+    "bytes_spent": "stopped at --max-bytes",
     "shutdown": "stopped",
     "failed": "failed",
     "disk_nearly_full": "stopped before the disk is full",
     "hosts_waiting": "stopped, as all that is left must wait for long",
 }
+_RAISED = {"closespider_pagecount": "raise --max-pages, and ", "bytes_spent": "raise --max-bytes (limits.bytes), and "}
+"""Limits of all runs together: with the same ones the next run would end at once."""
 _MOST = 6
 """Kinds of errors that are named."""
 
@@ -49,7 +52,8 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
-        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: the same command goes on"
+        how = f"{_RAISED.get(reason, '')}the same command goes on"
+        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: {how}"
     if now.pages and reason != "failed":
         everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
         yield f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"

@@ -22,6 +22,7 @@ CHANGEABLE = (
     "frontier.per_address",
     "frontier.delay_factor",
     "frontier.longest_wait",
+    "limits.bytes",
 )
 """What nothing was built by, so that another value is as good as if it had been there from the start."""
 

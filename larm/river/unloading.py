@@ -24,6 +24,7 @@ from larm.model.novelty import Novelty
 from larm.model.outcome import Outcome
 from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
+from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Landed, Lander, with_exchanges
 from larm.river.parts import Frontier, Shared
@@ -48,6 +49,7 @@ class Unloader:
         lines: Sequence[StorageLine],
         pool: FetcherPool,
         budget: PageBudget,
+        bytes_left: ByteLimit,
         suspects: Suspects,
         records: Sequence[FetcherRecord],
         watch: StartWatch,
@@ -63,6 +65,7 @@ class Unloader:
         self._lines = lines
         self._pool = pool
         self._budget = budget
+        self._bytes_left = bytes_left
         self._suspects = suspects
         self._records = records
         self._watch = watch
@@ -95,6 +98,8 @@ class Unloader:
         for each in landed:
             if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
                 self.aside.put(Lost.UNREAD, each.visit.page)
+        received = sum(outcome.timing.received for _, outcome in ended)
+        self._bytes_left.add(received)  # before their links may be fetched
         with self._gate.step():
             if novelties:
                 self._frontier.traps.learn(novelties)
@@ -102,6 +107,7 @@ class Unloader:
             for lease, outcome in robots:
                 self._frontier.robots.land(lease, outcome)
             self._follow(landed, robots)
+            self._counters.add(RECEIVED, received)
             record.add(landed)
         self._recent.add(landed)
         self._account(len(ended), sum(each.page for each in landed))

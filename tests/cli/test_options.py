@@ -40,11 +40,13 @@ def test_larms_whole_command_line_as_printed(larm: Larm, wiring: FakeWiring, tmp
 
 def test_each_option_reaches_its_key(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
     said = larm("crawl", "-start", URL, "--delay", "500ms", "--per-host", "3", "--max-pages", "10", "--max-depth", "0",
-                "--timeout", "5", "--max-time", "2h", "--allow-private", "--fresh", "--no-index", "--dir", "here")  # fmt: skip
+                "--timeout", "5", "--max-time", "2h", "--max-bytes", "2GB",
+                "--allow-private", "--fresh", "--no-index", "--dir", "here")  # fmt: skip
     assert said.status == 0, said.err
     config = wiring.config
     assert (config.frontier.delay, config.frontier.per_host) == (0.5, 3)
     assert (config.crawl.max_pages, config.crawl.max_depth, config.crawl.max_time) == (10, 0, 7200)
+    assert config.limits.bytes == 2_000_000_000
     assert (config.fetch.timeout, config.crawl.allow_private) == (5, True)
     assert config.storage.chain == ("log",)
     assert (wiring.fresh, wiring.directory) == (True, Path("here"))

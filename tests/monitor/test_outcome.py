@@ -24,8 +24,12 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert every[0] == "stopped at --max-pages: 0 pages in this run, 5 in site, 1:01"
     assert every[1] == "revisited: 2 changed, 1 gone"
     assert every[2].startswith("errors: 8 x timeout, 7 x 404; ")
-    assert every[3].startswith("3 URLs wait for the next run (1 host was given up): ")
+    assert every[3].startswith("3 URLs wait for the next run (1 host was given up): raise --max-pages, and the same command")
     assert len(every) == 5
+    first, second, _ = said("bytes_spent", waiting=1)
+    assert first.startswith("stopped at --max-bytes: ")
+    assert second.endswith(": raise --max-bytes (limits.bytes), and the same command goes on")
+    assert said("shutdown", waiting=1)[1].endswith("for the next run: the same command goes on")
 
 
 def test_of_several_agents_the_figures_of_all_are_told() -> None:

@@ -90,6 +90,25 @@ def test_max_time(tmp_path: Path, web: SyntheticWeb) -> None:
     check_stored(tmp_path, web)
 
 
+def test_max_bytes(tmp_path: Path, web: SyntheticWeb) -> None:
+    """All runs together have it, and no page is lost or fetched twice; a revisit begins to count anew."""
+    site = web.host("a.localhost")
+    for number in range(9):
+        site.page("/" if not number else f"/{number}", text="word " * 2_000, links=[f"/{number + 1}"] if number < 8 else [])
+    start, settings = web.url("a.localhost"), {"limits.bytes": "35KB"}
+    assert run_crawl(tmp_path, start, settings).reason == "bytes_spent"
+    assert web.fetched().total() == 4, "as long as there are less, the next one is asked for"
+    assert run_crawl(tmp_path, start, settings).reason == "bytes_spent"
+    assert web.fetched().total() == 4, "it was received before"
+    assert run_crawl(tmp_path, start, {"limits.bytes": "45KB"}).reason == "bytes_spent"
+    assert web.fetched().total() == 5
+    run = run_crawl(tmp_path, start)
+    assert (run.reason, run.counters["limits/bytes"]) == ("finished", run.counters["downloader/response_bytes"])
+    assert set(web.fetched().values()) == {1}
+    check_stored(tmp_path, web)
+    assert run_crawl(tmp_path, start, {"limits.bytes": "50KB"}).reason == "finished", "a revisit"
+
+
 def test_urls_of_2048_characters_and_no_longer(tmp_path: Path, web: SyntheticWeb) -> None:
     site = web.host("a.localhost")
     room = 2048 - len(web.url("a.localhost"))

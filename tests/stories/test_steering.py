@@ -15,7 +15,7 @@ from larm.monitor.summary import summary
 from larm.river.crawl import Crawl, Ending
 from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import asked, config_of, once, watch
+from tests.stories.crawls import asked, config_of, once, stored, watch
 from tests.stories.parts import HERE, LongStore
 
 
@@ -187,6 +187,18 @@ def test_limits_of_a_running_crawl(tmp_path: Path) -> None:
         log.at(3, lambda: steered.order(Set("crawl.max_pages", "4")))
         assert steered.run().reason == "closespider_pagecount"
         assert len(asked(web)) == 4
+
+
+def test_bytes_of_a_running_crawl(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        log = watch(web)
+        steered = Steered(tmp_path, site(web, pages=9))
+        log.at(3, lambda: steered.order(Set("limits.bytes", "1")))
+        assert steered.run().reason == "bytes_spent"
+        assert len(asked(web)) < 5
+    with SyntheticWeb(port=web.port) as web:
+        assert Steered(tmp_path, site(web, pages=9)).run().reason == "finished", "what was set does not outlast the run"
+    assert sorted(stored(tmp_path).values()) == [1] * 9
 
 
 def test_another_depth(tmp_path: Path) -> None:
