@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from larm.model.facets import Facet
     from larm.model.hit import Hit
 
+_LONGEST_TITLE = 300  # characters: some pages have all of their text in it; ``--json`` tells it whole
 _WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = "   "
 _DEPTH = 6
@@ -69,7 +70,8 @@ def lines(rank: int, hit: Hit, style: Style, explain: bool) -> Iterator[str]:
     """Title, address, passage, and why it stands where it stands; the last line is empty."""
     number = f"{rank}. "
     url = printable(hit.url)
-    title = [(printable(hit.title), False)]
+    shown = printable(hit.title)
+    title = [(shown if len(shown) <= _LONGEST_TITLE else shown[:_LONGEST_TITLE].rstrip() + "…", False)]
     for at, line in enumerate(wrapped(title, style.width - len(number)) if style.width else [title]):
         head = number if not at else " " * len(number)
         yield head + style.title(line[0][0], url)

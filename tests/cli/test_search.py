@@ -143,6 +143,13 @@ def test_lines_fit_the_terminal(larm: Larm, searcher: type[FakeSearcher], monkey
     assert lines[1].startswith("   T T")
 
 
+def test_a_title_that_is_a_whole_page_is_shown_in_part_and_told_whole(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    title = "word " * 20_000
+    searcher.answer = Results(query="", total=1, complete=1, hits=(Hit(title=title, url="http://b.org/"),))
+    assert larm("search", "x").out == f"1. {('word ' * 60).rstrip()}…\n   http://b.org/\n\n"
+    assert json.loads(larm("search", "x", "--json").out)["hits"][0]["title"] == title
+
+
 def test_pages_go_on_counting(larm: Larm, searcher: type[FakeSearcher]) -> None:
     said = larm("search", "tide", "-n", "2", "--page", "3", "--dir", ".")
     assert said.out.startswith("5. ")
