@@ -43,8 +43,8 @@ from larm.river.parts import Frontier
 
 STEP = 0.1
 """Seconds between two looks at what is due."""
-_SURE = 50
-"""Looks in a row that see that this process hangs: after a suspension, the first ones see nothing but that."""
+_SURE = 5.0
+"""Seconds in which each look sees that this process hangs: after a suspension, the first ones see nothing but that."""
 
 
 class Node:
@@ -102,7 +102,9 @@ class Node:
         # only larm-agents
         self._identity = msgspec.structs.replace(identity, boots=identity.boots + 1, listen=rule.address)
         self._view = View(0, {})
-        self._hung = 0
+        # written by larm-agents and by the main thread, which see the same
+        self._hangs_since: float | None = None
+        self._gave_up = False
         # written by larm-agents, read by all
         self._until = -1.0
         """No request may begin after this."""
@@ -163,6 +165,26 @@ class Node:
             if not self.agent.membership.others():
                 raise UsageError("there is no other agent that could take over")
             self.agent.membership.leaving = True
+
+    def gives_up(self) -> bool:
+        """It hangs. Beats would keep hosts here that nobody asks: without them, others have these after `Rules.adopt_after`.
+
+        Looked at by ``larm-agents``, and by the main thread: a step of the gate that hangs holds up the one, and what holds up
+        the other is seen by the first.
+        """
+        if self._gave_up:
+            return True
+        now, why = self._doors.now(), self.hang(self._rule.hang_after)
+        if not why:
+            self._hangs_since = None
+            return False
+        since = self._hangs_since = now if self._hangs_since is None else self._hangs_since
+        if now - since >= _SURE:
+            self._gave_up = True
+            self._doors.log(f"it gives its place up: {why}")
+            self._until = -1.0
+            self._fail(StageError(f"this agent hangs, and gives its place up to the others: {why}; the same command returns"))
+        return self._gave_up
 
     # -- the checkpoint
 
@@ -231,7 +253,7 @@ class Node:
 
     def _step(self, now: float) -> None:
         gate, agent = self._doors.shared.gate, self.agent
-        if self._gives_up():
+        if self.gives_up():
             return
         self.together.step(now)
         with agent.lock:
@@ -263,19 +285,6 @@ class Node:
         if found and self._frontier is not None:
             with gate.step():
                 self._frontier.handler.put(found)
-
-    def _gives_up(self) -> bool:
-        """It hangs. Beats would keep hosts here that nobody asks: without them, others have these after `Rules.adopt_after`."""
-        if self._hung < _SURE:
-            why = self.hang(self._rule.hang_after)
-            self._hung = self._hung + 1 if why else 0
-            if self._hung >= _SURE:
-                self._doors.log(f"it gives its place up: {why}")
-                self._until = -1.0
-                self._fail(
-                    StageError(f"this agent hangs, and gives its place up to the others: {why}; the same command returns")
-                )
-        return self._hung >= _SURE
 
     def _hand_over(self) -> None:
         """What is not ours any more goes to its owners; who leaves has nothing then."""

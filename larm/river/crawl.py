@@ -201,6 +201,8 @@ class Crawl:
             reason = self._bell.wait(left)
             if reason is None:
                 self._watchdog.look()
+                if self._member is not None:
+                    self._member.gives_up()
                 self.on_second()
             elif reason != FINISHED or self.steering.may_end():  # else more has come meanwhile, or is waited for
                 return reason

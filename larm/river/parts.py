@@ -111,6 +111,10 @@ class Member(Protocol):
         """The body of ``larm-agents``, until `stop`, and until all others know that the crawl is over."""
         ...
 
+    def gives_up(self) -> bool:
+        """It hangs, and ends: the bell has been rung. Asked about once a second by the main thread, too."""
+        ...
+
     def ending(self, reason: str) -> None:
         """The crawl begins to end. Returns at once; main thread."""
         ...

@@ -118,6 +118,54 @@ def test_gone_for_good(tmp_path: Path) -> None:
     assert len(left) == len(expected), "the others have nothing twice"
 
 
+HANGING = """
+import threading
+from larm.filters.chain import MessageFilter
+
+
+class Hanging(MessageFilter):
+    def __init__(self) -> None:
+        self.left = 10
+
+    def judge(self, message):
+        self.left -= 1
+        if self.left < 0:
+            threading.Event().wait()
+        return None
+"""
+
+
+@pytest.mark.slow
+def test_one_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
+    """Its handler does, in a step of the gate, which holds up the checkpoint as well. The others do its part of the crawl."""
+    with cluster(tmp_path, 30, 4, "cluster.adopt_after=10s") as (web, some, expected):
+        some.directory(1).mkdir()
+        (some.directory(1) / "hanging.py").write_text(HANGING)
+        (some.directory(1) / "config.yaml").write_text(
+            "filters: {order: [known_paths, files, scope, length, visited, robots, traps, 'hanging:Hanging']}\n"
+        )
+        for number in range(3):
+            some.start(number, *(("-s", "cluster.hang_after=4s", "-s", "monitor.stalled=2s") if number == 1 else ()))
+        until_said(some.directory(1), "it gives its place up: larm-handler makes no progress")
+        hangs = some.processes.pop(1)
+        try:
+            some.wait()
+        finally:
+            hangs.kill()
+            hangs.communicate()
+        assert set(web.fetched()) == expected
+
+
+def until_said(directory: Path, text: str) -> None:
+    """In the log of this agent."""
+    log, tick = directory / "logs" / "agents.log", threading.Event()
+    for _ in range(6_000):
+        if log.exists() and text in log.read_text():
+            return
+        tick.wait(0.01)
+    raise AssertionError(f"nobody said: {text}; but {log.read_text()}")
+
+
 @pytest.mark.slow
 def test_back_when_all_others_have_ended(tmp_path: Path) -> None:
     """It does not know that: it waits for them, but not for ever, and what it has is kept."""

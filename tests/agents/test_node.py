@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace as Stub
@@ -36,7 +36,9 @@ from larm.version import VERSION
 
 
 @contextmanager
-def node_of(folder: Path, steering: Any, hub: Hub, saved: Saved | None = None) -> Iterator[Node]:
+def node_of(
+    folder: Path, steering: Any, hub: Hub, saved: Saved | None = None, now: Callable[[], float] = boot_time
+) -> Iterator[Node]:
     shared: Any = Stub(
         clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
     )
@@ -48,7 +50,7 @@ def node_of(folder: Path, steering: Any, hub: Hub, saved: Saved | None = None) -
         str,
         lambda: iter(()),
         lambda _: iter(()),
-        boot_time,
+        now,
         lambda _: None,
         folder,
         folder / "store.log",
@@ -98,19 +100,26 @@ def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
     hub, beats = Hub(), queue.SimpleQueue[Question]()
     hub.listening["seed"] = beats.put
     steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    with node_of(tmp_path, steering, hub) as node:
-        node.hang = lambda seconds: f"nothing goes on for {seconds} s"
-        for _ in range(49):
-            node._step(boot_time())
+    time = [100.0]
+    with node_of(tmp_path, steering, hub, now=lambda: time[0]) as node:
+
+        def looks(why: str) -> bool:
+            """As larm-agents and the main thread do for some seconds."""
+            node.hang = lambda _: why
+            for _ in range(49):
+                node._step(time[0])
+                time[0] += 0.1
+            return node.gives_up()
+
+        assert not looks("nothing goes on")
+        assert not looks("")  # it was suspended
+        assert not looks("nothing goes on")
         assert node._doors.shared.bell.wait(0) is None
-        node.hang = lambda _: ""  # it was suspended
-        node._step(boot_time())
-        node.hang = lambda seconds: f"nothing goes on for {seconds} s"
-        for _ in range(50):
-            node._step(boot_time())
+        time[0] += 0.2
+        assert node.gives_up()
         said = beats.qsize()
         assert said > 1
-        node._step(boot_time() + 10)
+        node._step(time[0] + 10)
         assert beats.qsize() == said
         assert not node.may_lease()
         error: object = node._doors.shared.bell.wait(0)
