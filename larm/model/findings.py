@@ -50,6 +50,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     page: int = 1
     narrowed: Narrowed = Narrowed()
     """Which pages, beside what the query says."""
+    web: bool = False
+    """No files: only what anybody could open."""
     sort: Sort = "relevance"
     facets: bool = False
     """What it could be narrowed down to is wanted, too."""

@@ -116,7 +116,7 @@ class IndexSearcher:
         reader.begin(context)
         question = self._parsed(asked.query)
         notes = list(question.notes)
-        tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall())
+        tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall(), web=asked.web)
         n = min(max(1, asked.number), MOST_HITS)
         found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), sort=asked.sort, explain=asked.explain)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]

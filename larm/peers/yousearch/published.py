@@ -1,5 +1,6 @@
 """PublishedSearcher: an index of this machine as others see it: each hit has an address that they can open, or is left out.
 
+What is left out is counted, suggested and noted nowhere, or others could find out word by word what stands in it: ``web``.
 Implements `larm.seams.Searcher`. Any thread.
 """
 
@@ -20,12 +21,13 @@ _WEB = ("http://", "https://")
 class PublishedSearcher:
     """Constant after construction."""
 
-    def __init__(self, searcher: Searcher, shares: Shares, hidden: Collection[str] = ()) -> None:
-        """``hidden``: names of shares of which nothing is shown."""
+    def __init__(self, searcher: Searcher, shares: Shares, hidden: Collection[str] = (), *, web: bool = False) -> None:
+        """``hidden``: names of shares of which nothing is shown. ``web``: nor of any files, as if there were none."""
         self.name = searcher.name
         self._searcher = searcher
         self._shares = shares
         self._hidden = hidden
+        self._web = web
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         """As the index has them."""
@@ -33,10 +35,17 @@ class PublishedSearcher:
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """The same parts, with addresses for others."""
-        for part in self._searcher.search(asked):
+        for part in self._searcher.search(msgspec.structs.replace(asked, web=True) if self._web else asked):
             hits = tuple(hit for each in part.hits if (hit := self._published(each)) is not None)
             left_out = len(part.hits) - len(hits)
-            yield msgspec.structs.replace(part, hits=hits, total=part.total - left_out, exact=part.exact and not left_out)
+            yield msgspec.structs.replace(
+                part,
+                hits=hits,
+                total=part.total - left_out,
+                exact=part.exact and not left_out,
+                notes=() if self._web else part.notes,
+                suggestion="" if self._web else part.suggestion,
+            )
 
     def _published(self, hit: Hit) -> Hit | None:
         if hit.url.startswith(_WEB):

@@ -26,9 +26,11 @@ class Visible:
         return frozenset(name for name, groups in self._shares.only.items() if key not in self._groups.members(groups))
 
     def searchers(self, key: str, all_of_them: Mapping[Path, Searcher]) -> list[Searcher]:
-        """Those of the directories that are for him, with addresses that he can open."""
+        """Those of the directories that are for him, with addresses that he can open; files of shared folders alone."""
         hidden = self.hidden(key)
-        closed = {share.directory.absolute() for share in self._shares.named if share.name in hidden}
+        shares = {share.directory.absolute(): share.name for share in self._shares.named}
         return [
-            PublishedSearcher(searcher, self._shares, hidden) for path, searcher in all_of_them.items() if path not in closed
+            PublishedSearcher(searcher, self._shares, hidden, web=path not in shares)
+            for path, searcher in all_of_them.items()
+            if shares.get(path) not in hidden
         ]

@@ -1,0 +1,45 @@
+"""What strangers learn of pages that are not for them: nothing, not even that they are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.config import Files, Search
+from larm.kit.disk.files import is_there
+from larm.model.file_url import file_url
+from larm.model.findings import Asked
+from larm.peers.http_client import HttpClient
+from larm.peers.yousearch.groups import Groups
+from larm.peers.yousearch.shares import Shares
+from larm.peers.yousearch.visible import Visible
+from larm.search.searcher import IndexSearcher
+from larm.search.several import SeveralSearchers
+from larm.search.shared import SharedSearcher
+from tests.search.test_several import index
+
+
+@pytest.fixture
+def visible(tmp_path: Path) -> Visible:
+    return Visible(Shares([], tmp_path / "peer", Files()), Groups({}, "", HttpClient()))
+
+
+@pytest.mark.parametrize("query", ["hunter", "eels OR hunter", "hunter) OR (hunter", "-eels", '"my hunter', "huntr", "C♯"])
+@pytest.mark.parametrize("page", [1, 2])
+def test_files_that_are_not_shared_are_as_if_they_were_not_there(
+    tmp_path: Path, visible: Visible, query: str, page: int
+) -> None:
+    web = {f"http://a.org/{n}": f"A page about eels in ponds, number {n}." for n in range(3)}
+    private = {file_url(f"/home/anna/{n}.txt"): "eels and the password is hunter C♯ my hunter" for n in range(9)}
+    answers = []
+    for name, pages in (("with", {**web, **private}), ("without", web)):
+        crawl = index(tmp_path / name, pages)
+        assert is_there(crawl / "index" / "meta.json")
+        searcher = SharedSearcher("crawl", lambda crawl=crawl: IndexSearcher(crawl, Search()))
+        found = SeveralSearchers(visible.searchers("", {crawl: searcher})).findings(Asked(query=query, number=1, page=page))
+        answers.append(
+            ([hit.url for hit in found.hits], found.total, found.complete, found.exact, found.notes, found.suggestion)
+        )
+    assert answers[0] == answers[1]
+    assert answers[0][1] == 3 * query.startswith("eels"), "but for pages of the web"
