@@ -6,6 +6,7 @@ Called by the command line, on the main thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,19 @@ from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import Scope, as_before, scope_of
 from larm.building.start_folders import file_rules
 from larm.building.start_urls import read_starts, with_starts
-from larm.building.state import ALIASES, GRAPH, INDEX, PAGES, QUEUES, Undo, close_all, forgotten_of, last_header, open_state
+from larm.building.state import (
+    ALIASES,
+    GRAPH,
+    INDEX,
+    LOGS,
+    PAGES,
+    QUEUES,
+    Undo,
+    close_all,
+    forgotten_of,
+    last_header,
+    open_state,
+)
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, waits_of
@@ -38,16 +51,19 @@ from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import DATABASE
+from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import sentence_of
 from larm.model.forgotten import ForgottenPages
+from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row
 from larm.river.verdicts import refusals_of
+from larm.storage.log import LINKS_LOG
 from larm.storage.reader import StoreLog
 
 _ALL_PAGES = "the next larm crawl gives it one with storage.index.duplicates.merge: false"
@@ -122,6 +138,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             bool(links),
             clock.wall(),
             _elsewhere(directory, url),
+            page is None and not links and _noted(directory, url),
         )
         rows = [*_dates(page), *_about(kin), *links]
         rows += explain(url, refusals, book, settings, directory, page=page)
@@ -211,6 +228,19 @@ def _linked(directory: Path, url: Url) -> list[tuple[str, str]]:
     more = graph.in_degree(url.fingerprint) - _LINKS if graph is not None else 0
     rows = [("linked from", page) for page in pages[:_LINKS]]
     return [*rows, ("linked from", f"{more:,} more pages; larm search link:{url.access}")] if more > 0 else rows
+
+
+def _noted(directory: Path, url: Url) -> bool:
+    """Whether links.log has links to it; the link graph has only those that are followed. Raises StorageError."""
+    path = directory / LOGS / LINKS_LOG
+    if not is_there(path) or not path.stat().st_size:
+        return False
+    try:
+        with path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
+            ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in (ORDINARY, FRAME)]
+            return any(lines.find(way) >= 0 for way in ways)
+    except OSError as error:
+        raise disk_failure(path, error) from error
 
 
 def _about(kin: Kin | None) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from larm.frontier.robots.landing import TRUNCATED
 from larm.kit.disk.files import is_there
 from larm.model import hollow
 from larm.model.cuts import sentence, was_cut
-from larm.model.left import growing, sentences
+from larm.model.left import NOFOLLOW, TOO_DEEP, growing, sentences
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.monitor.snapshot import Snapshot
@@ -34,7 +34,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     """The sentences of a crawl that has ended so. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.counters) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
-    said += [_redirects(settings, now), _robots(now)]
+    said += [_redirects(settings, now), _robots(now), _nofollow(now), _too_deep(settings, now)]
     said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
@@ -97,6 +97,22 @@ def _redirects(settings: Config, now: Snapshot) -> str:
         return ""
     pages = f"{count:,} page{'s' * (count != 1)} behind more than {settings.frontier.redirects} redirects in a row not fetched"
     return f"{pages}; the same command with --set frontier.redirects=20 does"
+
+
+def _nofollow(now: Snapshot) -> str:
+    count = now.counters.get(NOFOLLOW, 0)
+    if not count:
+        return ""
+    links = f"links of {count:,} page{'s' * (count != 1)} not followed, as they say nofollow"
+    return f"{links}; the same command with --set processing.nofollow=false follows them"
+
+
+def _too_deep(settings: Config, now: Snapshot) -> str:
+    count = now.counters.get(TOO_DEEP, 0)
+    if not count:
+        return ""
+    links = f"{count:,} link{'s lead' if count != 1 else ' leads'} deeper than --max-depth {settings.crawl.max_depth}"
+    return f"{links} (each counted once a page); a larger one follows them, as far as they are in scope"
 
 
 def _robots(now: Snapshot) -> str:

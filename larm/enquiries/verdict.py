@@ -46,11 +46,13 @@ class Facts(msgspec.Struct, frozen=True):
     """By the name of the filter why it would not let it pass now."""
     waits: Waits
     linked: bool
-    """Some page that was read links to it."""
+    """Some page that was read links to it, so that it may be followed."""
     now: float
     """Wall time."""
     elsewhere: str = ""
     """Of a crawl by several agents: who has its host, and how to ask; empty: we have."""
+    noted: bool = False
+    """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
 
 def verdict(facts: Facts) -> str:
@@ -114,7 +116,11 @@ def _waiting(facts: Facts) -> str:
 
 def _unseen(facts: Facts) -> str:
     if facts.linked:
-        return "Not fetched: links to it were not followed (crawl.max_depth, or they say nofollow)"
+        deeper = "they lead deeper than crawl.max_depth, or an earlier run's settings left them"
+        return f"Not fetched: links to it were not followed: {deeper}; the same command with a larger --max-depth follows them"
+    if facts.noted:
+        say = "they say nofollow (-s processing.nofollow=false follows them)"
+        return f"Not fetched: links to it are not followed: {say}, or embed it (-s processing.follow_embedded=true)"
     return "Not known to this crawl: no page that was read links to it; it would be fetched"
 
 

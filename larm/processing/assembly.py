@@ -12,6 +12,7 @@ from larm.config import Processing
 from larm.model.crawl_hash import page_hash
 from larm.model.credentials import without_credentials
 from larm.model.document import Document
+from larm.model.left import NOFOLLOW
 from larm.model.link_memo import LinkMemo, PageLinks
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -63,6 +64,8 @@ class Assembler:
         related = found.related
         warnings += found.warnings
         counts: tuple[str, ...] = (MALFORMED,) if found.malformed else ()
+        if found.nofollow or (found.links and not follow):
+            counts = (*counts, NOFOLLOW)
         if page.declared:
             warnings.append(f"it says that it is {page.declared}, but it is {page.charset}")
             counts = (*counts, CONTRADICTED)

@@ -11,6 +11,7 @@ import msgspec
 
 from larm.config import Processing
 from larm.model.document import Document
+from larm.model.left import NOFOLLOW
 from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.processing.assembly import Assembler
@@ -52,6 +53,7 @@ class HeaderReader:
             snippet=both.snippet,
             until=both.until,
             links=links,
+            counts=document.counts if follow or not links else tuple(dict.fromkeys((*document.counts, NOFOLLOW))),
         )
 
     def _point(self, document: Document, message: URLMessage, elements: Sequence[Element]) -> Document:

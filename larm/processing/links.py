@@ -46,6 +46,8 @@ class Found(NamedTuple):
     """Some are no addresses."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
+    nofollow: bool = False
+    """Some are not followed, as they say so themselves."""
 
 
 class LinkFinder:
@@ -63,13 +65,13 @@ class LinkFinder:
         links, related = find(elements, page, self._most)
         said = page.malformed
         cut = "" in said
-        return Found(links, related, tuple(said.values()), len(said) > cut, (LINKS,) if cut else ())
+        return Found(links, related, tuple(said.values()), len(said) > cut, (LINKS,) if cut else (), page.nofollow)
 
 
 class PageFinder:
     """One page's; used by one thread."""
 
-    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "malformed", "rows")
+    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "malformed", "nofollow", "rows")
 
     def __init__(self, finder: LinkFinder, resolver: PageLinks, follow: bool, charset: str) -> None:
         self._finder = finder
@@ -80,6 +82,8 @@ class PageFinder:
         self.embedded = follow and finder.follow_embedded
         self.charset = charset
         self.malformed: dict[str, str] = {}  # what is to be said of them
+        self.nofollow = False
+        """Some link said so."""
 
     def learn(self, link: tuple[str, str]) -> Row | None:
         """Where one leads that was not on any page before: by its href and its text."""
@@ -109,7 +113,10 @@ class PageFinder:
 
     def follows(self, attributes: Attributes) -> bool:
         """Whether a link with ``rel`` is followed."""
-        return self.follow and not (self._finder.nofollow and _nofollow(attributes))
+        if self._finder.nofollow and _nofollow(attributes):
+            self.nofollow = True
+            return False
+        return self.follow
 
     def other(self, tag: str, attributes: Attributes) -> tuple[str | None, str, int, bool]:
         """(address, anchor, link type, follow) of an element that is no ``<a>``."""

@@ -20,6 +20,7 @@ from larm.model.digest import digest
 from larm.model.document import Document, Visit
 from larm.model.exchange import Exchange
 from larm.model.lease import Lease
+from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
 from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
@@ -162,6 +163,8 @@ class Lander:
             landed.counts["downloader/flawed"] = 1
         if message.known is not None:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
+        if self.max_depth is not None and message.depth >= self.max_depth and (deeper := self._unseen(document)):
+            landed.counts[TOO_DEEP] = deeper
         messages, known = self._follow(message, document)
         return landed._replace(
             visit=visit,
@@ -205,6 +208,12 @@ class Lander:
             for name, gone in dropped.items()
         }
         return [URLMessage(link.url, page, link.link_type, depth) for link in links.among(fresh)], known
+
+    def _unseen(self, document: Document) -> int:
+        """How many of its links no filter is known to drop."""
+        targets = set(document.links.followed())
+        dropped = self._recall(list(targets)) if self._recall is not None and targets else {}
+        return len(targets.difference(*dropped.values()))
 
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.testing.replies import Reply, moved
 from larm.testing.web import SyntheticWeb
@@ -16,10 +17,10 @@ ROBOTS = b"User-agent: *\n" + b"# nothing\n" * 2_000 + b"Sitemap: /sitemap.txt\n
 CHANGED = "other links are followed than in earlier runs"
 LEFT: dict[str, tuple[dict[str, object], dict[str, object], str, str]] = {
     "length": ({"filters.length.max": 60}, {}, "length", "1 link to URLs of more than 60 characters not followed"),
-    "depth": ({"crawl.max_depth": 1}, {}, "", ""),
+    "depth": ({"crawl.max_depth": 1}, {}, "", "1 link leads deeper than --max-depth 1"),
     "scope": ({}, {"crawl.restrict_to": ".*"}, "scope", ""),
     "path": ({"filters.known_paths.prefixes": ["/deep"]}, {}, "known_paths", ""),
-    "nofollow": ({}, {"processing.nofollow": False}, "", ""),
+    "nofollow": ({}, {"processing.nofollow": False}, "", "links of 1 page not followed, as they say nofollow"),
     "embedded": ({}, {"processing.follow_embedded": True}, "", ""),
 }
 """What is left: (by these settings, found with these, counted by this filter, told with these words)."""
@@ -99,6 +100,31 @@ def test_less_is_no_reason_to_fetch_all_again(web: SyntheticWeb, start: str, tmp
     run = run_crawl(tmp_path, start, {"filters.length.max": 60, "crawl.max_depth": 1})
     assert not any(CHANGED in note for note in run.notes)
     assert statuses(web) == {"/": 304, "/deep/": 304}
+
+
+def test_why_names_the_setting_by_which_links_are_not_followed(web: SyntheticWeb, start: str, tmp_path: Path) -> None:
+    settings = config_of(start, {"crawl.max_depth": 1})
+    run_crawl(tmp_path, start, {"crawl.max_depth": 1})
+
+    def why(what: str) -> str:
+        return explain_url(settings, tmp_path, web.url("a.localhost", FOUND[what])).verdict
+
+    assert "they say nofollow (-s processing.nofollow=false follows them)" in why("nofollow")
+    assert "-s processing.follow_embedded=true" in why("embedded")
+    assert why("depth").endswith("a larger --max-depth follows them")
+
+
+def test_a_page_that_says_nofollow_of_all_its_links(web: SyntheticWeb, tmp_path: Path) -> None:
+    """In a <meta> or in a header."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/meta", "/header"])
+    site.page("/meta", head='<meta name="robots" content="nofollow">', links=["/x", "/y"])
+    site.add("/header", Reply(200, {"Content-Type": "text/html", "X-Robots-Tag": "nofollow"}, b"<a href=/z rel=nofollow>z</a>"))
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start)
+    assert run.counters["links/nofollow"] == 2
+    run = run_crawl(tmp_path, start, {"processing.nofollow": False})
+    assert "links/nofollow" not in run.counters
 
 
 def test_redirects_in_a_row(web: SyntheticWeb, tmp_path: Path) -> None:
