@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -27,11 +29,17 @@ def with_retention(settings: Config, directory: Path, state: State, clock: Clock
 
     book = directory / QUEUES / PAGES
     gone = {hash(row.normalised) for _, row in page_rows(book) if not row.stored} if is_there(book) else set()
-    found = retain(directory / LOGS, position, log, gone, int(clock.wall() // DAY))
+    header = state.header
+
+    def save(noted: Mapping[str, Any]) -> None:
+        nonlocal header
+        header = msgspec.structs.replace(header, storages=header.storages | {LogStorage.name: dict(noted)})
+        state.file.amend(header, state.fresh, {})
+
+    found = retain(directory / LOGS, position, log, gone, int(clock.wall() // DAY), save=save)
+    state = msgspec.structs.replace(state, header=header)
     if found is None:
         return state, []
-    header = msgspec.structs.replace(state.header, storages=state.header.storages | {LogStorage.name: dict(found.position)})
-    state.file.amend(header, state.fresh, {})
     notes = []
     if found.versions:
         versions = "1 old version of a page was" if found.versions == 1 else f"{found.versions:,} old versions of pages were"
@@ -40,4 +48,4 @@ def with_retention(settings: Config, directory: Path, state: State, clock: Clock
         notes.append(
             f"the pages as they are now take {found.over:,} bytes more than storage.log.keep.size; they are kept all the same"
         )
-    return msgspec.structs.replace(state, header=header), notes
+    return state, notes

@@ -83,11 +83,14 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def put_in_place(logs: Path, position: Position) -> None:
-    """New logs take the place of the old ones where a checkpoint is about them; else they are nobody's. Raises StorageError."""
+    """New logs take the place of the old ones where a checkpoint is about them; else they are nobody's. Raises StorageError.
+
+    Of another length than the checkpoint says they are not those that it is about.
+    """
     try:
-        for name in (STORE_LOG, LINKS_LOG):
+        for name, length in ((STORE_LOG, position.store), (LINKS_LOG, position.links)):
             new = logs / (name + NEW)
-            if position.renewed and new.exists():
+            if position.renewed and new.exists() and new.stat().st_size == length:
                 new.replace(logs / name)
             else:
                 new.unlink(missing_ok=True)

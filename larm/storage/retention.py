@@ -5,14 +5,16 @@ Called at the start of a run, before the log storage is opened, on the main thre
 Nothing of the crawl is in question before all is written: bodies that stay move behind the last checkpoint, into page files of
 numbers that were never used, and the two logs are made anew beside the old ones. The position that comes of it says so
 (``renewed``); once that is in the checkpoint, `LogStorage.open` puts the new logs in place of the old ones, and removes the
-page files that nothing is left of. Whoever is killed before has the old files; whoever is killed after, the new ones.
+page files that nothing is left of. Whoever is killed before has the old files; whoever is killed after, the new ones. What an
+earlier run left in that state is put in place, and the checkpoint told so, before anything is written beside it: so never are
+there new logs that the checkpoint does not mean while it means some.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +33,8 @@ from larm.storage.store_log import StoreEntry, format_entry, parse_entry
 DAY = 86_400
 _DEAD = 0.25
 """Of a page file may be versions that are gone before it is written anew: else each visit would copy all of them."""
+Save = Callable[[Mapping[str, Any]], object]
+"""Puts a position into the checkpoint, for good. May raise StorageError: then the one before is in it still."""
 
 
 class Version(NamedTuple):
@@ -49,8 +53,6 @@ class Version(NamedTuple):
 class Retained(msgspec.Struct, frozen=True):
     """What came of it."""
 
-    position: Mapping[str, Any]
-    """For the checkpoint."""
     versions: int
     """Taken out."""
     size: int
@@ -79,10 +81,15 @@ def superfluous(versions: Sequence[Version], keep: Keep, gone: Collection[int], 
     return out
 
 
-def retain(logs: Path, noted: Mapping[str, Any], settings: Settings, gone: Collection[int], today: int) -> Retained | None:
+def retain(
+    logs: Path, noted: Mapping[str, Any], settings: Settings, gone: Collection[int], today: int, *, save: Save
+) -> Retained | None:
     """None: all stays as it is. ``noted``: the position in the checkpoint. Raises StorageError."""
     position = Position.read(noted)
     put_in_place(logs, position)
+    if position.renewed:
+        position = msgspec.structs.replace(position, renewed=False)
+        save(position.noted())
     versions = list(_versions(logs, position))
     lengths = dict(enumerate((*position.full, position.offset), 1))
     dead = Counter[int](dict(position.dead))
@@ -102,9 +109,10 @@ def retain(logs: Path, noted: Mapping[str, Any], settings: Settings, gone: Colle
         renewed = _Renewal(logs, msgspec.structs.replace(position, dead=left), settings, out, moving).done()
     except OSError as error:
         raise disk_failure(logs, error) from error
+    save(renewed.noted())
     after = sum(renewed.full) + renewed.offset
     over = 0 if most is None else max(after - most, 0)
-    return Retained(renewed.noted(), sum(out), sum(lengths.values()) - after, over)
+    return Retained(sum(out), sum(lengths.values()) - after, over)
 
 
 class _Sizes:

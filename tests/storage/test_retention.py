@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +30,8 @@ from tests.storage.pages import link, page
 
 TODAY = 20_000
 BODY = b"%d of %s: " + b"." * 30
+LEFT = {99: "a0 b0 c0 a1 b1 a2 a3 a4", 2: "b0 b1 c0 a3 a4", 1: "b1 c0 a4"}
+"""Of `days_of` five days, with so many versions."""
 SIZE = len(BODY % (0, b"a"))
 
 
@@ -72,8 +79,9 @@ def opened(directory: Path, position: Mapping[str, Any] | None) -> LogStorage:
 
 def retained(directory: Path, position: Mapping[str, Any], gone: set[int] | None = None, **keep: Any) -> Mapping[str, Any]:
     """As at the start of a run, up to its first checkpoint."""
-    found = retain(directory / "logs", position, settings(**keep), gone or set(), TODAY)
-    storage = opened(directory, position if found is None else found.position)
+    saved = [position]
+    retain(directory / "logs", position, settings(**keep), gone or set(), TODAY, save=saved.append)
+    storage = opened(directory, saved[-1])
     try:
         return storage.commit()
     finally:
@@ -114,7 +122,9 @@ def test_of_a_page_that_is_gone_nothing_is_current(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_less_is_said(tmp_path: Path) -> None:
-    found = retain(tmp_path / "logs", days_of(tmp_path, 2), settings(size=ByteSize(100)), set(), TODAY)
+    found = retain(
+        tmp_path / "logs", days_of(tmp_path, 2), settings(size=ByteSize(100)), set(), TODAY, save=lambda _position: None
+    )
     assert found is not None
     assert (found.versions, found.over) == (2, 3 * SIZE - 100)
 
@@ -128,7 +138,7 @@ def test_days_stay_what_they_are(tmp_path: Path) -> None:
 def test_without_anything_to_take_out_nothing_is_written(tmp_path: Path) -> None:
     position = retained(tmp_path, days_of(tmp_path, 5), versions=1)
     before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "logs").iterdir()}
-    assert retain(tmp_path / "logs", position, settings(versions=1), set(), TODAY) is None
+    assert retain(tmp_path / "logs", position, settings(versions=1), set(), TODAY, save=pytest.fail) is None
     assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "logs").iterdir()} == before
 
 
@@ -139,33 +149,93 @@ def test_a_crawl_of_an_earlier_larm_has_no_days_yet(tmp_path: Path) -> None:
     assert set(told(tmp_path)) == {"b1", "c0", "a2"}
 
 
-def test_it_may_fail_at_any_write(tmp_path: Path) -> None:
-    """Before the checkpoint knows of it the old files count, and after it the new ones."""
-    position = days_of(tmp_path / "base", 5)
-    whole = told(tmp_path / "base")
-    left = {"b1", "c0", "a4"}
-    with FaultyDisk(tmp_path) as disk:
-        found = retain(tmp_path / "base" / "logs", position, settings(versions=1), set(), TODAY)
-        assert found is not None
-        writes = len(disk.sites)
-        opened(tmp_path / "base", found.position).close()
-        more = len(disk.sites) - writes
-    assert min(writes, more) >= 4
-    for at in range(1, writes + more + 1):
-        directory = tmp_path / str(at)
-        days_of(directory, 5)
-        known = position
-        with FaultyDisk(directory, at=at), suppress(StorageError):
-            found = retain(directory / "logs", position, settings(versions=1), set(), TODAY)
-            assert found is not None
-            known = found.position
-            opened(directory, known).close()
-        assert (known == position) == (at <= writes)
-        opened(directory, known).close()
-        assert told(directory) == {name: whole[name] for name in (whole if known == position else left)}
-        retained(directory, known, versions=1)
-        assert told(directory) == {name: whole[name] for name in left}
-        assert [file for file in (directory / "logs").iterdir() if file.name.endswith(".new")] == []
+@dataclass(frozen=True)
+class Crawl:
+    """What a process that was killed has left."""
+
+    files: Mapping[str, bytes]
+    position: Mapping[str, Any]
+    """In the checkpoint."""
+    versions: int
+    """Of each page there are at most so many, as the checkpoint has it."""
+
+    def put(self, logs: Path) -> None:
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir(parents=True)
+        for name, data in self.files.items():
+            (logs / name).write_bytes(data)
+
+
+def run(crawl: Crawl, directory: Path, versions: int, at: int | None, error: int) -> tuple[Crawl, bool]:
+    """A run that begins, and saves nothing but what retention does. It ends at attempt ``at`` to write, or to save, or when
+    that was done; whether it did. What it has left."""
+    logs = directory / "logs"
+    crawl.put(logs)
+    position, most = crawl.position, crawl.versions
+    with FaultyDisk(directory, at=at, error=error) as disk, suppress(StorageError, OSError):
+
+        def save(noted: Mapping[str, Any]) -> None:
+            nonlocal position, most
+            disk.attempt("save", str(directory))
+            position, most = noted, versions if noted.get("renewed") else most
+            disk.attempt("saved", str(directory))
+
+        retain(logs, position, settings(versions=versions), set(), TODAY, save=save)
+        opened(directory, position).close()
+    return Crawl({file.name: file.read_bytes() for file in logs.iterdir()}, position, most), disk.failed is not None
+
+
+def every_end(crawl: Crawl, directory: Path, versions: int, error: int, found: list[Crawl]) -> None:
+    """All that a run leaves, wherever it is killed, or the disk fails; each once."""
+    for at in count(1):
+        left, failed = run(crawl, directory, versions, at, error)
+        if left not in found:
+            found.append(left)
+        if not failed:
+            assert at > 8
+            return
+
+
+def test_two_in_a_row_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the checkpoint knows of one the old files count, and after it the new ones, whatever the next run began."""
+    monkeypatch.setattr(os, "fsync", lambda _file: None)  # it is asked for, and may fail; a real one takes long
+    monkeypatch.setattr(os, "fsync", lambda _file: None)  # it is asked for, and may fail; a real one takes long
+    position = days_of(tmp_path, 5)
+    before = told(tmp_path)
+    wanted = {most: {name: before[name] for name in left.split()} for most, left in LEFT.items()}
+    start = Crawl({file.name: file.read_bytes() for file in (tmp_path / "logs").iterdir()}, position, 99)
+    firsts, ends = list[Crawl](), list[Crawl]()
+    for error in (errno.EIO, errno.ENOSPC):
+        every_end(start, tmp_path, 2, error, firsts)
+    assert {end.versions for end in firsts} == {99, 2}
+    assert any(end.position.get("renewed") and "store.log.new" in end.files for end in firsts)
+    for first in firsts:
+        every_end(first, tmp_path, 1, errno.ENOSPC, ends)
+    for end in ends:
+        if end.position.get("renewed"):
+            for name in ("store", "links"):
+                new = end.files.get(f"{name}.log.new")
+                assert new is None or len(new) == end.position[name], "what the checkpoint means, and nothing later"
+        end.put(tmp_path / "logs")
+        opened(tmp_path, end.position).close()
+        assert told(tmp_path) == wanted[end.versions]
+        assert sorted(links(tmp_path)) == sorted(f"{name[0]}/{name[1]}" for name in wanted[end.versions])
+        end.put(tmp_path / "logs")
+        retained(tmp_path, end.position, versions=1)
+        assert told(tmp_path) == wanted[1]
+        assert not list((tmp_path / "logs").glob("*.new"))
+
+
+@pytest.mark.parametrize("name", ["store.log", "links.log"])
+def test_only_what_the_checkpoint_means_is_put_in_place(tmp_path: Path, name: str) -> None:
+    """A larm that began the next retention without a word to the checkpoint left such a file."""
+    saved = [days_of(tmp_path, 5)]
+    retain(tmp_path / "logs", saved[0], settings(versions=2), set(), TODAY, save=saved.append)
+    opened(tmp_path, saved[-1]).close()
+    (tmp_path / "logs" / f"{name}.new").write_bytes((tmp_path / "logs" / name).read_bytes()[:50])
+    opened(tmp_path, saved[-1]).close()
+    assert set(told(tmp_path)) == set(LEFT[2].split())
+    assert len(links(tmp_path)) == len(LEFT[2].split())
 
 
 def test_versions_in_frames_go_by_what_they_take_of_them(tmp_path: Path) -> None:
@@ -179,9 +249,10 @@ def test_versions_in_frames_go_by_what_they_take_of_them(tmp_path: Path) -> None
     sizes = []
     for day in range(1, 8):  # on each day two of the twenty pages change
         clock.set_wall((TODAY + day) * DAY)
-        found = retain(tmp_path / "logs", position, wanted, set(), TODAY + day)
+        saved = [position]
+        retain(tmp_path / "logs", position, wanted, set(), TODAY + day, save=saved.append)
         storage = LogStorage(tmp_path, wanted, clock)
-        storage.open(position if found is None else found.position)
+        storage.open(saved[-1])
         changed = (2 * day, 2 * day + 1)
         storage.store([page(f"http://a.org/{n}", f"{n} of day {day}", body=body(str(n), day)) for n in changed])
         position = storage.commit()
