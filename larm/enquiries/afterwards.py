@@ -138,7 +138,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             bool(links),
             clock.wall(),
             _elsewhere(directory, url),
-            page is None and not links and _noted(directory, url),
+            asked=url.access,
+            noted=page is None and not links and _noted(directory, url),
         )
         rows = [*_dates(page), *_about(kin), *links]
         rows += explain(url, refusals, book, settings, directory, page=page)

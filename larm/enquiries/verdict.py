@@ -51,6 +51,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Wall time."""
     elsewhere: str = ""
     """Of a crawl by several agents: who has its host, and how to ask; empty: we have."""
+    asked: str = ""
+    """Its access form, as somebody has asked; that of the page may be another one."""
     noted: bool = False
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
@@ -61,7 +63,8 @@ def verdict(facts: Facts) -> str:
     if forgotten := facts.refusals.get(ForgottenFilter.name):
         return f"Forgotten {forgotten}; 'larm forget --undo' lets it be fetched again"
     if page is not None:
-        return _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
+        said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
+        return said + _alike(page, facts)
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
     if facts.elsewhere and not refusals:
         return f"Its host belongs to {facts.elsewhere}"
@@ -82,9 +85,20 @@ def moment(when: float) -> str:
 def _fetched(page: PageRow, facts: Facts) -> str:
     when = f" {moment(page.fetched)}" if page.fetched else ""
     searchable = facts.searchable if page.index else "no, it asks not to be indexed (noindex)"
-    said = f"Fetched{when}, searchable: {searchable}"
+    other = f" as {page.access}" if _is_other(page, facts) else ""
+    said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")
     return f"{said}; asked again {moment(page.last.asked)}, in vain: {failed}" if failed else said
+
+
+def _is_other(page: PageRow, facts: Facts) -> bool:
+    return facts.asked not in ("", page.access)
+
+
+def _alike(page: PageRow, facts: Facts) -> str:
+    if not _is_other(page, facts):
+        return ""
+    return f". Normalised, {facts.asked} is the same address as {page.access}, and only that one was asked for"
 
 
 def _in_vain(page: PageRow) -> str:

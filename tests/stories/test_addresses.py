@@ -67,6 +67,33 @@ def test_a_directory_of_an_earlier_larm_gets_the_pages_that_it_lost(
     assert asked(web) == once(*(f"a.localhost{path}" for path in there), "a.localhost/fo/")
 
 
+def test_of_two_spellings_why_names_the_one_that_was_fetched(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").page("/", links=["/index.html", "/gone/index.html"])
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start, QUICK)
+
+    def why(path: str) -> str:
+        return explain_url(config_of(start), tmp_path, web.url("a.localhost", path)).verdict
+
+    assert why("/index.html").startswith(f"Fetched as {start} 2")
+    assert why("/index.html").endswith(
+        f"Normalised, {start}index.html is the same address as {start}, and only that one was asked for"
+    )
+    assert why("/gone/").endswith(f"is the same address as {start}gone/index.html, and only that one was asked for")
+    assert "Normalised" not in why("/") + why("/gone/index.html")
+
+
+def test_a_bare_question_mark_does_not_cost_the_page(tmp_path: Path, web: SyntheticWeb) -> None:
+    """A server may know the page without it only."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/q?", "/q"])
+    site.page("/q", "Q", "The page.")
+    site.status("/q?", 404)
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", "a.localhost/q")
+    assert web.url("a.localhost", "/q") in indexed(tmp_path)
+
+
 def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWeb) -> None:
     title = quote("\u09ac" * 85)  # 255 bytes, the longest title of a wiki
     assert len(title) == 765
