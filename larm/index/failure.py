@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import TracebackType
 
@@ -10,6 +11,7 @@ from larm.kit.deadline import OutOfTimeError
 
 OTHER_VERSION = "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"
 _OTHER = "schema does not match"
+_FULL = "the disk is full; make room and run the same command again"
 _ADVICE = (
     (_OTHER, OTHER_VERSION),
     ("LockBusy", "another process writes to this index; end that one first"),
@@ -19,13 +21,13 @@ _ADVICE = (
     ("ReadOnlyFilesystem", "it can't be opened or written; check the path, its owner and its permissions"),
     ("Too many open files", "too many open files; allow more ('ulimit -n'), and run the same command again"),
     ("Cannot allocate memory", "there is not enough memory; free some, and run the same command again"),
-    ("No space left", "the disk is full; make room and run the same command again"),
-    ("StorageFull", "the disk is full; make room and run the same command again"),
-    (
-        "killed",
-        "the index can't be written; check for room on its disk, then run the same command again",
-    ),  # it hides the reason
+    ("No space left", _FULL),
+    ("StorageFull", _FULL),
+    ("killed", "the index can't be written; check for room on its disk, then run the same command again"),
 )
+_HIDING = "killed"
+_LITTLE = 16_000_000
+"""Bytes: with less room than that it is the disk where tantivy hides the reason; a segment or a merge takes as much at once."""
 
 _NOT_DAMAGED = ("(os error", "Os { code")
 """Of the system's errors, which say nothing of what the files hold."""
@@ -49,6 +51,8 @@ class IndexFailure:
         if error is None or isinstance(error, LarmError | OutOfTimeError | KeyboardInterrupt | SystemExit):
             return
         text = " ".join(str(error).split())
+        if _HIDING in text and _room(self._path) < _LITTLE:
+            raise StorageError(f"{self._path}: {_FULL}") from error
         for sign, advice in _ADVICE:
             if sign in text and not (self._damaged and sign == _OTHER):
                 raise StorageError(f"{self._path}: {advice}") from error
@@ -56,3 +60,11 @@ class IndexFailure:
             raise StorageError(f"{self._path}: the index can't be used ({text[:300]}); check the disk") from error
         advice = self._damaged or "check the disk, or start over with --fresh"
         raise StorageError(f"{self._path}: the index is damaged or can't be used ({text[:300]}); {advice}") from error
+
+
+def _room(path: Path) -> int:
+    """Bytes that are free on its disk; as many as anybody may want where that is not known."""
+    try:
+        return shutil.disk_usage(path).free
+    except OSError:
+        return _LITTLE

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -246,3 +247,14 @@ def test_calls_without_open_are_refused(path: Path) -> None:
         writer.commit()
     writer.close()
     assert "closed" in repr(writer)
+
+
+@pytest.mark.parametrize(("free", "said"), [(4_096, "the disk is full; make room"), (10**9, "check for room on its disk")])
+def test_where_the_reason_is_hidden_the_room_on_the_disk_says_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, said: str
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    with pytest.raises(StorageError, match=said), IndexFailure(tmp_path):
+        raise ValueError(
+            "An index writer was killed. A worker thread encountered an error (io::Error most likely) or panicked."
+        )
