@@ -32,7 +32,7 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One address. Made by `URLNormalizer`, nowhere else."""
 
     access: str
-    """As the WHATWG URL standard serialises it, without fragment and without a query of no characters: pure ASCII (LARM-21)."""
+    """As the WHATWG URL standard serialises it, without fragment: pure ASCII (LARM-21)."""
     normalised: str
     """For comparison only: visited set, scope, known paths (LARM-22 to LARM-33)."""
     host: str
@@ -79,12 +79,11 @@ MAX_CHARACTERS = 100_000
 """Longer text is no URL of a page; also bounds what one link can cost."""
 _HOSTS = 20_000  # host names whose key is remembered: some 4 MB
 
-# What WHATWG's parser would return unchanged. Left to ada: IP addresses, IDNs, most odd ports, credentials, dot segments; and
-# what ends with a bare "?", which is cut off: of two spellings of one page that is the one by mistake.
+# What WHATWG's parser would return unchanged. Left to ada: IP addresses, IDNs, most odd ports, credentials, dot segments.
 _PLAIN = re.compile(
     r"(https?)://"
     r"((?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+(?::(?!80/|443/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)"
-    r"((?:/(?!\.|%2[eE])[A-Za-z0-9$_.&;@=%~,:!*'()+-]*+)++(?:\?[A-Za-z0-9$_.&;@=%~,:!*()+/?-]++)?)"
+    r"((?:/(?!\.|%2[eE])[A-Za-z0-9$_.&;@=%~,:!*'()+-]*+)++(?:\?[A-Za-z0-9$_.&;@=%~,:!*()+/?-]*+)?)"
 )
 _PLAIN_FILE = re.compile(_PLAIN.pattern[_PLAIN.pattern.rindex("((?:/") :])
 _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
@@ -142,8 +141,7 @@ class URLNormalizer:
                 except BadPath as error:
                     raise OtherScheme(str(error)) from error
             raise OtherScheme(f"scheme {href.partition(':')[0][:20]}: larm fetches only http and https")
-        scheme, authority, file = match.groups()
-        return self._make("", scheme, authority, file[:-1] if file.find("?") == len(file) - 1 else file)
+        return self._make("", *match.groups())
 
     def _make(self, access: str, scheme: str, authority: str, file: str) -> Url:
         access = access or f"{scheme}://{authority}{file}"  # credentials are left out: they must not reach a log

@@ -112,6 +112,8 @@ class Lander:
                 return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
             case Refused(status=status):
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
+                if (other := self._without_query(lease.message, outcome)) is not None:
+                    return landed._replace(again=other)
                 return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
@@ -242,6 +244,14 @@ class Lander:
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
             onward = msgspec.structs.replace(onward, known=UNKNOWN)
         return landed._replace(visit=visit, again=onward)
+
+    def _without_query(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
+        """``/q`` where ``/q?`` was refused: normalised they are one, so that no link would lead there any more."""
+        access = message.url.access
+        if access.find("?") != len(access) - 1 or policy(outcome, message.tries, self._settings).retry:
+            return None
+        known = None if message.known is None else UNKNOWN
+        return msgspec.structs.replace(message, url=self._join(access, access[:-1]), known=known)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.

@@ -90,8 +90,12 @@ def test_a_bare_question_mark_does_not_cost_the_page(tmp_path: Path, web: Synthe
     site.page("/q", "Q", "The page.")
     site.status("/q?", 404)
     run_crawl(tmp_path, web.url("a.localhost"), QUICK)
-    assert asked(web) == once("a.localhost/", "a.localhost/q")
+    assert asked(web) == once("a.localhost/", "a.localhost/q?", "a.localhost/q")
     assert web.url("a.localhost", "/q") in indexed(tmp_path)
+    site.page("/q?", "Q", "Another page.")
+    web.log.clear()
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", "a.localhost/q")
 
 
 def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWeb) -> None:
