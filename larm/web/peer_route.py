@@ -172,7 +172,7 @@ def _range(asked: str, size: int) -> tuple[int, int]:
 
 
 class _Pieces:
-    """Of a file, whose descriptor it closes, also where nobody ever asks for the first one. One thread at a time."""
+    """Of a file, whose descriptor it closes: behind the last one, or where nobody asks for more. One thread at a time."""
 
     def __init__(self, descriptor: int, end: int) -> None:
         self.descriptor = descriptor
@@ -185,9 +185,15 @@ class _Pieces:
     def __next__(self) -> bytes:
         piece = os.pread(self.descriptor, min(_PIECE, self.end - self.at), self.at) if self.at < self.end else b""
         if not piece:
+            self._close()  # at once: what refers to this lives until memory is tidied up
             raise StopIteration
         self.at += len(piece)
         return piece
 
     def __del__(self) -> None:
-        os.close(self.descriptor)
+        self._close()
+
+    def _close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+        self.descriptor = -1
