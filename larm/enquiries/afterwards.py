@@ -56,12 +56,12 @@ from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
-from larm.model.cuts import sentence_of
+from larm.model.cuts import TEXT, sentence_of
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_book import PageRow
-from larm.recrawl.revisit import page_row
+from larm.recrawl.revisit import page_row, page_rows
 from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG
 from larm.storage.reader import StoreLog
@@ -130,6 +130,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)
+        noted = page is None and not links and _noted(directory, url)
         facts = Facts(
             page,
             _searchable(directory, url, kin),
@@ -139,7 +140,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             clock.wall(),
             _elsewhere(directory, url),
             asked=url.access,
-            noted=page is None and not links and _noted(directory, url),
+            noted=noted,
+            cut=0 if page or links or noted else _cut(directory),
         )
         rows = [*_dates(page), *_about(kin), *links]
         rows += explain(url, refusals, book, settings, directory, page=page)
@@ -242,6 +244,13 @@ def _noted(directory: Path, url: Url) -> bool:
             return any(lines.find(way) >= 0 for way in ways)
     except OSError as error:
         raise disk_failure(path, error) from error
+
+
+def _cut(directory: Path) -> int:
+    """How many pages may have lost links. Raises StorageError."""
+    path = directory / QUEUES / PAGES
+    rows = page_rows(path) if is_there(path) else ()
+    return sum(row.stored and not {TEXT}.issuperset(row.cuts) for _, row in rows)
 
 
 def _about(kin: Kin | None) -> list[tuple[str, str]]:

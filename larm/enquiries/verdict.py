@@ -17,7 +17,7 @@ from larm.filters.visited import VisitedFilter
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
 
-_REFUSALS = {RobotsFilter.name: "Not fetched: forbidden by {}", TrapsFilter.name: "Left as a trap: {}"}
+_REFUSALS = {RobotsFilter.name: "Not fetched: forbidden by {}", TrapsFilter.name: "Not fetched: {}"}
 
 
 class Waits(msgspec.Struct, frozen=True):
@@ -51,6 +51,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Wall time."""
     elsewhere: str = ""
     """Of a crawl by several agents: who has its host, and how to ask; empty: we have."""
+    cut: int = 0
+    """Pages that may have lost links, as they were not read whole; looked up where nothing else is known of it."""
     asked: str = ""
     """Its access form, as somebody has asked; that of the page may be another one."""
     noted: bool = False
@@ -135,6 +137,10 @@ def _unseen(facts: Facts) -> str:
     if facts.noted:
         say = "they say nofollow (-s processing.nofollow=false follows them)"
         return f"Not fetched: links to it are not followed: {say}, or embed it (-s processing.follow_embedded=true)"
+    if facts.cut:
+        pages = "1 page was" if facts.cut == 1 else f"{facts.cut:,} pages were"
+        whole = f"no page, of those that were read whole, links to it; {pages} cut ('larm search cut:all' names them)"
+        return f"Not known to this crawl: {whole}; it would be fetched"
     return "Not known to this crawl: no page that was read links to it; it would be fetched"
 
 

@@ -71,6 +71,14 @@ def test_pages_that_wait(waits: Waits, sentence: str) -> None:
     assert said(waits=waits, refusals={"visited": "seen before"}).endswith(sentence)
 
 
+def test_of_pages_that_were_cut_nobody_knows_where_they_lead(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/", links=[f"/{number}" for number in range(9)])
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start, {"processing.links": 5})
+    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).verdict
+    assert said.startswith("Not known to this crawl: no page, of those that were read whole, links to it; 1 page was cut")
+
+
 def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
     """Of a crawl by several: who has it, and how to ask. Pages that are here, and filters that hold anywhere, come first."""
     web.host("a.localhost").page("/", "Home", "text")
@@ -97,7 +105,7 @@ def test_what_refuses_is_said_in_its_own_words() -> None:
     assert (
         said(refusals={"robots": "line 2 of http://a/robots.txt"}) == "Not fetched: forbidden by line 2 of http://a/robots.txt"
     )
-    assert said(refusals={"traps": "a.org/*"}) == "Left as a trap: a.org/*"
+    assert said(refusals={"traps": "held back: pattern /a"}) == "Not fetched: held back: pattern /a"
     assert said(refusals={"length": "too long"}) == "Not fetched: dropped by the filter length: too long"
     assert said(linked=True).startswith("Not fetched: links to it were not followed")
     assert said().startswith("Not known to this crawl")

@@ -57,7 +57,9 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     run_crawl(tmp_path, start, {**QUICK, "crawl.max_pages": 150})
     said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
     assert any("closed for now: /same/0" in line and line.endswith("said nothing new, and led to others") for line in said)
-    rows = explain_url(config_of(start), tmp_path, f"{start}same/9999").rows
+    verdict, rows = explain_url(config_of(start), tmp_path, f"{start}same/9999")
+    assert verdict.startswith("Not fetched: ")
+    assert "whether it is a trap is not decided yet" in verdict
     assert "held back: pattern /same/0" in dict(rows)["filter traps"]
     assert any(topic == "held back here" and "/same/0" in sentence for topic, sentence in rows)
 

@@ -10,7 +10,8 @@ TOLD = 20
 """Hosts of which people are told what is left, those with the most; and patterns of each."""
 _STATES = {
     State.OPEN: "does not change the text",
-    State.CLOSED: "went on without anything new; what it holds back is asked for when its host has nothing else to do",
+    State.CLOSED: "went on without anything new; whether it is a trap is not decided yet: what it holds back is asked for when"
+    " its host has nothing else to do, or by a later run",
     State.TRAP: "is a trap: it went on and on without anything new (larm crawl --parked fetches what it holds back)",
     State.SAME: "does not change the text (larm crawl --parked fetches what it holds back)",
 }
