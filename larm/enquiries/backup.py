@@ -4,6 +4,9 @@ All that is on the disk is of one checkpoint, or comes after it and is undone by
 that runs everything is copied once as it is, which may take long; then the crawl saves and holds its next checkpoint back
 (`larm.control.requests.Hold`) while what has changed is copied again: the ends of what only grows, and databases as of one
 moment. The copy is a crawl's directory when its ``larm.json`` is there, which comes last.
+
+Logs and page files only grow while one process has the crawl, from its first checkpoint on. Where that ended meanwhile, another
+run may have cut or replaced them, ``larm forget`` overwritten, ``--fresh`` begun anew: what was touched is copied as a whole.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -63,53 +67,75 @@ def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> Bac
     return BackedUp(len(files), sum(path.stat().st_size for path in files))
 
 
+class _Copied(NamedTuple):
+    """A file as it was when it was copied: none that is cut, replaced or overwritten later is the same in all of these."""
+
+    inode: int
+    size: int
+    changed: int
+    """Nanoseconds."""
+
+    @classmethod
+    def now(cls, file: BinaryIO) -> _Copied:
+        found = os.fstat(file.fileno())
+        return cls(found.st_ino, found.st_size, found.st_ctime_ns)
+
+
 def _copy(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
+    known = dict[Path, _Copied]()
     try:
         lock = DirectoryLock(directory)
     except UsageError:  # a crawl runs
-        if _copy_running(directory, target):
+        if _copy_running(directory, target, known):
             return
         tell("the crawl ended meanwhile: its end is waited for, then what has changed is copied")
         lock = DirectoryLock(directory, wait=True)
     with lock:
-        _bring(directory, target)
+        _bring(directory, target, known, grows=False)
 
 
-def _copy_running(directory: Path, target: Path) -> bool:
+def _copy_running(directory: Path, target: Path, known: dict[Path, _Copied]) -> bool:
     """False: it ended meanwhile."""
     try:
         with Control(directory, timeout=_PATIENCE) as crawl:
-            _bring(directory, target)
+            crawl.ask(Hold())  # from then on all its files are open, and cut back to where it began
+            crawl.ask(Release())
+            _bring(directory, target, known, grows=True)
             crawl.ask(Hold())
-            _bring(directory, target)
+            _bring(directory, target, known, grows=True)
             crawl.ask(Release())
     except NotRunning:
         return False
     return True
 
 
-def _bring(source: Path, target: Path) -> None:
-    """Make ``target`` what ``source`` is, but for the marker."""
+def _bring(source: Path, target: Path, known: dict[Path, _Copied], *, grows: bool) -> None:
+    """Make ``target`` what ``source`` is, but for the marker. ``known``: files of the copy. ``grows``: see `_grown`."""
     for name in (CONFIG_FILE, STATS):
         if is_there(source / name):
             _file(source / name, target / name)
+        else:
+            (target / name).unlink(missing_ok=True)
     for name in FOLDERS:
         if is_there(source / name):
-            _folder(source / name, target / name)
+            _folder(source / name, target / name, known, grows=grows)
+        elif is_there(target / name):
+            shutil.rmtree(target / name)
 
 
-def _folder(source: Path, target: Path) -> None:
+def _folder(source: Path, target: Path, known: dict[Path, _Copied], *, grows: bool) -> None:
     """A folder of tantivy's until nothing of it has changed meanwhile."""
     for _ in range(_TRIES):
         names = _names(source)
         try:
             for name in names:
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
-                _one(source / name, target / name, source)
+                _one(source / name, target / name, source, known, grows=grows)
         except FileNotFoundError:
             continue  # a merge has just ended, or a file got another name
         for name in set(_names(target)) - set(names):
             (target / name).unlink()
+            known.pop(target / name, None)
         if not is_there(source / "meta.json") or (source / "meta.json").read_bytes() == (target / "meta.json").read_bytes():
             return
     raise StorageError(f"{source}: it changes faster than it can be copied; try again when the crawl has less to do")
@@ -123,31 +149,33 @@ def _names(folder: Path) -> list[str]:
 _LIVE = frozenset({".db-wal", ".db-shm"})
 
 
-def _one(source: Path, target: Path, folder: Path) -> None:
+def _one(source: Path, target: Path, folder: Path, known: dict[Path, _Copied], *, grows: bool) -> None:
     if source.suffix == ".db":
         copy_database(source, target)
         _sync(target)
     elif folder.name in _GROWS or source.name == JOURNAL or (is_there(folder / "meta.json") and source.suffix != ".json"):
-        _grown(source, target)
+        _grown(source, target, known, grows=grows)
     else:
         _file(source, target)
 
 
-def _grown(source: Path, target: Path) -> None:
-    """A file that only grows, or never changes: what ``target`` lacks of it."""
-    have = target.stat().st_size if target.exists() else 0
-    length = source.stat().st_size
-    if have > length:
-        have = 0
-    if have == length and target.exists():
-        return
-    with source.open("rb") as old, target.open("r+b" if have else "wb") as new:
-        old.seek(have)
-        new.seek(have)
-        for piece in _pieces(old.read, length - have):
-            new.write(piece)
-        new.flush()
-        os.fsync(new.fileno())
+def _grown(source: Path, target: Path, known: dict[Path, _Copied], *, grows: bool) -> None:
+    """What ``target`` lacks of a file that only grows, or never changes; all of it where another one has its name.
+
+    Not ``grows``: somebody else may have had the file since it was copied, so all of it unless nothing has happened to it.
+    """
+    with source.open("rb") as old:
+        now, before = _Copied.now(old), known.pop(target, None)
+        if before != now:
+            have = before.size if grows and before and before.inode == now.inode and before.size <= now.size else 0
+            with target.open("r+b" if have else "wb") as new:
+                old.seek(have)
+                new.seek(have)
+                for piece in _pieces(old.read, now.size - have):
+                    new.write(piece)
+                new.flush()
+                os.fsync(new.fileno())
+    known[target] = now
 
 
 def _pieces(read: Callable[[int], bytes], left: int) -> Iterator[bytes]:

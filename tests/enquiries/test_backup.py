@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from larm.control.client import Control
 from larm.control.requests import Hold, Release, Status
 from larm.enquiries import backup
 from larm.enquiries.backup import back_up
+from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
 from larm.river.crawl import Crawl
@@ -102,13 +105,93 @@ def test_a_crawl_that_ends_meanwhile(web: SyntheticWeb, tmp_path: Path, monkeypa
     crawl, ended = running(web.url("a.localhost"), tmp_path / "whole", settings)
     real, said = backup._bring, list[str]()
 
-    def ending(source: Path, target: Path) -> None:
+    def ending(*given: Any, grows: bool) -> None:
         crawl.stop()
         ended.join(60)
-        real(source, target)
+        real(*given, grows=grows)
 
     monkeypatch.setattr(backup, "_bring", ending)
     back_up(tmp_path / "whole", tmp_path / "copy", said.append)
     assert said == ["the crawl ended meanwhile: its end is waited for, then what has changed is copied"]
     assert stored(tmp_path / "copy") == stored(tmp_path / "whole")
     assert run_crawl(tmp_path / "copy", web.url("a.localhost")).reason == "finished"
+
+
+def other_version(web: SyntheticWeb) -> None:
+    for number in range(9):
+        text = f"second version of {number}, which is longer"
+        web.host("a.localhost").page(f"/{number}", text=text, links=[f"/{number + 1}"])
+
+
+def another_run(web: SyntheticWeb, directory: Path) -> None:
+    """Its retention writes the logs and page files anew."""
+    other_version(web)
+    for _ in range(3):  # it goes on, revisits, and takes out what was before
+        run_crawl(directory, web.url("a.localhost"), KEEP)
+
+
+def fresh_start(web: SyntheticWeb, directory: Path) -> None:
+    other_version(web)
+    build_crawl(config_of(web.url("a.localhost"), KEEP), directory, fresh=True).run()
+
+
+def forgetting(web: SyntheticWeb, directory: Path) -> None:
+    settings = config_of(web.url("a.localhost"), KEEP)
+    take_out(settings, directory, meant(settings, directory, [web.url("a.localhost", "/1")]))
+
+
+def cut_and_grown(_web: SyntheticWeb, directory: Path) -> None:
+    """As after a kill: what came behind the checkpoint is cut off, and something else comes there."""
+    for path in (directory / "logs").glob("*.*"):
+        with path.open("r+b") as file:
+            data = file.read()
+            file.seek(len(data) // 2)
+            file.write(data[len(data) // 2 :][::-1] + b"more")
+
+
+KEEP = {"storage.log.keep.versions": 1, "storage.log.page_file_size": "2kB", "storage.log.compress": False}
+
+
+@pytest.mark.parametrize("meanwhile", [another_run, fresh_start, forgetting, cut_and_grown])
+def test_somebody_else_had_the_crawl_meanwhile(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[SyntheticWeb, Path], None]
+) -> None:
+    """What was copied of it before is no head of what is copied then."""
+    for number in range(5):
+        web.host("a.localhost").page(f"/{number}", text=f"page {number}", links=[f"/{number + 1}"])
+    web.host("a.localhost").page("/", links=["/0"])
+    whole, copy = tmp_path / "whole", tmp_path / "copy"
+    crawl, ended = running(web.url("a.localhost"), whole, KEEP | {"crawl.on_idle": "wait", "monitor.tick": "10ms"})
+    real, times = backup._bring, count(1)
+
+    def interrupted(*given: Any, grows: bool) -> None:
+        real(*given, grows=grows)
+        if next(times) == 1:
+            crawl.stop()
+            ended.join(60)
+            before = logs(whole)
+            meanwhile(web, whole)
+            after = logs(whole)
+            assert not all(after.get(name, b"").startswith(data) for name, data in before.items()), (
+                "or there is nothing to notice"
+            )
+
+    monkeypatch.setattr(backup, "_bring", interrupted)
+    back_up(whole, copy, lambda _sentence: None)
+    assert next(times) == 3
+    assert logs(copy) == logs(whole)
+
+
+def logs(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (directory / "logs").iterdir()}
+
+
+def test_another_file_of_the_same_name_is_copied_as_a_whole(tmp_path: Path) -> None:
+    """Also while one process has the crawl: a log that was full gets another name, and a new one begins."""
+    old, copy, known = tmp_path / "x.log", tmp_path / "copy", dict[Path, Any]()
+    old.write_text("first line\n")
+    backup._grown(old, copy, known, grows=True)
+    old.rename(tmp_path / "x.log.1")
+    old.write_text("another one, which is longer\n")
+    backup._grown(old, copy, known, grows=True)
+    assert copy.read_text() == old.read_text()
