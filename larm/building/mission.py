@@ -55,15 +55,16 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     return Mission(urls, starts, hosts, again, accesses, half_made=nothing_left and half_made)
 
 
-def scope_sentence(settings: Config, scope: Scope) -> str:
-    """What belongs to the crawl, for a person."""
+def scope_sentence(settings: Config, scope: Scope, *, remembered: bool = False) -> str:
+    """What belongs to the crawl, for a person; ``remembered``: as it was said to an earlier run."""
     if ScopeFilter.name not in settings.filters.order:
         return "scope: everything, as the filter scope is not in filters.order; better with --max-pages"
     if isinstance(scope, ScopeFilter):
         return f"scope: {scope}"
     parts = sorted({str(region) for region in scope.regions.values() if not region.whole})
     if parts:
-        return f"scope: {_some(parts, '; ')}"
+        undo = ", as an earlier run was told; -s crawl.scope=host takes the whole hosts again" if remembered else ""
+        return f"scope: {_some(parts, '; ')}{undo}"
     hosts = sorted("the start folders" if host == FILES else host for host in scope.hosts)
     return f"scope: the hosts of the start URLs ({_some(hosts)}); --below, --domain or -restrictto REGEX set another, '.*' none"
 
@@ -83,7 +84,9 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
         notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
     typed = isinstance(scope, ScopeFilter) and ScopeFilter.name in settings.filters.order
     if scope is not None and not typed:
-        notes.append(scope_sentence(settings, scope))
+        crawl = settings.crawl
+        remembered = header is not None and not (crawl.scope or crawl.include or crawl.exclude or crawl.seeds)
+        notes.append(scope_sentence(settings, scope, remembered=remembered))
     if not settings.agent.contact and mission.hosts != {FILES} and header is None:  # once
         notes.append("no contact: set agent.contact to a URL or mail address, so that owners of sites can reach you")
     obeys = settings.robots.obey and "robots" in settings.filters.order

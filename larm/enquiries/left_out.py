@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 from larm.building.readers import normalizer_of
-from larm.building.state import ALIASES, LOGS, PAGES, QUEUES
+from larm.building.scoping import regions_of
+from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
 from larm.enquiries.afterwards import current_scope
@@ -19,13 +21,15 @@ from larm.model.cuts import sentence, was_cut
 from larm.model.left import NOFOLLOW, TOO_DEEP, growing, sentences
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
+from larm.model.region import Globs
+from larm.model.url import BadUrl
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
 from larm.river.landing import TOO_MANY
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
-"""Start URLs that are looked at, and named; lines of links.log in which their links are looked for."""
+"""Start URLs that are looked at, and named; lines of links.log, and of the scope's log, that are read for what is told."""
 _ASKED = 10_000
 """Links outside that are looked at, whether a longer expression would have them."""
 
@@ -37,6 +41,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said += [_redirects(settings, now), _robots(now), _nofollow(now), _too_deep(settings, now)]
     said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
+    said += [_excluded(directory, settings)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
     return [each for each in said if each]
 
@@ -64,6 +69,27 @@ def _outside_of_some(directory: Path, settings: Config, now: Snapshot) -> str:
         return ""
     some = ", ".join(alone[:_NAMED]) + (f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else "")
     return f"all links of {some} are out of scope; 'larm why --scope URL' says why"
+
+
+def _excluded(directory: Path, settings: Config) -> str:
+    """What is outside by the patterns alone, of the URLs that the filter has dropped, in this run or an earlier one."""
+    path, crawl = directory / LOGS / f"{ScopeFilter.log_name}.log", settings.crawl
+    told = crawl.include or crawl.exclude or any(seed.include or seed.exclude for seed in crawl.seeds)
+    known = told or any(region.globs != Globs() for region in regions_of(last_header(directory)))
+    if not known or ScopeFilter.name not in settings.filters.order or not is_there(path):
+        return ""
+    _, scope = current_scope(settings, directory)
+    bare, normalizer = scope.without_patterns(), normalizer_of(settings, directory, crawl.start)
+    messages = []
+    with path.open(encoding="utf-8", errors="replace") as log:
+        for url in {line.rstrip("\n") for line in islice(log, _LINES)}:
+            with suppress(BadUrl):  # a line that a crash has torn
+                messages.append(URLMessage(normalizer.parse(url)))
+    count = sum(scope.explain(each) is not None and bare.explain(each) is None for each in messages)
+    if not count:
+        return ""
+    urls = f"{count:,} URL{'s' * (count != 1)} not fetched, as --exclude and --include leave them out"
+    return f"{urls}; 'larm why URL' names the pattern, -s crawl.scope=host without them takes the whole hosts again"
 
 
 def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:

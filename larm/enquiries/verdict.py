@@ -12,12 +12,18 @@ import msgspec
 
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.robots import RobotsFilter
+from larm.filters.scope import ScopeFilter
 from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
 
-_REFUSALS = {RobotsFilter.name: "Not fetched: forbidden by {}", TrapsFilter.name: "Not fetched: {}"}
+_SCOPE = "another scope lets it pass: -s crawl.scope=host (nothing excluded any more), --domain or -restrictto REGEX"
+_REFUSALS = {
+    ScopeFilter.name: f"Not fetched: dropped by the filter scope: {{}}; {_SCOPE}",
+    RobotsFilter.name: "Not fetched: forbidden by {}",
+    TrapsFilter.name: "Not fetched: {}",
+}
 
 
 class Waits(msgspec.Struct, frozen=True):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from larm.errors import ConfigError
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.region import Globs, Reach, Region, region_of
@@ -61,6 +63,10 @@ class ScopeFilter:
         self._globs = globs
         self._outside = Outside()
         self.recall = self._outside.recall
+
+    def without_patterns(self) -> ScopeFilter:
+        """The same, of which nothing is excluded, and anything will do."""
+        return ScopeFilter(self._pattern)
 
     def matches(self, normalised: str) -> bool:
         """Whether a URL is inside."""
@@ -144,6 +150,10 @@ class StartScope:
         if others:
             return f"not {others[0]}" + (f", nor in {len(others) - 1} other places" if len(others) > 1 else "")
         return f"{url.host} is not the host of a start URL (use -restrictto for another scope)"
+
+    def without_patterns(self) -> StartScope:
+        """The same, of which nothing is excluded, and anything will do."""
+        return StartScope(msgspec.structs.replace(region, globs=_ANY) for region in self.regions.values())
 
     def cut(self, *, last: bool) -> dict[str, Any]:  # noqa: ARG002
         """See `larm.seams.Stateful`."""

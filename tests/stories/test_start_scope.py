@@ -9,6 +9,7 @@ import pytest
 from larm import cli
 from larm.building.start_urls import read_starts
 from larm.config import Seed
+from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError
 from larm.model.url import URLNormalizer
@@ -45,6 +46,29 @@ def test_domain_and_exclude(start: str, web: SyntheticWeb, tmp_path: Path) -> No
     run_crawl(tmp_path, start, {"crawl.scope": "domain", "crawl.exclude": ["*.pdf", "/docs/old/*", "/away"]})
     assert fetched(web) == {"docs/", "docs/a", ""}
     assert asked(web)["blog.example.localhost/"] == 1
+
+
+def test_what_is_excluded_is_counted_and_can_be_taken_back(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+    """The same command without it keeps the exclusion, and says how to be rid of it."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/print/1", "/print/2", "http://b.localhost:{port}/print/3"])
+    site.page("/print/1", links=["/print/2"])
+    site.page("/print/2")
+    home, undo = web.url("a.localhost"), "-s crawl.scope=host takes the whole hosts again"
+    first = {"crawl.exclude": ["/print/*"]}
+    for settings in (first, {}):
+        run = run_crawl(tmp_path, home, settings)
+        (scope,) = (note for note in run.notes if note.startswith("scope: "))
+        assert (undo in scope) == (not settings)
+        said = "; ".join(left_out(tmp_path, config_of(home, settings), run.last))
+        assert "2 URLs not fetched, as --exclude and --include leave them out" in said
+        why = explain_url(config_of(home, settings), tmp_path, f"{home}print/1").verdict
+        assert "excluded by /print/*; another scope lets it pass: -s crawl.scope=host" in why
+    assert "a.localhost/print/1" not in asked(web)
+    whole = {"crawl.scope": "host"}
+    run = run_crawl(tmp_path, home, whole)
+    assert asked(web)["a.localhost/print/1"] == asked(web)["a.localhost/print/2"] == 1
+    assert not any("--exclude" in each for each in left_out(tmp_path, config_of(home, whole), run.last))
 
 
 def test_include(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
