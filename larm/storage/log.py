@@ -90,7 +90,7 @@ def put_in_place(logs: Path, position: Position) -> None:
     try:
         for name, length in ((STORE_LOG, position.store), (LINKS_LOG, position.links)):
             new = logs / (name + NEW)
-            if position.renewed and new.exists() and new.stat().st_size == length:
+            if _is_meant(new, position, length):
                 new.replace(logs / name)
             else:
                 new.unlink(missing_ok=True)
@@ -98,6 +98,11 @@ def put_in_place(logs: Path, position: Position) -> None:
             sync_directory(logs)
     except OSError as error:
         raise disk_failure(logs, error) from error
+
+
+def _is_meant(new: Path, position: Position, length: int) -> bool:
+    """Whether the position is about this new log, and not about the one whose place it is to take."""
+    return position.renewed and new.exists() and new.stat().st_size == length
 
 
 class LogStorage:
@@ -174,8 +179,9 @@ class LogStorage:
 def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
     """All files have what the checkpoint noted. Changes nothing. Raises StorageError for the first one that was cut."""
     logs, noted = directory / "logs", Position.read(position)
-    check_length(logs / STORE_LOG, noted.store)
-    check_length(logs / LINKS_LOG, noted.links)
+    for name, length in ((STORE_LOG, noted.store), (LINKS_LOG, noted.links)):
+        new = logs / (name + NEW)
+        check_length(new if _is_meant(new, noted, length) else logs / name, length)
     check_page_files(logs, (*noted.full, noted.offset))
 
 

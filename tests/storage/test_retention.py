@@ -21,7 +21,7 @@ from larm.config import Keep
 from larm.config import LogStorage as Settings
 from larm.errors import StorageError
 from larm.kit.units import ByteSize, Seconds
-from larm.storage.log import LogStorage
+from larm.storage.log import LogStorage, check_lengths
 from larm.storage.reader import StoreLog
 from larm.storage.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
@@ -236,6 +236,18 @@ def test_only_what_the_checkpoint_means_is_put_in_place(tmp_path: Path, name: st
     opened(tmp_path, saved[-1]).close()
     assert set(told(tmp_path)) == set(LEFT[2].split())
     assert len(links(tmp_path)) == len(LEFT[2].split())
+
+
+def test_lengths_are_those_of_the_new_logs_also_before_they_are_in_place(tmp_path: Path) -> None:
+    """They may be longer than the old ones: the numbers of page files rise."""
+    saved = [days_of(tmp_path, 5)]
+    retain(tmp_path / "logs", saved[0], settings(versions=2), set(), TODAY, save=saved.append)
+    for name in ("store", "links"):
+        (tmp_path / "logs" / f"{name}.log").write_bytes(b"")
+    check_lengths(tmp_path, saved[-1])
+    (tmp_path / "logs" / "links.log.new").write_bytes(b"")
+    with pytest.raises(StorageError, match=r"links\.log: 0 bytes"):
+        check_lengths(tmp_path, saved[-1])
 
 
 def test_versions_in_frames_go_by_what_they_take_of_them(tmp_path: Path) -> None:
