@@ -142,7 +142,8 @@ def _unseen(facts: Facts) -> str:
         return f"Not fetched: links to it were not followed: {deeper}; the same command with a larger --max-depth follows them"
     if facts.noted:
         say = "they say nofollow (-s processing.nofollow=false follows them)"
-        return f"Not fetched: links to it are not followed: {say}, or embed it (-s processing.follow_embedded=true)"
+        embed = "embed it (-s processing.follow_embedded=true) or, where there is no link graph, lead deeper than --max-depth"
+        return f"Not fetched: links to it, in links.log, are not followed: {say}, {embed}"
     if facts.cut:
         pages = "1 page was" if facts.cut == 1 else f"{facts.cut:,} pages were"
         whole = f"no page, of those that were read whole, links to it; {pages} cut ('larm search cut:all' names them)"
