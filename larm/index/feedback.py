@@ -26,8 +26,9 @@ _PAGES = 10
 """The best ones, which are read."""
 _READ = 2_000
 """Characters of each: what it is about stands at its beginning."""
-_LEAST_WORDS = 5
-"""Of a question, function words apart; fewer are a name."""
+_LEAST_WORDS = 9
+"""Of a question, function words apart. Shorter ones have one answer more often: in Arabic (XQuAD) feedback from five words on
+costs .0016 of MRR@10, from nine on nothing."""
 _WORDS = 20
 """That count more, with all their forms that were read."""
 _LIKELY = 100

@@ -16,7 +16,7 @@ from larm.search.query import parse_question
 from larm.search.ranked import Ranker
 from tests.storage.pages import url
 
-QUESTION = "how do canals keep their water level in each county"
+QUESTION = "how do canals keep their water level in each county, village, town and parish of England"
 BEST = [f"Canals keep a water level by lock and sluice, in county {name}." for name in "abcdefghijkl"]
 NEXT = {
     "sluice": "The sluices and locks of the old canal are broken now.",

@@ -136,7 +136,7 @@ def test_what_writes_says_what_is_wrong(way: object, crawled: Crawled) -> None:
 @pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
 def test_what_an_earlier_larm_left_on_a_read_only_disk(tmp_path: Path, kind: str, index_of_the_log: bool) -> None:
     """Also of a process that was killed, with what its databases have in their logs."""
-    with tarfile.open(DATA / "2026-11-symbols.tar.xz") as archive:
+    with tarfile.open(DATA / "2026-11-accents.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     if not index_of_the_log:
         for path in (tmp_path / kind / "cachingqueue").glob("*-shm"):
@@ -155,7 +155,7 @@ def test_what_an_earlier_larm_left_on_a_read_only_disk(tmp_path: Path, kind: str
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
 def test_a_crawl_on_a_full_disk_can_be_looked_into(tmp_path: Path, kind: str) -> None:
-    with tarfile.open(DATA / "2026-11-symbols.tar.xz") as archive:
+    with tarfile.open(DATA / "2026-11-accents.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     disk, start = tmp_path / "disk", "http://h00.localhost:39317/"
     disk.mkdir()
