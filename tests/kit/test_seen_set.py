@@ -327,8 +327,8 @@ Steps = st.lists(
 def test_what_is_forgotten_was_never_seen(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[int]]]) -> None:
     """In any order with checkpoints, of which the second half may come later, and kills, after which the delta is applied."""
     path = tmp_path_factory.mktemp("seen") / "seen.db"
-    seen, model, saved, pending = DiskSeenSet(path, 4, tail=2), set[int](), set[int](), b""
-    for step, numbers in steps:
+    seen, model, saved, pending, epoch = DiskSeenSet(path, 4, tail=2), set[int](), set[int](), b"", 0
+    for step, numbers in [*steps, ("cut", []), ("kill", [])]:
         if step == "add":
             known = set(model)
             for number, new in zip(numbers, seen.add_new(numbers), strict=True):
@@ -339,18 +339,34 @@ def test_what_is_forgotten_was_never_seen(tmp_path_factory: pytest.TempPathFacto
             seen.discard(numbers)
             model -= set(numbers)
         elif step == "cut" and not pending:
-            pending, saved = seen.cut(), set(model)
+            pending, saved, epoch = seen.cut(), set(model), epoch + 1
         elif step == "apply" and pending:
-            seen.apply(pending)
+            seen.apply(pending, epoch)
             pending = b""
         elif step == "kill":
             seen.close()
             seen, model = DiskSeenSet(path, 4, tail=2), set(saved)
             if pending:
-                seen.apply(pending)
+                seen.apply(pending, epoch)
                 pending = b""
             seen.check()
             assert len(seen) == len(model)
         assert {number for number in range(21) if number in seen} == model
         assert seen.recall(range(21)) <= model
+    seen.close()
+
+
+def test_what_is_forgotten_and_seen_again_is_there_once(tmp_path: Path) -> None:
+    """Twice in the runs, it would end the merge that meets both, and each later start."""
+    seen = DiskSeenSet(tmp_path / "seen.db", 4, tail=8)
+    seen.add_new(range(8))
+    seen.apply(seen.cut(), 1)
+    seen.discard([3])
+    assert seen.add_new([3]) == [True]
+    for epoch in range(2, 40):
+        seen.apply(seen.cut(), epoch)
+        seen.check()
+        assert len(seen) == 8 * (epoch - 1)
+        seen.add_new(range(8 * (epoch - 1), 8 * epoch))
+    assert seen.add_new([3]) == [False]
     seen.close()

@@ -7,7 +7,8 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 - the disk (`larm.kit.disk.sorted_runs`), asked once for all that the layers above do not know.
 
 What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then
-*going* until it has left the table, which overrules that.
+*going* until it has left the table, which overrules that. Seen again meanwhile it is fresh, and gone all the same: it leaves
+the table before it comes in again, so it is there once.
 
 A checkpoint calls `cut` (all threads stand still), stores the delta with everything else, then calls `apply`. After a kill in
 between, the delta of the last checkpoint is applied again. Only that one is kept, so it must be on the disk when `apply`
@@ -77,7 +78,6 @@ class DiskSeenSet:
             if not unknown:
                 return [False] * len(fingerprints)
             self._fresh |= unknown
-            self._gone -= unknown
         if len(unknown) == len(fingerprints):
             return [True] * len(fingerprints)
         answers = []
