@@ -1,46 +1,60 @@
-"""may_be_asked: whether a machine that a stranger has named is one that peers have business with. Pure.
+"""Addresses: which machines are asked, when a stranger has said where they are. Pure; for a registrar's peers and seeds alike.
 
-Whoever names addresses to others could have them send requests to what only they can reach: services of their own machine, of
-the cloud that it runs in, or a path of his choice. So an address is a scheme, a host and a port and nothing else, never one of
-those that mean "this link" or "everybody"; one of the loopback interface comes from there; and no name is looked up: who gives
-one gives its IP address as well.
+Whoever believed such an address could be led into the network that he stands in himself: to a router, a database, the service
+that tells a machine in a cloud its secrets. So it has to be an address and not a name; its port one that no other service has
+by right; and of the kind that this machine listens at, or was told of by its user, unless it is one that anybody may reach.
 """
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from collections.abc import Iterable
+from ipaddress import IPv4Network
 from urllib.parse import urlsplit
 
+from larm.fetching.ip_address import address_of, is_public
 from larm.peers.channel import Contact
 from larm.peers.http_client import is_address
 
+PUBLIC = "public"
+_SHARED = IPv4Network("100.64.0.0/10")
+"""RFC 6598: of providers, and of networks that join the machines of an office."""
+_FIRST_FREE_PORT = 1_024
+_WEB = {"http": 80, "https": 443}
 
-def may_be_asked(contact: Contact, told_by: Contact) -> bool:
-    """``told_by``: who has named it."""
-    if not is_address(contact.url):
-        return False
-    there = _ip(contact.address or _host(contact.url))
-    if there is None or there.is_unspecified or there.is_multicast or there.is_link_local:
-        return False
-    if contact.address and not contact.url.startswith("https://"):
+
+def kind_of(ip: str) -> str:
+    """``public``, ``private``, ``loopback``, or empty: nothing to be asked, such as the address of a link, or a name."""
+    address = address_of(ip)
+    if address is None or "%" in ip:
+        return ""
+    if is_public(ip):
+        return PUBLIC
+    if address.is_loopback:
+        return "loopback"
+    if address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved:
+        return ""
+    return "private" if address.is_private or address in _SHARED else ""
+
+
+def kinds_of(addresses: Iterable[str]) -> frozenset[str]:
+    """Of IP addresses that a peer listens at, or that its user has named; what is none has no kind."""
+    return frozenset(filter(None, map(kind_of, addresses)))
+
+
+def host_of(url: str) -> str:
+    """Empty for what is no address."""
+    return (urlsplit(url).hostname or "") if is_address(url) else ""
+
+
+def may_be_asked(ip: str, port: int, kinds: Iterable[str]) -> bool:
+    """``kinds``: of addresses that one may be led to, beside public ones."""
+    return (port in _WEB.values() or _FIRST_FREE_PORT <= port < 65_536) and kind_of(ip) in {PUBLIC, *kinds} - {""}
+
+
+def contact_may_be_asked(contact: Contact, kinds: Iterable[str]) -> bool:
+    """The same of a peer as a registrar names it: a url, and where it has a name and a certificate, its IP address."""
+    ip = host_of(contact.url)
+    if not ip or (contact.address and not contact.url.startswith("https://")):
         return False  # without a certificate a name says nothing
-    if there.is_reserved and not there.is_loopback:
-        return False
-    return not there.is_loopback or _is_here(told_by.address or _host(told_by.url))
-
-
-def _is_here(host: str) -> bool:
-    address = _ip(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
-
-
-def _ip(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        found = ip_address(text)
-    except ValueError:
-        return None
-    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+    parts = urlsplit(contact.url)
+    return may_be_asked(contact.address or ip, parts.port or _WEB[parts.scheme], kinds)

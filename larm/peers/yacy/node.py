@@ -16,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from larm import __version__
+from larm.peers.addresses import may_be_asked
 from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
@@ -32,7 +33,7 @@ from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed,
 from larm.peers.yacy.shelf import Lengths, Shelf
 from larm.peers.yacy.signing import Signer, Verify
 from larm.peers.yacy.trust import Trust
-from larm.peers.yacy.whereabouts import OwnAddress, may_be_asked
+from larm.peers.yacy.whereabouts import OwnAddress
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)

@@ -24,7 +24,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     cluster: tuple[str, ...] = ()
     """Hashes of the members of its cluster (YACY-42)."""
     kinds: frozenset[str] = frozenset()
-    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.yacy.whereabouts`)."""
+    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.addresses`)."""
     redundancy: int = 3
     ping: float = PING_PERIOD
     young: float = 3 * 86_400.0

@@ -21,6 +21,7 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
+from larm.peers.addresses import host_of, kinds_of
 from larm.peers.channel import ROOT, Channel
 from larm.peers.door import Door
 from larm.peers.http_client import HttpClient, NoAnswer, is_address
@@ -41,7 +42,6 @@ from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
 from larm.peers.yacy.state import State, state_of
 from larm.peers.yacy.trust import Trust, Vote
-from larm.peers.yacy.whereabouts import kinds_of
 from larm.seams import Searcher
 
 _LARGEST_LIST = 5_000_000
@@ -85,7 +85,8 @@ class Service:
         profile = Profile(
             hash=born.hash, born=born.born, network=settings.name, ip="" if anywhere else host, port=port,
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
-            ping=float(settings.ping), young=float(settings.young), kinds=kinds_of("" if anywhere else host, settings.seeds),
+            ping=float(settings.ping), young=float(settings.young),
+            kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.seeds)]),
         )  # fmt: skip
         self.trust = Trust(folder / "trust.json")
         shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)

@@ -1,49 +1,13 @@
-"""Whereabouts: which addresses a peer asks, when others have announced them. Pure.
-
-An address in a seed is a stranger's word, and whoever believed it could be led into the network that it stands in itself: to
-a router, a database, the service that tells a machine in a cloud its secrets. So it has to be an address, not a name; its port
-one that no other service has by right; and of the kind that this peer listens at, or was told of by its user, unless it is one
-that anybody may reach.
-"""
+"""OwnAddress: where a peer of a network is, as others see it. Pure, but for being told."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from urllib.parse import urlsplit
 
-from larm.fetching.ip_address import address_of, is_public
+from larm.peers.addresses import kind_of
 
-PUBLIC = "public"
-_FIRST_FREE_PORT = 1_024
-_WEB = frozenset((80, 443))
 _WITNESSES = 9
 """Peers that are believed what our address is: most of them."""
-
-
-def kind_of(ip: str) -> str:
-    """``public``, ``private``, ``loopback``, or empty: nothing to be asked, such as the address of a link, or a name."""
-    address = address_of(ip)
-    if address is None or "%" in ip:
-        return ""
-    if is_public(ip):
-        return PUBLIC
-    if address.is_loopback:
-        return "loopback"
-    if address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved:
-        return ""
-    return "private" if address.is_private else ""
-
-
-def may_be_asked(ip: str, port: int, kinds: Iterable[str]) -> bool:
-    """What a seed announces; ``kinds``: of addresses that one may be led to."""
-    return (port in _WEB or _FIRST_FREE_PORT <= port < 65_536) and kind_of(ip) in {PUBLIC, *kinds} - {""}
-
-
-def kinds_of(own: str, seeds: Iterable[str]) -> frozenset[str]:
-    """Of the address that a peer listens at (empty: all it has), and of those that its user has named, as ``http://IP:PORT``."""
-    named = (urlsplit(each).hostname or "" for each in seeds)
-    return frozenset(filter(None, map(kind_of, (own, *named))))
 
 
 class OwnAddress:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
 from larm.model.facets import Narrowed
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
-from larm.peers.addresses import may_be_asked
+from larm.peers.addresses import contact_may_be_asked
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Identity
@@ -26,6 +26,7 @@ from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.needs import Needs, needs_of
+from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
@@ -54,7 +55,7 @@ class Network:
     def __init__(
         self,
         channel: Channel,
-        registrars: Callable[[], Sequence[Contact]],
+        registrars: Registrars,
         answers: Answers,
         *,
         tuner: Tuner,
@@ -94,11 +95,13 @@ class Network:
         longest = self._tuner.now.time_out
         seconds = longest if asked.seconds is None else min(longest, asked.seconds * 0.9)
         query = canonical(asked.query)
-        found = self._look(query, seconds * _FOR_REGISTRAR)
+        notes: list[str] = []
+        found = self._look(query, seconds * _FOR_REGISTRAR, notes)
         if isinstance(found, NoAnswer):
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
             return
-        notes = [] if found.complete else ["no peer has all of the words; those that have most of them were asked"]
+        if not found.complete:
+            notes.append("no peer has all of the words; those that have most of them were asked")
         kept = self._kept(found, query, asked, seconds)
         if kept is not None:
             yield msgspec.structs.replace(kept, notes=("another peer had asked the same before",))
@@ -167,9 +170,9 @@ class Network:
             self._keep(query, parts)
         yield Findings(searcher=self.name, notes=notes)
 
-    def _look(self, query: Canonical, seconds: float) -> say.Found | NoAnswer:
-        """What the first registrar that answers says; which is the first is left to chance."""
-        registrars = list(self._registrars())
+    def _look(self, query: Canonical, seconds: float, notes: list[str]) -> say.Found | NoAnswer:
+        """What the first registrar that answers says; which is the first is left to chance. ``notes`` gets what is left out."""
+        registrars = self._registrars.all()
         self._chance.shuffle(registrars)
         question = say.Look(needs_of(parse_question(query.text).tree), query.key)
         for registrar in registrars:
@@ -177,7 +180,9 @@ class Network:
                 registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST
             )
             if isinstance(answer, say.Found):
-                found = _only_peers(answer, registrar)
+                found = _only_peers(answer, self._registrars.kinds)
+                if left_out := len(answer.peers) - len(found.peers):
+                    notes.append(f"peers that were not asked, as only others could reach their addresses: {left_out:,}")
                 with self._lock:
                     self._known.update((each.key, each) for each in found.peers[:_MOST_KNOWN])
                     while len(self._known) > _MOST_KNOWN:
@@ -260,10 +265,10 @@ class _Peer:
             yield part
 
 
-def _only_peers(found: say.Found, registrar: Contact) -> say.Found:
+def _only_peers(found: say.Found, kinds: Collection[str]) -> say.Found:
     """What a registrar names is asked; so it can't name just anything."""
-    kept = tuple(each for each in found.peers if may_be_asked(each, registrar))
-    cached = found.cached if found.cached is not None and may_be_asked(found.cached, registrar) else None
+    kept = tuple(each for each in found.peers if contact_may_be_asked(each, kinds))
+    cached = found.cached if found.cached is not None and contact_may_be_asked(found.cached, kinds) else None
     return msgspec.structs.replace(found, peers=kept, cached=cached)
 
 

@@ -5,11 +5,13 @@ Who gives the key with the address is sure who it is; else whoever answers there
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 
 import msgspec
 
 from larm.kit.decoding import decoded
+from larm.peers.addresses import host_of, kinds_of
 from larm.peers.channel import ROOT, Contact
 from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import KEY_LENGTH
@@ -21,12 +23,15 @@ _NO_REGISTRAR = NoAnswer("what answers there is no registrar")
 class Registrars:
     """Of one peer. `find` on its thread, `all` on any."""
 
-    def __init__(self, named: Sequence[str], own: Contact | None, http: HttpClient) -> None:
-        """``named``: ``http://host:port`` or ``KEY@http://host:port``; ``own``: this very machine."""
+    def __init__(self, named: Sequence[str], own: Contact | None, http: HttpClient, listening: str = "") -> None:
+        """``named``: ``http://host:port`` or ``KEY@http://host:port``; ``own``: this very machine. ``listening``: the IP
+        address where this machine does; empty: at all it has."""
         # constant after construction
         self._named = tuple(named)
         self._http = http
         # replaced as a whole
+        self.kinds = kinds_of([listening])
+        """Of addresses that these may have us ask (`larm.peers.addresses`): as ours and their own."""
         self._contacts: dict[str, Contact] = {} if own is None else {own.url: own}
 
     def find(self) -> dict[str, str]:
@@ -41,6 +46,7 @@ class Registrars:
                     missing[url] = card.reason
                 else:
                     found[url] = card
+                    self.kinds |= kinds_of(_addresses(host_of(url)))
         self._contacts = found
         return missing
 
@@ -57,3 +63,11 @@ class Registrars:
         except msgspec.MsgspecError:
             return _NO_REGISTRAR
         return Contact(card.key, url, card.name) if card.registrar and len(card.key) == KEY_LENGTH else _NO_REGISTRAR
+
+
+def _addresses(host: str) -> set[str]:
+    """Of a name that the user has given."""
+    try:
+        return {str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+    except OSError:
+        return set()

@@ -111,7 +111,7 @@ def build(
     peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None
-        registrars = Registrars(peers.registrars, own, http)
+        registrars = Registrars(peers.registrars, own, http, _own(host))
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner)
@@ -136,7 +136,7 @@ def build(
         )
         network = Network(
             channel,
-            registrars.all,
+            registrars,
             answers,
             tuner=tuner,
             checks=checks,

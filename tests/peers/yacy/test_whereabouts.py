@@ -7,33 +7,9 @@ import pytest
 
 from larm.peers.yacy.own_hash import key_part
 from larm.peers.yacy.seed import PeerType, Seed, signed
-from larm.peers.yacy.whereabouts import OwnAddress, kind_of, kinds_of, may_be_asked
+from larm.peers.yacy.whereabouts import OwnAddress
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net
-
-
-@pytest.mark.parametrize(
-    ("ip", "kind"),
-    [
-        ("8.8.8.8", "public"), ("2606:4700::1", "public"), ("10.1.2.3", "private"), ("192.168.0.1", "private"),
-        ("::ffff:10.0.0.1", "private"), ("fd00::1", "private"), ("127.0.0.1", "loopback"), ("::1", "loopback"),
-        ("169.254.169.254", ""), ("fe80::1", ""), ("fe80::1%eth0", ""), ("0.0.0.0", ""), ("224.0.0.1", ""), ("", ""),
-        ("router.example", ""), ("localhost", ""), ("8.8.8.8/x", ""), ("8.8.8.8:80", ""), ("user@8.8.8.8", ""),
-        ("0x7f000001", ""), ("2130706433", ""),
-    ],
-)  # fmt: skip
-def test_kinds(ip: str, kind: str) -> None:
-    assert kind_of(ip) == kind
-
-
-def test_only_kinds_that_the_user_has_named() -> None:
-    assert kinds_of("", ["http://192.168.1.2:7070"]) == {"private"}
-    assert kinds_of("127.0.0.3", ["http://8.8.8.8:7070", "nonsense"]) == {"loopback", "public"}
-    assert may_be_asked("8.8.8.8", 7070, ())
-    assert not may_be_asked("192.168.1.1", 7070, ("loopback",))
-    assert may_be_asked("192.168.1.1", 7070, ("private",))
-    for port in (0, 22, 25, 1_023, 65_536):
-        assert not may_be_asked("8.8.8.8", port, ())
 
 
 @pytest.mark.parametrize(("ip", "port"), [("127.0.0.1", 6379), ("169.254.169.254", 80), ("intranet", 8080), ("10.0.0.9", 25)])
