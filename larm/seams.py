@@ -83,27 +83,16 @@ class SeenSet(Protocol):
         ...
 
 
-class RobotsGate(Protocol):
-    """What the robots filter asks of the host records; they belong to the frontier."""
+class HostGate(Protocol):
+    """What the filters of robots.txt and of traps ask of the host records; they belong to the frontier."""
 
     def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """Those that their host's robots.txt allows. Messages of a host whose rules are not here yet are parked (LARM-53)."""
+        """Those that their hosts may be asked for. Others are dropped, or held back by the frontier: parked, where a host's
+        rules are not here yet (LARM-53), or put aside with the pattern of a trap."""
         ...
 
     def explain(self, message: URLMessage) -> str | None:
-        """The line of robots.txt that forbids it, or None."""
-        ...
-
-
-class TrapGate(Protocol):
-    """What the traps filter asks of the host records; they belong to the frontier."""
-
-    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """Those that their host may be asked for; the others are held back. They are counted, and the pages they came from."""
-        ...
-
-    def explain(self, message: URLMessage) -> str | None:
-        """Why such an address is held back, or None."""
+        """Why such an address is held back or forbidden, or None."""
         ...
 
 

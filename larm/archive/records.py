@@ -20,7 +20,6 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from larm.model.exchange import Exchange
 
-SOFTWARE_FORMAT: Final = "WARC File Format 1.1"
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 FIELDS_TYPE: Final = "application/warc-fields"

@@ -27,7 +27,6 @@ _BLOCK = 4_000_000  # bytes that are searched at a time
 _OVERLAP = 64
 _PIECE = 1_000_000
 _ALL_BYTES = -1
-_LEAST_OF_GZIP = 18
 
 Damaged = Callable[[int, str], object]
 """Told of an offset in a file, and what is wrong there."""

@@ -15,9 +15,8 @@ from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
-from larm.filters.robots import RobotsFilter
+from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import StartScope
-from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.away import AwayHosts
 from larm.frontier.forgotten import ForgottenGuard

@@ -21,11 +21,10 @@ from larm.errors import ConfigError
 from larm.fetching.agent import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
+from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
-from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter
-from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
@@ -33,7 +32,7 @@ from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.recrawl.page_book import PageBook
-from larm.seams import Clock, CrawlOrder, Filter, Processor, RobotsGate, SeenSet, Storage, TrapGate
+from larm.seams import Clock, CrawlOrder, Filter, HostGate, Processor, SeenSet, Storage
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -48,8 +47,8 @@ class FilterParts(msgspec.Struct, frozen=True):
 
     scope: Filter
     seen: SeenSet
-    desk: RobotsGate
-    traps: TrapGate
+    desk: HostGate
+    traps: HostGate
     files: FileRules | None = None
     """None: no start URL is a file."""
     forgotten: ForgottenPages = ForgottenPages()

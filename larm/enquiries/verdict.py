@@ -11,9 +11,8 @@ from datetime import datetime
 import msgspec
 
 from larm.filters.forgotten import ForgottenFilter
-from larm.filters.robots import RobotsFilter
+from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import ScopeFilter
-from larm.filters.traps import TrapsFilter
 from larm.filters.visited import VisitedFilter
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status

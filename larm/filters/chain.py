@@ -138,10 +138,6 @@ class FilterChain:
         self._count(f"{part.name}/error", len(batch))
         self._errors.lines([f"{part.name}\t{blamed(error)}\t{each.url.access}" for each in batch])
 
-    def explain(self, message: URLMessage) -> list[tuple[str, str | None]]:
-        """What each filter says of a message: (its name, why it would drop it or None). Changes nothing."""
-        return [(part.name, verdict(part, message)) for part, _ in self._stages]
-
     def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:
         if start is None:
             return self._stages
@@ -190,11 +186,11 @@ class MessageFilter:
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """`judge` for each; nothing is dropped before all are judged, so that a batch that raised can be tried again."""
         reasons = [self.judge(message) for message in batch]
+        if reasons.count(None) == len(reasons):
+            return list(batch)
         for reason in reasons:
             if not isinstance(reason, str | None):
                 raise TypeError(f"judge returned {reason!r:.100}, expected a reason or None")
-        if all(reason is None for reason in reasons):
-            return list(batch)
         for message, reason in zip(batch, reasons, strict=True):
             if reason is not None:
                 drop([message], reason)

@@ -5,16 +5,14 @@ Handler thread; pure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from larm.config import KnownPathsFilter as Settings
+from larm.filters.chain import MessageFilter
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
-from larm.seams import Drop
 
 
-class KnownPathsFilter:
+class KnownPathsFilter(MessageFilter):
     """Drops by prefix or suffix of path and query, or by host.
 
     Prefixes and suffixes are compared in lower case: LARM compared its upper-case table with lower-cased URLs, which never
@@ -22,7 +20,6 @@ class KnownPathsFilter:
     """
 
     name = "known_paths"
-    log_name = "KnownPathsFilter"
 
     def __init__(self, settings: Settings) -> None:
         # constant after construction
@@ -30,27 +27,14 @@ class KnownPathsFilter:
         self._suffixes = tuple(suffix.lower() for suffix in settings.suffixes)
         self._hosts = frozenset(host.lower() for host in settings.hosts)
 
-    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.seams.Filter`."""
-        known = [message for message in batch if self._matches(message.url)]
-        if not known:
-            return list(batch)
-        drop(known, "known path")
-        return [message for message in batch if not self._matches(message.url)]
-
-    def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.Filter`."""
+    def judge(self, message: URLMessage) -> str | None:
+        """See `MessageFilter`."""
         if message.url.host in self._hosts:
             return f"host {message.url.host} is in filters.known_paths.hosts"
         file = _file(message.url)
-        for which, found in (("prefixes", file.startswith(self._prefixes)), ("suffixes", file.endswith(self._suffixes))):
-            if found:
-                return f"{file} is in filters.known_paths.{which}"
-        return None
-
-    def _matches(self, url: Url) -> bool:
-        file = _file(url)
-        return file.endswith(self._suffixes) or file.startswith(self._prefixes) or url.host in self._hosts
+        if file.startswith(self._prefixes):
+            return f"{file} is in filters.known_paths.prefixes"
+        return f"{file} is in filters.known_paths.suffixes" if file.endswith(self._suffixes) else None
 
 
 def _file(url: Url) -> str:

@@ -26,7 +26,6 @@ class Statistics:
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
         self._languages: list[str] | None = None
-        self._length: float | None = None
 
     def frequency(self, field: str, word: str) -> int:
         """Pages that have the word in the field; pages that are deleted may count until a merge."""
@@ -54,13 +53,6 @@ class Statistics:
                 known.append(_DEFAULT)
             self._languages = list(dict.fromkeys(known))
         return self._languages
-
-    @property
-    def mean_length(self) -> float:
-        """Characters of a main text."""
-        if self._length is None:
-            self._length = float(self._aggregate({"avg": {"field": fields.LENGTH}}).get("value") or 0.0)
-        return self._length
 
     def _aggregate(self, what: dict[str, object]) -> dict[str, Any]:
         return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self.pages else {}

@@ -23,9 +23,6 @@ class Reach(enum.StrEnum):
     DOMAIN = "domain"
 
 
-_SAID = {Reach.HOST: "on", Reach.BELOW: "below", Reach.DOMAIN: "in the domain"}
-
-
 class Globs(msgspec.Struct, frozen=True):
     """Patterns for URLs: ``*`` stands for anything, ``?`` for one character; upper and lower case are the same.
 

@@ -110,11 +110,6 @@ def form_without(parts: Parts, names: Iterable[str]) -> int:
     return number_of("\0".join((parts.path, *(f"{name}={parts.parameters[name]}" for name in sorted(left)))))
 
 
-def difference(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    """Names of the parameters that only one has, or that differ."""
-    return {name for name, _ in one.items() ^ other.items()}
-
-
 def without_echo(text: str, access: str) -> str:
     """A text without its own address: "nothing found for /a/b?c=d" is what many hosts say to whatever they are asked."""
     slash = access.find("/", 8)

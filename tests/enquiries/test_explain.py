@@ -11,8 +11,8 @@ import pytest
 from larm.config import Config
 from larm.enquiries.explain import explain
 from larm.filters.chain import MessageFilter
+from larm.filters.gates import RobotsFilter
 from larm.filters.length import LengthFilter
-from larm.filters.robots import RobotsFilter
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
 from larm.river.verdicts import refusals_of

@@ -12,9 +12,9 @@ import pytest
 
 from larm.config import KnownPathsFilter as KnownPathsSettings
 from larm.errors import ConfigError, StorageError
+from larm.filters.gates import RobotsFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
-from larm.filters.robots import RobotsFilter
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.visited import VisitedFilter
 from larm.kit.disk.seen_set import DiskSeenSet
@@ -56,7 +56,7 @@ def test_length_is_that_of_the_access_form() -> None:
 def test_length_says_what_it_is() -> None:
     drops = Drops()
     LengthFilter(12).sift([message("http://a.org/")], drops)
-    assert drops.reasons() == ["longer than 12 characters"]
+    assert drops.reasons() == ["13 characters, filters.length.max is 12"]
     assert LengthFilter(12).explain(message("http://a.org/")) == "13 characters, filters.length.max is 12"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from larm.filters.traps import TrapsFilter
+from larm.filters.gates import TrapsFilter
 from larm.model.message import URLMessage
 from larm.seams import Drop
 from larm.testing.fakes import Drops, message

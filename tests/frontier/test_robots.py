@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.frontier.robots.rules import ALLOW_ALL, DISALLOW_ALL, RobotsRules, Rule
+from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules, Rule
 
 
 def rules(text: str, token: str = "larm") -> RobotsRules:
@@ -226,9 +226,6 @@ def test_latin_1_patterns_match_latin_1_urls() -> None:
 
 def test_constants() -> None:
     assert ALLOW_ALL.verdict("/a") is None
-    assert not DISALLOW_ALL.allows("/a")
-    assert not DISALLOW_ALL.allows("")
-    assert DISALLOW_ALL.allows("/robots.txt")
 
 
 def test_rules_survive_storing() -> None:

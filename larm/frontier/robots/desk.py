@@ -41,7 +41,7 @@ class Arrival(msgspec.Struct, frozen=True):
 
 
 class RobotsDesk:
-    """Implements `larm.seams.RobotsGate` on the host records."""
+    """Implements `larm.seams.HostGate` on the host records."""
 
     def __init__(self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally) -> None:
         # constant after construction
@@ -54,7 +54,7 @@ class RobotsDesk:
     # -- the handler thread
 
     def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.seams.RobotsGate`."""
+        """See `larm.seams.HostGate`."""
         passing: list[URLMessage] = []
         forbidden: list[URLMessage] = []
         waiting = 0
@@ -108,7 +108,7 @@ class RobotsDesk:
         return self._release(host, waiting)
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.RobotsGate`."""
+        """See `larm.seams.HostGate`."""
         with self._book.lock:
             host = self._book.find_locked(message.url.host)
             origin = host.robots.get(scheme_of(message.url.access)) if host else None

@@ -16,7 +16,7 @@ import msgspec
 
 from larm.frontier.robots.parser import Rule, read
 
-__all__ = ["ALLOW_ALL", "DISALLOW_ALL", "RobotsRules", "Rule"]
+__all__ = ["ALLOW_ALL", "RobotsRules", "Rule"]
 
 
 class RobotsRules(msgspec.Struct, frozen=True, array_like=True, dict=True):
@@ -60,8 +60,6 @@ class RobotsRules(msgspec.Struct, frozen=True, array_like=True, dict=True):
 
 ALLOW_ALL = RobotsRules()
 """There is no robots.txt, or none that says anything."""
-DISALLOW_ALL = RobotsRules((Rule(allow=False, pattern="/", line=0),))
-"""Nothing may be fetched."""
 
 
 class _Glob:

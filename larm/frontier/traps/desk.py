@@ -42,7 +42,7 @@ _AGAIN = 256
 
 
 class TrapDesk:
-    """Implements `larm.seams.TrapGate` on the host records."""
+    """Implements `larm.seams.HostGate` on the host records."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class TrapDesk:
     # -- the handler thread
 
     def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.seams.TrapGate`."""
+        """See `larm.seams.HostGate`."""
         passing: list[URLMessage] = []
         beyond: list[URLMessage] = []
         said: list[str] = []
@@ -130,7 +130,7 @@ class TrapDesk:
                 return
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.TrapGate`."""
+        """See `larm.seams.HostGate`."""
         with self._book.lock:
             host = self._book.find_locked(message.url.host)
             traps = host.traps if host is not None else None
