@@ -86,6 +86,7 @@ class SearchCommand(LarmCommand):
     metavar="NAME=VALUE",
     help=f"Narrow down: {_ONLY}.",
 )
+@click.option("--alike", is_flag=True, help="Show pages that say nearly the same as a better one, too.")
 @click.option("--suggest", is_flag=True, help="Show what WORDS may be the beginning of, and search for nothing.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
@@ -105,6 +106,7 @@ def search(
     sort: Sort,
     facets: bool,
     only: tuple[str, ...],
+    alike: bool,
     suggest: bool,
     raw: bool,
     explain: bool,
@@ -142,6 +144,7 @@ def search(
         sort=sort,
         facets=facets,
         explain=explain,
+        alike=alike,
     )
     others = remote_searchers(remotes, remote_token)
     if cluster:
@@ -255,6 +258,9 @@ def _about(results: Results, page: int, first: int) -> list[str]:
         least = "" if results.exact else "at least "
         place = f"{first:,} to {last:,} of {least}{results.total:,} pages, {some}{results.took:.3f} s{more}"
     said = [place, *results.unanswered, *results.notes]
+    if results.alike:
+        pages = "1 page that says" if results.alike == 1 else f"{results.alike:,} pages that say"
+        said.append(f"left out: {pages} nearly the same as one of these; --alike shows all")
     if results.suggestion:
         said.append(f"did you mean: {results.suggestion}")
     elif not results.total and not results.notes:

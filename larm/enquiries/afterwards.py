@@ -67,7 +67,7 @@ from larm.storage.log import LINKS_LOG
 from larm.storage.reader import StoreLog
 
 _ALL_PAGES = "the next larm crawl gives it one with storage.index.duplicates.merge: false"
-_ALL_RESULTS = "search.grouped: false shows both"
+_ALL_RESULTS = "larm search --alike shows both"
 _LINKS = 5
 """Pages with a link that are named; a search has the others."""
 

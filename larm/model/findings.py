@@ -57,6 +57,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What it could be narrowed down to is wanted, too."""
     explain: bool = False
     """How each score came about is wanted, too."""
+    alike: bool = False
+    """Pages that say the same as a better one, or nearly, are wanted, too."""
     seconds: float | None = None
     """The time for the answer; None: as long as it takes. What is not done by then is given up, and said."""
     statistics: WordStatistics | None = None
@@ -74,6 +76,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """All pages that match."""
     complete: int = 0
     """Those of them that have all words."""
+    alike: int = 0
+    """Pages that were left out, as they say the same as one of these hits, or nearly."""
     exact: bool = True
     """``total`` is the number of pages; otherwise there are at least so many."""
     by_rank: bool = False

@@ -41,6 +41,7 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     complete: int
     exact: bool
+    alike: int
     page: int
     seconds: float
     notes: tuple[str, ...]
@@ -79,6 +80,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
         total=results.total,
         complete=results.complete,
         exact=results.exact,
+        alike=results.alike,
         page=page,
         seconds=round(results.took, 6),
         notes=results.notes,

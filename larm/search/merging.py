@@ -42,7 +42,7 @@ class Merging:
         asked = self._asked
         hits = [self._weighed(part, hit) for part in self._comparable() for hit in part.hits]
         hits.sort(key=_by_score if asked.sort == "relevance" else _by_date, reverse=True)
-        kept = _distinct(hits)
+        kept = _distinct(hits, alike=asked.alike)
         first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
         finding = [part for part in self._parts if part.total]
         notes = [note for part in self._parts for note in part.notes]
@@ -66,6 +66,7 @@ class Merging:
             query=asked.query,
             total=total,
             complete=complete,
+            alike=sum(part.alike for part in self._parts),
             exact=exact,
             hits=tuple(kept[first : first + asked.number]),
             facets=summed_facets(facet for part in finding for facet in part.facets),
@@ -118,13 +119,13 @@ def _by_date(hit: Hit) -> tuple[bool, int]:
     return hit.complete, hit.modified
 
 
-def _distinct(hits: Sequence[Hit]) -> list[Hit]:
-    """The first of each address and of each text."""
+def _distinct(hits: Sequence[Hit], *, alike: bool) -> list[Hit]:
+    """The first of each address and, unless all that are ``alike`` are wanted, of each text."""
     urls: set[str] = set()
     texts: set[int] = set()
     kept = []
     for hit in hits:
-        if hit.url not in urls and (not hit.digest or hit.digest not in texts):
+        if hit.url not in urls and (alike or not hit.digest or hit.digest not in texts):
             kept.append(hit)
         urls.add(hit.url)
         texts.add(hit.digest)

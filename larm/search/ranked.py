@@ -80,10 +80,21 @@ class Ranker:
         self._graph: GraphReader | None = open_graph(self._directory)
 
     def rank(
-        self, tree: Node | None, number: int, offset: int = 0, *, sort: Sort = "relevance", explain: bool = False
+        self,
+        tree: Node | None,
+        number: int,
+        offset: int = 0,
+        *,
+        sort: Sort = "relevance",
+        explain: bool = False,
+        alike: bool = False,
     ) -> Ranking:
-        """``number`` results after the first ``offset``; by date they have no scores. Raises StorageError."""
-        found, chosen = self._chosen(tree, number, offset, sort)
+        """``number`` results after the first ``offset``; by date they have no scores. ``alike``: with all that say the same.
+
+        Raises StorageError.
+        """
+        grouped = self._settings.grouped and not alike
+        found, chosen = self._chosen(tree, number, offset, sort, grouped=grouped)
         complete = self._reader.having_all(found, [each.candidate for each in chosen])
         results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
         words = dict.fromkeys(word for each in found.units for word in each.unit.words)
@@ -94,9 +105,12 @@ class Ranker:
 
     def urls(self, tree: Node | None, number: int) -> list[str]:
         """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
-        return [self._reader.url(each.candidate) for each in self._chosen(tree, number, 0, "relevance")[1]]
+        _, chosen = self._chosen(tree, number, 0, "relevance", grouped=self._settings.grouped)
+        return [self._reader.url(each.candidate) for each in chosen]
 
-    def _chosen(self, tree: Node | None, number: int, offset: int, sort: Sort) -> tuple[Retrieved, list[_Weighed]]:
+    def _chosen(
+        self, tree: Node | None, number: int, offset: int, sort: Sort, *, grouped: bool
+    ) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
         if not found.total and len(split(tree)[0]) > _FEW_WORDS:
@@ -104,20 +118,17 @@ class Ranker:
             tree = loosened(tree)
             found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
         if sort == "date":
-            return self._newest(found, number, offset)
-        first = self._weigh(found)
+            found = self._reader.newest(found, max(self._settings.candidates, offset + number))
+            newest = [_Weighed(each, 0.0, {}) for each in found.candidates]
+            return found, (_grouped(newest) if grouped else newest)[offset : offset + number]
+        weighed = self._weigh(found)
+        first = _grouped(weighed) if grouped else weighed
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
-
-    def _newest(self, found: Retrieved, number: int, offset: int) -> tuple[Retrieved, list[_Weighed]]:
-        """Of pages that say the same, or nearly, the one that changed last."""
-        found = self._reader.newest(found, max(self._settings.candidates, offset + number))
-        weighed = [_Weighed(each, 0.0, {}) for each in found.candidates]
-        return found, (_grouped(weighed) if self._settings.grouped else weighed)[offset : offset + number]
 
     def reload(self) -> None:
         """See the latest commit of the index, and the latest link graph."""
@@ -133,7 +144,7 @@ class Ranker:
             return 0
 
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
-        """The candidates in their final order, one of each group."""
+        """The candidates in their final order."""
         scale = max((each.weight for each in found.units), default=1.0)
         weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
         weighed = []
@@ -146,7 +157,7 @@ class Ranker:
                 parts |= {own.name: own.of(page) for own in self._own}
             weighed.append(_Weighed(each, each.score + sum(parts.values()), parts))
         weighed.sort(key=lambda each: each.score, reverse=True)
-        return _grouped(weighed) if self._settings.grouped else weighed
+        return weighed
 
     def _result(self, found: Retrieved, weighed: _Weighed, complete: bool, explain: bool) -> Ranked:
         explanation = ""
@@ -163,7 +174,7 @@ def _explanation(score: float, parts: Mapping[str, float]) -> str:
 
 
 def _grouped(weighed: Sequence[_Weighed]) -> list[_Weighed]:
-    """The best one of each group of pages that say the same, or nearly (YIOOP-58)."""
+    """The first one of each group of pages that say the same, or nearly (YIOOP-58)."""
     members = Counter(each.candidate.digest for each in weighed)
     seen: set[int] = set()
     kept = []

@@ -18,6 +18,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """All pages that match: those that have all words, and, where these are few, those that have some."""
     complete: int = 0
     """Those that have all words."""
+    alike: int = 0
+    """Pages that were left out, as they say the same as one of these, or nearly (YIOOP-58)."""
     exact: bool = True
     """Of several indexes, which may have the same pages, nobody knows more than that there are at least so many."""
     hits: tuple[Hit, ...] = ()

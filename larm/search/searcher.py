@@ -68,15 +68,17 @@ class IndexSearcher:
         sort: Sort = "relevance",
         facets: bool = False,
         narrowed: Narrowed = Narrowed(),  # noqa: B008 - a frozen value
+        alike: bool = False,
     ) -> Results:
         """The ``n`` best pages for a query (page 2: the next ``n``), as the index is now. `larm.search.query` has the language.
 
         ``sort``: "date" has those first that changed last. ``facets``: count sites, types, languages and ages of what matches;
-        ``narrowed`` takes what they name. Anything may be typed; a text without a single word finds nothing. Raises
-        StorageError; ConfigError if a scorer of the user's fails.
+        ``narrowed`` takes what they name. ``alike``: also pages that say nearly the same as a better one. Anything may be
+        typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the user's fails.
         """
-        asked = Asked(query=words, number=n, page=page, explain=explain, sort=sort, facets=facets, narrowed=narrowed)
-        return self.results(asked)
+        return self.results(
+            Asked(query=words, number=n, page=page, explain=explain, sort=sort, facets=facets, narrowed=narrowed, alike=alike)
+        )
 
     def results(self, asked: Asked) -> Results:
         """The same, of a question that has all of that."""
@@ -88,6 +90,7 @@ class IndexSearcher:
             query=asked.query,
             total=found.total,
             complete=found.complete,
+            alike=found.alike,
             hits=found.hits,
             facets=found.facets,
             suggestion=found.suggestion,
@@ -118,10 +121,9 @@ class IndexSearcher:
         notes = list(question.notes)
         tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall(), web=asked.web)
         n = min(max(1, asked.number), MOST_HITS)
-        found = self._ranker.rank(tree, n, n * (max(1, asked.page) - 1), sort=asked.sort, explain=asked.explain)
+        offset = n * (max(1, asked.page) - 1)
+        found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
-        if found.alike:
-            notes.append(_left_out(found.alike))
         marks = Marks(
             tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
         )
@@ -141,6 +143,7 @@ class IndexSearcher:
             hits=tuple(hits),
             total=found.total,
             complete=found.complete,
+            alike=found.alike,
             facets=self._facets(found) if asked.facets else (),
             statistics=WordStatistics(reader.documents, context.seen),
             suggestion=suggestion,
@@ -193,11 +196,6 @@ class IndexSearcher:
     def _total(self, text: str) -> int:
         tree = self._links.resolve(self._parsed(text).tree, [])
         return self._reader.count(tree)
-
-
-def _left_out(alike: int) -> str:
-    pages = "1 page that says" if alike == 1 else f"{alike:,} pages that say"
-    return f"left out: {pages} nearly the same as one of these; -s search.grouped=false shows all"
 
 
 def _record(match: Match) -> PageRecord:

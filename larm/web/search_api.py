@@ -44,6 +44,7 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     age: Annotated[Age, Meta(description="only pages that changed within this time")] = ""
     facets: Annotated[bool, Meta(description="count sites, types, languages and ages of what matches")] = False
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
+    alike: Annotated[bool, Meta(description="also pages that say nearly the same as a better one")] = False
 
 
 class SuggestQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
@@ -100,6 +101,7 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         sort=asked.sort,
         facets=asked.facets,
         explain=asked.explain,
+        alike=asked.alike,
     )
     try:
         searchers = _searchers(request, asked.within)

@@ -37,6 +37,8 @@ class Search(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     """Of directories; empty: all."""
     explain: bool = False
+    alike: bool = False
+    """Also pages that say the same as a better one."""
     sort: Sort = "relevance"
     site: str = ""
     type: str = ""
@@ -54,7 +56,8 @@ class Search(msgspec.Struct, frozen=True):
     def kept(self) -> list[tuple[str, str]]:
         """Parameters that stay when other words are typed."""
         pairs = [(name, getattr(self, name)) for name in FACETS]
-        return [(name, value) for name, value in pairs if value] + [("sort", "date")] * (self.sort == "date")
+        pairs += [("alike", "1" * self.alike), ("sort", "date" * (self.sort == "date"))]
+        return [(name, value) for name, value in pairs if value]
 
     def address(self, **other: Any) -> str:
         """Of the same search with other parameters."""
@@ -75,6 +78,7 @@ def _read(request: Request) -> Search:
         min(max(1, at), _FURTHEST),
         names,
         explain=given.get("explain") == "1",
+        alike=given.get("alike") == "1",
         sort="date" if given.get("sort") == "date" else "relevance",
         site=given.get("site", "")[:_LONGEST],
         type=given.get("type", "")[:_LONGEST],
@@ -179,6 +183,7 @@ def _question(asked: Search) -> Asked:
         sort=asked.sort,
         facets=True,
         explain=asked.explain,
+        alike=asked.alike,
     )
 
 

@@ -168,6 +168,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "total",
         "complete",
         "exact",
+        "alike",
         "page",
         "seconds",
         "notes",
@@ -175,7 +176,7 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "suggestion",
         "hits",
     ]
-    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, True, 2, 0.0123, [], [], None]
+    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, True, 0, 2, 0.0123, [], [], None]
     assert answer["hits"][0] == {
         "rank": 3,
         "url": "http://a.org/\x9b31m",
@@ -264,6 +265,13 @@ def test_pages_with_some_of_the_words(larm: Larm, searcher: type[FakeSearcher]) 
     searcher.answer = Results(query="x y", total=2, hits=tuple(hits[2:]))
     said = larm("search", "x", "y")
     assert "none of them with all the words" in said.err
+
+
+def test_pages_that_say_the_same_are_asked_for(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    searcher.answer = Results(query="x", total=3, alike=2, hits=(Hit(title="A", url="http://a.org/"),))
+    said = larm("search", "x").err
+    assert said.endswith("larm: left out: 2 pages that say nearly the same as one of these; --alike shows all\n")
+    assert '"alike": 2' in larm("search", "--json", "x").out
 
 
 def test_weights_from_the_configuration(larm: Larm, searcher: type[FakeSearcher]) -> None:

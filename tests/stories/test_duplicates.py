@@ -79,16 +79,13 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
         assert len(found(tmp_path, prose(3, 1))) == 1
         assert sorted(found(tmp_path, prose(3, 1), grouped=False)) == ["/int", "/long"]
         results = IndexSearcher(tmp_path).search(prose(3, 1))
-        assert results.total == 2
-        assert results.notes == (
-            "left out: 1 page that says nearly the same as one of these; -s search.grouped=false shows all",
-        )
+        assert (results.total, results.alike, len(results)) == (2, 1, 1)
+        both = IndexSearcher(tmp_path).search(prose(3, 1), alike=True)
+        assert (both.total, both.alike, len(both)) == (2, 0, 2)
         reindex_pages(config_of(start), tmp_path)
     told = [dict(explain_url(config_of(start), tmp_path, f"{start}{name}").rows).get("index", "") for name in ("int", "long")]
     assert sorted(map(bool, told)) == [False, True]
-    said = (
-        r"one search result with another page, search.grouped: false shows both: nearly the same text \(about 9\d% of it\) as "
-    )
+    said = r"one search result with another page, larm search --alike shows both: nearly the same text \(about 9\d% of it\) as "
     assert re.fullmatch(said + r"\S+", "".join(told))
     site.change("/long", text="Something else.")
     run_crawl(tmp_path, start, QUICK)

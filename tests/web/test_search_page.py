@@ -12,6 +12,7 @@ from larm.archive.compression import gzip_member
 from larm.archive.records import Records
 from larm.config import Serve
 from larm.kit.units import Seconds
+from larm.testing.webs.words import prose
 from tests.archive.exchanges import exchange
 from tests.stories.crawls import run_crawl
 from tests.web.conftest import HOSTILE, Served, Start, crawled
@@ -232,3 +233,20 @@ def test_sorted_by_date(mixed: Served) -> None:
     assert "<b>date</b>" in answer
     assert '<input type="hidden" name="sort" value="date">' in answer
     assert 'href="/search?q=ferry">relevance' in answer
+
+
+def test_pages_that_say_the_same_are_a_link_away(start: Start, tmp_path: Path) -> None:
+    """Left out, they are said; shown, they stay when the search goes on."""
+    text = f"ferry {prose(300, 1)}"
+    crawled(tmp_path, {"/": ("Start", "start"), "/one": ("One", text), "/two": ("Two", f"{text} {prose(3, 2)}")})
+    server = start(tmp_path)
+    answer = server.get("/search", params={"q": "ferry"}).text
+    assert len(titles(answer)) == 1
+    assert (
+        'Left out: 1 page that says nearly the same as one of these. <a href="/search?q=ferry&amp;alike=1">Show all' in answer
+    )
+    answer = server.get("/search", params={"q": "ferry", "alike": "1"}).text
+    assert sorted(titles(answer)) == ["One", "Two"]
+    assert '<input type="hidden" name="alike" value="1">' in answer
+    assert "Left out" not in answer
+    assert len(server.get("/api/v1/search", params={"q": "ferry", "alike": "true"}).json()["hits"]) == 2
