@@ -20,9 +20,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
+from larm.testing import heavy
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests import heavy
 
 GOOD: Final = 300
 DRIPS: Final = 16

@@ -31,8 +31,8 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.river.limits import Limits
+from larm.testing.local_bus import Hub, LocalBus
 from larm.version import VERSION
-from tests.local_bus import Hub, LocalBus
 
 
 @contextmanager

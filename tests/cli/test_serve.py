@@ -15,10 +15,10 @@ from urllib.request import urlopen
 import pytest
 
 from larm.building.marker import set_marker
+from larm.testing.faults import FaultyDisk
 from larm.web.access_log import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm
-from tests.faults import FaultyDisk
 
 
 @pytest.fixture

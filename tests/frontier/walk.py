@@ -17,8 +17,8 @@ from larm.model.lease import Lease
 from larm.model.message import START, URLMessage
 from larm.model.novelty import Novelty
 from larm.testing.fakes import url
+from larm.testing.webs.named import NamedWeb, Page, host_of, resolved
 from tests.frontier.rig import Rig, of, ok
-from tests.webs.named import NamedWeb, Page, host_of, resolved
 
 BATCH = 1_000
 """Links that are judged together, as by the handler."""

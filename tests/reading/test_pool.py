@@ -28,8 +28,8 @@ from larm.processing.triage import LARGE, Triage
 from larm.reading.ahead import CHILD
 from larm.reading.page_reader import Found, Page, PageReader
 from larm.reading.pool import BATCH, MUCH, PAGE, WAITING, WINDOW, Ended, ReadingPool
+from larm.testing import heavy
 from larm.testing.clock import FakeClock
-from tests import heavy
 from tests.reading.poisoned_child import HANG
 from tests.reading.test_page_reader import page, terms
 

@@ -35,7 +35,7 @@ from larm.model.url import Url, URLNormalizer
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.storage.index import IndexStorage
-from tests.webs.words import prose
+from larm.testing.webs.words import prose
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse

@@ -25,7 +25,7 @@ from larm.storage.log import LogStorage, check_lengths
 from larm.storage.reader import StoreLog
 from larm.storage.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
-from tests.faults import FaultyDisk
+from larm.testing.faults import FaultyDisk
 from tests.storage.pages import link, page
 
 TODAY = 20_000

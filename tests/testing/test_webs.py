@@ -8,10 +8,10 @@ from html import unescape
 import pytest
 
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.follower import follow
+from larm.testing.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
+from larm.testing.webs.table import SITES, TRAPS, WEBS
 from tests.testing.client import Client
-from tests.webs.follower import follow
-from tests.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
-from tests.webs.table import SITES, TRAPS, WEBS
 
 SMALL, ARTICLES = 300, 30
 

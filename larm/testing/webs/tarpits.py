@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.webs.articles import Articles
-from tests.webs.named import NOTHING, Answer, NamedWeb, Page
-from tests.webs.words import chance, prose, words
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, prose, words
 
 _HOSTS = tuple(f"tar{number}.localhost" for number in range(4))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.webs.articles import Articles
-from tests.webs.named import NOTHING, Answer, NamedWeb, Page
-from tests.webs.words import chance, hashed, prose, words
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, hashed, prose, words
 
 _SECTIONS = ["about", "news", "contact", "products", "people", "archive"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from tests.webs.words import prose, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import prose, words
 
 
 def library_reference(pages: int = 2_600) -> NamedWeb:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from tests.webs.articles import Articles
-from tests.webs.named import NOTHING, Answer, NamedWeb, Page
-from tests.webs.words import chance, hashed
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, hashed
 
 REPORTED = {
     "forum": [
