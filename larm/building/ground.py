@@ -79,9 +79,12 @@ def ground_of(  # noqa: PLR0917
 ) -> Ground:
     """Raises ConfigError, StorageError."""
     header, begins_anew = without_removed(state.header, directory)
-    logs = LogBook(directory / LOGS, marker.others)
+    logs = LogBook(directory / LOGS, marker.others, settings.monitor.log_size)
     undo.append(logs.close)
-    logs.rewind(header.logs if header else {})
+    if header is None:
+        logs.rewind({})
+    else:
+        logs.rewind(header.logs, header.log_turns)
     records = _records(settings, logs, clock)
     suspects = Suspects(directory / QUEUES, len(records))
     undo.append(suspects.close)

@@ -37,10 +37,11 @@ FOLDERS = (LOGS, WARC, *_FOLDERS)
 """Those of it that are folders."""
 _LOGS = re.compile(
     r"(store|links|robots|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
-    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log"
+    r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log(\.[1-9]\d*)?"
     r"|pagefile_[1-9]\d*\.pfl(\.zst)?|(store|links)\.log\.new"
 )
 """What larm writes in ``logs/``, but for the logs of filters of the user's own."""
+_OLD_PART = re.compile(r"(?<=\.log)\.[1-9]\d*$")
 _SHARED = {LOGS: _LOGS, WARC: OURS}
 """Folders in which a user may have files, and which ones are larm's."""
 
@@ -125,7 +126,8 @@ def forget(directory: Path, logs: Iterable[str]) -> None:
         for folder, ours in _SHARED.items():
             if (directory / folder).is_dir():
                 for file in (directory / folder).iterdir():
-                    if (file.name in wanted or ours.fullmatch(file.name)) and file.name not in kept:
+                    log = _OLD_PART.sub("", file.name)
+                    if (log in wanted or ours.fullmatch(file.name)) and log not in kept:
                         file.unlink()
         for name in (STATS, f"{STATS}.new"):
             (directory / name).unlink(missing_ok=True)

@@ -54,7 +54,7 @@ def observers_of(  # noqa: PLR0917
         stalled=lambda: watchdog.stalled,
         cluster=cluster.figures if cluster is not None else lambda: None,
     )
-    reporter = Reporter(probe, shared.clock, ground.directory)
+    reporter = Reporter(probe, shared.clock, ground.directory, ground.settings.monitor.log_size)
     ground.closed(reporter.close)
     limits, book = steering.limits, frontier.book
     desk = ControlDesk(

@@ -15,6 +15,8 @@ class Monitor(Section, frozen=True):
 
     tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
     plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
+    log_size: ByteSize = ByteSize(1_000_000_000)  # of each log that is for people: ten million fetches, or as many URLs
+    # that were visited before as 200,000 pages lead to; 0: any
     stalled: Seconds = Seconds(160)  # a thread at work that gets no further for so long is told (LARM-81)
 
 

@@ -16,6 +16,7 @@ from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
 from larm.frontier.hosts import HostBook
 from larm.kit.disk.files import is_there
+from larm.kit.logs.log_file import with_parts
 from larm.model.file_url import FILES
 from larm.model.url import Url
 from larm.recrawl.page_book import PageRow
@@ -96,9 +97,7 @@ def _fetch_lines(url: Url, directory: Path, asked: int) -> list[Row]:
     wall time; where that is not known (0), the latest time of day."""
     ending = f": {url.access}\n".encode()
     found: list[bytes] = []
-    for log in sorted((directory / LOGS).glob("thread*.log")):
-        if log.name.endswith("_errors.log"):
-            continue
+    for log in with_parts(directory / LOGS, "thread*[0-9].log"):
         with log.open("rb") as lines:
             found += deque((line for line in lines if line.endswith(ending)), 1)
     if not found:

@@ -16,6 +16,7 @@ from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.frontier.robots.landing import TRUNCATED
 from larm.kit.disk.files import is_there
+from larm.kit.logs.log_book import GONE
 from larm.model import hollow
 from larm.model.cuts import sentence, was_cut
 from larm.model.left import NOFOLLOW, TOO_DEEP, growing, sentences
@@ -23,6 +24,7 @@ from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.model.region import Globs
 from larm.model.url import BadUrl
+from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
 from larm.river.landing import TOO_MANY
@@ -43,6 +45,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [_excluded(directory, settings)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
+    said += [_logs(directory, settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
 
 
@@ -155,6 +158,13 @@ def _aliases(directory: Path) -> str:
     pages = f"{count:,} {'page is' if count == 1 else 'pages are'} in the index under another address"
     same = "which says the same, or which they name as their own"
     return f"{pages}, {same}; 'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
+
+
+def _logs(directory: Path, settings: Config, count: int) -> str:
+    if not count:
+        return ""
+    limit = size(int(settings.monitor.log_size))
+    return f"the oldest {size(count)} of lines left the logs in {directory / LOGS}: monitor.log_size lets each have {limit}"
 
 
 def _private(directory: Path, settings: Config, now: Snapshot) -> str:

@@ -18,6 +18,7 @@ from larm.duplicates.lookup import aliases_in
 from larm.index.reader import IndexReader
 from larm.index.schema import index_exists
 from larm.kit.disk.files import is_there
+from larm.kit.logs.log_file import with_parts
 from larm.monitor.history import Moment, history
 from larm.monitor.reporter import LOG
 from larm.recrawl.revisit import page_rows
@@ -143,9 +144,7 @@ def _keep(heap: list[tuple[int, str]], entry: tuple[int, str]) -> None:
 def _slowest(logs: Path) -> list[tuple[int, str]]:
     """Fetches of all runs whose logs are there."""
     heap: list[tuple[int, str]] = []
-    for path in logs.glob("thread*.log"):
-        if path.name.endswith("_errors.log"):
-            continue
+    for path in with_parts(logs, "thread*[0-9].log"):
         with path.open("rb") as lines:
             for line in lines:
                 if found := _FETCH.fullmatch(line):

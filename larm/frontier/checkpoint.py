@@ -67,6 +67,8 @@ class Header(msgspec.Struct, frozen=True):
     format: int = FORMAT
     following: Following | None = None
     """None: an earlier larm did not note it."""
+    log_turns: dict[str, int] = {}
+    """How often a log has begun anew, where it has."""
     parts: dict[str, Any] = {}
     """What all others said that have state, by their names (`larm.seams.Stateful`)."""
 

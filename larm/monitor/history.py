@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.logs.log_file import with_parts
 from larm.monitor.thread_log import COLUMNS
 
 POINTS = 400
@@ -63,9 +64,7 @@ class Step(msgspec.Struct, frozen=True):
 def history(path: Path, points: int = POINTS) -> list[Moment]:
     """Some ``points`` moments of the log, oldest first. Raises StorageError."""
     try:
-        moments = list(_sampled(path, points))
-    except FileNotFoundError:
-        return []
+        moments = list(_sampled([x for x in with_parts(path.parent, path.name) if x.exists()], points))
     except OSError as error:
         raise disk_failure(path, error) from error
     return moments
@@ -90,17 +89,24 @@ def steps(moments: list[Moment]) -> list[Step]:
     return found
 
 
-def _sampled(path: Path, points: int) -> Iterator[Moment]:
+def _sampled(paths: Sequence[Path], points: int) -> Iterator[Moment]:
+    step = sum(path.stat().st_size for path in paths) // max(1, points)
+    run, before = 0, _NOTHING
+    for path in paths:
+        for moment in _moments(path, step):
+            run += _is_of_a_later_run(moment, before)
+            before = moment
+            yield msgspec.structs.replace(moment, run=run)
+
+
+def _moments(path: Path, step: int) -> Iterator[Moment]:
+    """About one for each ``step`` bytes."""
     with path.open("rb") as log:
-        size = os.fstat(log.fileno()).st_size
-        step = size // max(1, points)
-        run, place, before = 0, 0, _NOTHING
+        size, place = os.fstat(log.fileno()).st_size, 0
         while line := log.readline(_LONGEST):
             moment = _parsed(line)
             if moment is not None:
-                run += _is_of_a_later_run(moment, before)
-                before = moment
-                yield msgspec.structs.replace(moment, run=run)
+                yield moment
                 place += step
             if log.tell() < place < size - step:  # the last part is read whole, or its end would be missed
                 log.seek(place)

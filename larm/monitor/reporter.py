@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import msgspec
 
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.logs.log_file import LogFile
 from larm.monitor import thread_log
 from larm.monitor.cores import cores_now
 from larm.monitor.limits import ending, limiting_factor
@@ -35,15 +35,20 @@ STATS = "stats.json"
 class Reporter:
     """Owns the two files. Its calls come from one thread at a time."""
 
-    def __init__(self, probe: Callable[[], Snapshot], clock: Clock, directory: Path) -> None:
-        """``directory`` is the crawl's own; ``logs/`` in it is made where absent (LARM-9). Raises StorageError."""
+    def __init__(self, probe: Callable[[], Snapshot], clock: Clock, directory: Path, log_size: int = 0) -> None:
+        """``directory`` is the crawl's own; ``logs/`` in it is made where absent (LARM-9). Raises StorageError.
+
+        ``log_size``: bytes that the log may take, with its old part; 0: any.
+        """
         # constant after construction
         self._probe = probe
         self._clock = clock
         self._stats = directory / STATS
         # only the thread that ticks
         self._rates = Rates(SAMPLES)
-        self._log = self._open(directory / "logs" / LOG)
+        self._log_size = log_size
+        self._log = LogFile(directory / "logs" / LOG, thread_log.header(clock.wall(), 0.0))
+        self._log.flush()
 
     def tick(self, waits: Sequence[str] = ()) -> Snapshot:
         """Take the figures, write them to both files. Raises StorageError where the disk does not take them.
@@ -68,19 +73,15 @@ class Reporter:
 
     def close(self) -> None:
         """Leave without a last line; may be called again. Raises StorageError, and is closed all the same."""
-        try:
-            self._log.close()
-        except OSError as error:  # what could not be written before is tried again
-            raise disk_failure(Path(self._log.name), error) from error
+        self._log.close()
 
     def _write(self, now: Snapshot, reason: str, waits: Sequence[str] = ()) -> None:
         self._rates.add(now, time.process_time(), cores_now())
         wall = self._clock.wall()
-        try:
-            self._log.write(thread_log.line(now, wall, memory_now()))
-            self._log.flush()
-        except OSError as error:
-            raise disk_failure(Path(self._log.name), error) from error
+        if self._log_size and self._log.position > self._log_size // 2:
+            self._log.turn(1)
+        self._log.line(thread_log.line(now, wall, memory_now()))
+        self._log.flush()
         _replace(self._stats, msgspec.json.format(msgspec.json.encode(self._report(now, reason, waits, wall))))
 
     def _report(self, now: Snapshot, reason: str, waits: Sequence[str], wall: float) -> dict[str, Any]:
@@ -98,23 +99,6 @@ class Reporter:
             "figures": now,
             "stats": summary(now, reason, wall),
         }
-
-    def _open(self, path: Path) -> TextIO:
-        """Appending: a crawl that is continued goes on in the same file, which is explained once."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            log = path.open("a", encoding="utf-8", newline="\n")
-            try:
-                if log.tell() == 0:
-                    log.write(thread_log.header(self._clock.wall(), 0.0))
-                    log.flush()
-            except OSError:
-                with suppress(OSError):
-                    log.close()
-                raise
-        except OSError as error:
-            raise disk_failure(path, error) from error
-        return log
 
 
 def _replace(path: Path, content: bytes) -> None:

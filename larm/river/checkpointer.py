@@ -18,7 +18,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
-from larm.kit.logs.log_book import LogBook
+from larm.kit.logs.log_book import GONE, LogBook
 from larm.river.parts import Frontier, Shared
 from larm.seams import Stateful
 from larm.storage.pipeline import StorageLine
@@ -113,8 +113,10 @@ class Checkpointer:
             incoming = self._incoming.snapshot()
             hosts, known = self._book.cut(), len(self._book)
             fresh = self._seen.cut()
+            if gone := self._logs.turn():
+                self._counters.add(GONE, gone)
             counters = self._counters.snapshot()
-            logs = self._logs.positions()
+            logs, turns = self._logs.positions(), self._logs.turns()
             tickets = {line.name: line.request_commit() for line in self._lines}
             scope = sorted(self._scope.hosts) if self._scope else []
             self._states |= {part.name: part.cut(last=last) for part in self._parts}
@@ -130,7 +132,8 @@ class Checkpointer:
             self._header,
             incoming=QueueRow.of(incoming),
             counters=counters,
-            logs=dict(logs),
+            logs=logs,
+            log_turns=turns,
             storages=self._header.storages | {name: dict(position) for name, position in storages.items()},
             scope_hosts=scope,
             met=self._met(),

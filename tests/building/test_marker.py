@@ -84,7 +84,9 @@ def test_a_form_of_later_is_refused(tmp_path: Path) -> None:
 
 def test_fresh_removes_what_larm_made(tmp_path: Path) -> None:
     mine = ["logs/access.log", "logs/my.txt", "notes.log", "config.yaml", "index.html", "logs/mine_errors.log"]
+    mine += ["logs/access.log.1"]
     ours = ["logs/store.log", "logs/MyFilter.log", "logs/pagefile_3.pfl", "logs/crash.log", "stats.json", "stats.json.new"]
+    ours += ["logs/MyFilter.log.2", "logs/thread0_errors.log.7"]
     ours += ["index/meta.json", "index.new/x", "graph/snapshot", "anchors.old/x", "cachingqueue/cache.db"]
     for name in mine:
         (tmp_path / name).parent.mkdir(exist_ok=True)

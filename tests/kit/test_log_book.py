@@ -223,6 +223,60 @@ os._exit(9)
     }
 
 
+def test_a_log_that_is_long_begins_anew_and_keeps_one_old_part(tmp_path: Path) -> None:
+    book = LogBook(tmp_path, size=20)
+    log, short = book.open("a", "head"), book.open("b")
+    gone = []
+    for n in range(4):
+        log.line(f"line {n} and more")
+        short.line("x")
+        log.flush()
+        log.line("late")  # is buffered, and comes into the new file
+        gone.append(book.turn())
+        book.sync()
+    assert book.turns() == {"a": 4}
+    assert gone == [0, 21, 26, 26]
+    book.close()
+    texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert texts == {"a.log": "head\nlate\n", "a.log.4": "head\nlate\nline 3 and more\n", "b.log": "x\n" * 4}
+
+
+def test_a_turn_that_no_checkpoint_knows_is_taken_back(tmp_path: Path) -> None:
+    book = LogBook(tmp_path, size=20)
+    log = book.open("a")
+    for n in range(2):
+        log.line(f"part {n} of the log")
+        log.flush()
+        if n == 0:
+            book.turn()
+    positions, turns = book.positions(), book.turns()
+    book.sync()
+    log.line("after the checkpoint")
+    log.flush()
+    book.turn()
+    log.line("after the turn")
+    book.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"a.log", "a.log.2"}
+    book = LogBook(tmp_path, size=20)
+    book.rewind(positions, turns)
+    book.open("a").line("resumed")
+    book.close()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.log": "part 1 of the log\nresumed\n"}
+
+
+def test_a_turn_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) -> None:
+    book = LogBook(tmp_path, size=2)
+    book.open("a").line("one")
+    book.open("a").flush()
+    book.turn()
+    book.close()
+    book = LogBook(tmp_path)
+    book.rewind({})
+    book.open("a").line("two")
+    book.close()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.log": "two\n"}
+
+
 def test_a_log_that_is_shorter_than_noted_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("1\n")
     book = LogBook(tmp_path)

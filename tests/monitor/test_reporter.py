@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
+from larm.monitor.history import history
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot, ThreadFigures
 from larm.testing.clock import FakeClock
@@ -96,6 +97,20 @@ def test_each_tick_is_one_whole_line_at_once(clock: FakeClock, tmp_path: Path, l
         assert text.endswith("\n")
         assert text.count("\n") == 1 + tick
     monitor.close()
+
+
+def test_a_long_log_begins_anew_and_is_read_with_its_old_part(clock: FakeClock, tmp_path: Path, log: Path) -> None:
+    monitor = Reporter(Figures(clock), clock, tmp_path, 5_000)
+    for _ in range(60):
+        clock.advance(5)
+        monitor.tick()
+    monitor.close()
+    parts = {path.name: path.read_text().splitlines() for path in log.parent.iterdir()}
+    assert set(parts) == {"ThreadMonitor.log", "ThreadMonitor.log.1"}
+    assert all("urlsQueued" in lines[0] for lines in parts.values())
+    kept = sum(len(lines) - 1 for lines in parts.values())
+    assert kept < 60
+    assert [each.elapsed for each in history(log, 1_000)] == [5_000 * n for n in range(61 - kept, 61)]
 
 
 def test_a_continued_crawl_goes_on_in_the_same_file(clock: FakeClock, tmp_path: Path, log: Path) -> None:

@@ -22,6 +22,7 @@ SETTINGS = {
     "frontier.hosts_in_memory": 3,
     "frontier.messages_in_memory": 20,
     "storage.log.page_file_size": 60_000,
+    "monitor.log_size": 3_000,  # logs begin anew
 }
 KILLS = 4
 

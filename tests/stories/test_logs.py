@@ -10,6 +10,7 @@ import pytest
 
 from larm import cli
 from larm.building.named_parts import check
+from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError
 from larm.graph.reader import open_graph
 from larm.monitor.thread_log import COLUMNS
@@ -250,3 +251,25 @@ def test_a_cluster_needs_the_log_of_links(tmp_path: Path) -> None:
     settings = {"storage.log.links": False, "cluster.name": "us"}
     with pytest.raises(ConfigError, match=r"storage\.log\.links: a cluster needs links\.log"):
         check(config_of("http://a.localhost/", settings), tmp_path)
+
+
+def test_logs_that_are_long_begin_anew(tmp_path: Path, web: SyntheticWeb, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """What went is counted and told, what is kept is read, and --fresh has none of it."""
+    site = web.host("www.a.localhost")
+    site.page("/", links=[f"/{n}" for n in range(300)])
+    for n in range(300):
+        site.page(f"/{n}", text=f"page {n}", links=[f"/{n - 1}", "/"])
+    settings = {"monitor.log_size": 6_000, "monitor.tick": "20ms", "fetch.threads": 1}
+    run = run_crawl(tmp_path, web.url("www.a.localhost"), settings)
+    logs = {path.name: path for path in (tmp_path / "logs").iterdir()}
+    parts = [name for name in logs if re.fullmatch(r"thread0\.log\.\d+", name)]
+    assert len(parts) == 1
+    assert run.counters["logs/bytes_gone"] > 0
+    assert any("lines left the logs in" in said for said in left_out(tmp_path, config_of("http://x/", settings), run.last))
+    kept = logs[parts[0]].read_text().splitlines()
+    old = kept[len(kept) // 2].partition(": http")[2]
+    said = larm(capsysbinary, "why", f"http{old}", "--dir", tmp_path)[1].decode()
+    assert "last fetch" in said
+    assert run_crawl(tmp_path, web.url("www.a.localhost"), settings).reason == "finished"
+    run_crawl(tmp_path, web.url("www.a.localhost"), {"crawl.max_pages": 1}, fresh=True)
+    assert not list((tmp_path / "logs").glob("*.log.*"))

@@ -1,36 +1,46 @@
 """LogBook: all logs of a crawl, flushed together (LARM-98), and cut back together when a crawl is resumed.
 
 Opened by the wiring, flushed by the tick thread; the logs themselves are written to by any thread. A log called ``name`` is the
-file ``<name>.log``.
+file ``<name>.log``. One that has grown to half of what it may take is moved to ``<name>.log.<n>`` in the cut of a checkpoint, n
+being its turns so far, and the part before that goes. A part of a turn that no checkpoint knows takes its place back.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import cut_back
-from larm.kit.logs.log_file import LogFile
+from larm.kit.logs.log_file import LogFile, part
 
-__all__ = ["LogBook", "LogFile", "time_of_day"]
+__all__ = ["GONE", "LogBook", "LogFile", "time_of_day"]
+
+GONE: Final = "logs/bytes_gone"
+"""Counter of what left logs for good, as they were longer than ``monitor.log_size``."""
 
 
 class LogBook:
     """The logs of one directory. Files in it that nobody opened here are somebody else's and are left alone."""
 
-    def __init__(self, directory: Path, others: Collection[str] = ()) -> None:
-        """Make the directory where it is missing; ``others`` are files in it that are refused. Raises StorageError."""
+    def __init__(self, directory: Path, others: Collection[str] = (), size: int = 0) -> None:
+        """Make the directory where it is missing; ``others`` are files in it that are refused. Raises StorageError.
+
+        ``size``: bytes that a log may take, with its old part; 0: any.
+        """
         # constant after construction
         self.directory = directory
+        self._size = size
         self._others = frozenset(others)
         self._lock = threading.Lock()
         # guarded by self._lock
         self._files: dict[str, LogFile] = {}
+        self._turns: dict[str, int] = {}
         self._noted: dict[str, int] | None = None  # positions to go on from, of logs that are not open yet
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -50,7 +60,7 @@ class LogBook:
                         " elsewhere, or use another directory (--dir)"
                     )
                 if self._noted is not None:
-                    cut_back(path, self._noted.get(name, 0))
+                    self._go_back_locked(name, self._noted.get(name, 0))
                 self._files[name] = LogFile(path, header)
                 if self._noted is not None:
                     self._noted.pop(name, None)
@@ -66,20 +76,42 @@ class LogBook:
         for file in self._opened():
             file.sync()
 
+    def turn(self) -> int:
+        """Begin each log anew that takes half of what it may; the bytes that went for good. Raises StorageError.
+
+        For the cut of a checkpoint, before `positions`.
+        """
+        gone = 0
+        with self._lock:
+            for name, file in self._files.items() if self._size else ():
+                if file.position > self._size // 2:
+                    number = self._turns.get(name, 0) + 1
+                    gone += file.turn(number)
+                    self._turns[name] = number
+        return gone
+
+    def turns(self) -> dict[str, int]:
+        """How often each log has begun anew, where it has."""
+        with self._lock:
+            return dict(self._turns)
+
     def positions(self) -> dict[str, int]:
         """Length of each log with what is buffered: for the cut of a checkpoint. `sync` before it is stored."""
         with self._lock:
             return (self._noted or {}) | {name: file.position for name, file in self._files.items()}
 
-    def rewind(self, positions: Mapping[str, int]) -> None:
-        """Undo what was logged after ``positions`` was noted. Logs that it does not name become empty, when they are opened.
+    def rewind(self, positions: Mapping[str, int], turns: Mapping[str, int] | None = None) -> None:
+        """Undo what was logged after ``positions`` was noted, and, of logs that are not open yet, turns after ``turns``.
+
+        Logs that are not named become empty, when they are opened.
 
         Raises StorageError, naming the file, if one is shorter than was noted.
         """
         with self._lock:
+            self._turns = dict(turns or {})
             for name, position in positions.items():
                 if name not in self._files:
-                    cut_back(self._path(name), position)
+                    self._go_back_locked(name, position)
             for name, file in self._files.items():
                 file.rewind(positions.get(name, 0))
             self._noted = {name: position for name, position in positions.items() if name not in self._files}
@@ -94,6 +126,16 @@ class LogBook:
                 failures.append(error)
         if failures:
             raise failures[0]
+
+    def _go_back_locked(self, name: str, position: int) -> None:
+        path = self._path(name)
+        later = part(path, self._turns.get(name, 0) + 1)
+        try:
+            if later.exists():
+                os.replace(later, path)
+        except OSError as error:
+            raise disk_failure(later, error) from error
+        cut_back(path, position)
 
     def _opened(self) -> list[LogFile]:
         with self._lock:

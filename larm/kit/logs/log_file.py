@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.files import cut_back
+from larm.kit.disk.files import cut_back, sync_directory
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
 _LOOK = 256 * 1024  # bytes of a log that are read for a person at a time
@@ -45,6 +45,7 @@ class LogFile:
             raise disk_failure(path, error) from error
         self._written = size
         self._synced = _synced(size)  # length at the last sync
+        self._turned = False  # since the last sync
         # guarded by self._lock
         self._position = size
         self._buffer: list[bytes] = []
@@ -114,7 +115,9 @@ class LogFile:
                 os.fsync(self._file.fileno())
             except OSError as error:
                 raise disk_failure(self.path, error) from error
-            self._synced = self._written
+            if self._turned:
+                sync_directory(self.path.parent)
+            self._synced, self._turned = self._written, False
 
     def rewind(self, position: int) -> None:
         """Cut the file back to an earlier `position`, dropping what is buffered. Raises StorageError if it is shorter."""
@@ -127,6 +130,30 @@ class LogFile:
             if position == 0 and self._header:
                 self._buffer.append(self._header)
                 self._buffered = self._position = len(self._header)
+
+    def turn(self, number: int) -> int:
+        """Go on in a new file: what is on the disk becomes the old part `number`, and the one before it goes.
+
+        Returns how many bytes went. What is buffered will be in the new file. Raises StorageError; `sync` makes it durable.
+        """
+        gone = 0
+        with self._write_lock:
+            try:
+                for before in {part(self.path, number - 1), part(self.path, number)}:
+                    gone += before.stat().st_size if before.exists() else 0
+                    before.unlink(missing_ok=True)
+                os.replace(self.path, part(self.path, number))
+                new = open(self.path, "ab+", buffering=0)  # noqa: SIM115  as above
+            except OSError as error:
+                raise disk_failure(self.path, error) from error
+            self._file.close()
+            self._file = new
+            self._written, self._synced, self._turned = 0, -1, True
+            with self._lock:
+                self._buffer.insert(0, self._header)
+                self._buffered += len(self._header)
+                self._position = self._buffered
+        return gone
 
     def close(self) -> None:
         """Flush and close; a second call does nothing. Raises StorageError."""
@@ -168,6 +195,16 @@ class LogFile:
 
     def __repr__(self) -> str:
         return f"<LogFile {self.path} {self._position} bytes, {self._buffered} buffered>"
+
+
+def part(path: Path, number: int) -> Path:
+    """Where the old part of a log is, after so many turns."""
+    return path.with_name(f"{path.name}.{number}")
+
+
+def with_parts(logs: Path, pattern: str) -> list[Path]:
+    """The logs of this pattern, such as ``thread*.log``, and their old parts, each of which comes before its log."""
+    return [*sorted(logs.glob(f"{pattern}.[1-9]*")), *sorted(logs.glob(pattern))]
 
 
 def _synced(size: int) -> int:
