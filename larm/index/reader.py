@@ -225,12 +225,33 @@ class IndexReader:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
 
-    def all_words(self) -> set[str]:
-        """Of all pages, and of what they are called in links."""
+    @property
+    def files(self) -> int:
+        """Pages that are files."""
+        with self._failure:
+            return int(self._searcher.search(self._files, limit=1).count or 0)  # type: ignore[attr-defined]
+
+    @property
+    def _files(self) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, fields.META, meta_word("host", ""))
+
+    def all_words(self, *, web: bool = False) -> set[str]:
+        """Of all pages, and of what they are called in links. ``web``: of none that are files, which takes 50 us a word where
+        there are both."""
+        files = self.files if web else 0
+        if files and files >= self.documents:
+            return set()
         names = (fields.TITLE, fields.HEADINGS, fields.URL_WORDS, fields.DESCRIPTION, fields.MAIN, fields.SIGNS, fields.OTHER)
         with self._failure:
-            found = {word for name in names for word, _ in self._searcher.terms_with_prefix(name, "")}
+            words = [(name, word) for name in names for word, _ in self._searcher.terms_with_prefix(name, "")]
+            found = {word for name, word in words if not files or self._is_on_the_web(name, word)}
         return found | (self._anchors.words() if self._anchors is not None else set())
+
+    def _is_on_the_web(self, name: str, word: str) -> bool:
+        query = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, tantivy.Query.term_query(self._schema, name, word)), (tantivy.Occur.MustNot, self._files)]
+        )
+        return bool(self._searcher.search(query, limit=1, count=False).hits)
 
     def every(self) -> list[Candidate]:
         """All pages, as of the last `reload`, in no order."""

@@ -146,7 +146,7 @@ class Door:
 
     def _checked(self, question: Question, call: Call, request: Request, signed: Signed) -> tuple[int, msgspec.Struct]:
         try:
-            self._admit(signed, request, question.cost)
+            self._admit(call, signed, request, question.cost)
             return 200, question.handler(call, decoded(request.body, question.asks))
         except msgspec.MsgspecError as error:
             return _status(400, f"the question can't be understood: {error}")
@@ -155,13 +155,13 @@ class Door:
         except LarmError:
             return _status(503, "it can't be answered now")  # the sentence would name paths of this machine
 
-    def _admit(self, signed: Signed, request: Request, cost: float) -> None:
+    def _admit(self, call: Call, signed: Signed, request: Request, cost: float) -> None:
         """Who is not answered fills no memory, and who sends again what somebody else has sent spends nothing of his."""
         if signed.key in self._denied or (self._allowed is not None and signed.key not in self._allowed):
             raise RefusedError("this peer is not answered here")
         if self._secret is not None and not self._secret.fits(request.headers.get(HEADER, ""), request.headers["signature"]):
             raise RefusedError("this group is private, and who asks does not know its secret")
-        if not self._nonces.is_new(signed):
+        if not self._nonces.is_new(signed, payer(call.address)):
             raise RefusedError("it was heard before, or before this server started", 401)
         if not self._keys.allows(signed.key, cost):
             raise RefusedError("too many requests come from this peer", 429)

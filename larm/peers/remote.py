@@ -56,7 +56,7 @@ class RemoteSearcher:
         if isinstance(answer, NoAnswer):
             yield Findings(searcher=self.name, exact=False, failure=answer.reason)
         else:
-            yield findings_of(self.name, answer, most, trusted=True)
+            yield findings_of(self.name, answer, most, trusted=True, base=self._url)
 
     def _ask(self, path: str, asked: Asked, answers: type[A], largest: int) -> A | NoAnswer:
         seconds = _SECONDS if asked.seconds is None else asked.seconds

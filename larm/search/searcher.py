@@ -58,6 +58,12 @@ class IndexSearcher:
         """Pages in the index."""
         return self._reader.documents
 
+    @property
+    def has_files(self) -> bool:
+        """Some pages are files. Raises StorageError."""
+        self._ranker.reload()
+        return self._reader.files > 0
+
     def search(
         self,
         words: str,

@@ -75,6 +75,15 @@ class SharedSearcher:
         with self._one() as searcher:
             return searcher.documents
 
+    @property
+    def has_files(self) -> bool:
+        """Some pages are files, or nobody can say."""
+        try:
+            with self._one() as searcher:
+                return searcher.has_files
+        except LarmError:
+            return True
+
     @contextmanager
     def _one(self) -> Iterator[IndexSearcher]:
         """Not given back where it fails: the next one opens the index anew."""

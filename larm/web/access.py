@@ -37,6 +37,10 @@ class Access:
         """Only users of this machine reach it: nobody else may be let in without a token, or to search."""
         return not (self._public_search or self._require_token)
 
+    def is_stranger(self, request: Request) -> bool:
+        """Not signed in where others than users of this machine may search."""
+        return not (self.is_here or self.signed_in(request))
+
     def exists(self, kind: Kind) -> bool:
         """Whether there are such routes."""
         return kind is Kind.SEARCH or not self.only_search

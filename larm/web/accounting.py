@@ -1,10 +1,11 @@
 """Accounting: every request is counted, timed and written down. An ASGI middleware around all others. On the event loop.
 
-A line has no headers and no bodies, so no token; what was searched for stands in it, as in any server's log.
+A line has no headers and no bodies, so no token, and no pass; what was searched for stands in it, as in any server's log.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from starlette.routing import BaseRoute, Match
@@ -16,6 +17,8 @@ from larm.search.answer import moment
 from larm.web.metrics import Metrics
 
 WriteLine = Callable[[str], None]
+_PASS = re.compile(r"(?<=[?&]pass=)[^& ]+")
+"""In a link to a file of a private group: whoever reads a log must not be able to open it."""
 
 
 class Accounting:
@@ -65,6 +68,6 @@ class Accounting:
     def _line(self, scope: Scope, status: int, sent: int, seconds: float) -> str:
         client = (scope.get("client") or ["-"])[0]
         query = scope.get("query_string", b"").decode("ascii", "replace")
-        address = scope.get("raw_path", b"").decode("ascii", "replace") + (f"?{query}" if query else "")
+        address = scope.get("raw_path", b"").decode("ascii", "replace") + (_PASS.sub("...", f"?{query}") if query else "")
         when = moment(int(self._clock.wall()))
         return printable(f"{when} {client} {scope['method']} {address} {status} {sent} {seconds:.3f}")

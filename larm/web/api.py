@@ -32,7 +32,8 @@ def handler_of(endpoint: Endpoint) -> Handler:
         except ProblemError as error:
             return problem_response(error.problem)
         except LarmError as error:
-            return problem_response(Problem("it can't be read", 503, str(error)))
+            detail = "" if request.app.state.access.is_stranger(request) else str(error)  # it names paths of this machine
+            return problem_response(Problem("it can't be read", 503, detail))
 
     return answer
 

@@ -190,4 +190,4 @@ def _permitted(kind: Kind, handler: Handler) -> Handler:
 
 async def _unreadable(request: Request, error: Exception) -> Response:
     """A disk or an index that can't be read is a sentence; everything else goes on."""
-    return message(request, 503, "This can't be read now", str(error))
+    return message(request, 503, "This can't be read now", "" if request.app.state.access.is_stranger(request) else str(error))

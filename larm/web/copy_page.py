@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from larm.errors import LarmError, UsageError
 from larm.storage.reader import StoreLog
-from larm.web.directories import Served
+from larm.web.directories import Served, directories_of
 from larm.web.page import message, page
 from larm.web.search_desk import SearchDesk
 
@@ -39,7 +39,7 @@ class Keeping(Enum):
 
 def _asked(request: Request) -> tuple[Served | None, str]:
     """The directory and the address in the parameters."""
-    served = request.app.state.directories.named([request.query_params.get("in", "")])
+    served = directories_of(request).named([request.query_params.get("in", "")])
     return (served[0] if served else None), request.query_params.get("url", "")
 
 

@@ -9,12 +9,22 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from starlette.requests import Request
+
 from larm.building.marker import MARKER
 from larm.building.searching import opener
 from larm.config import Search
 from larm.kit.disk.files import is_there
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
+from larm.web.public_view import PublicView
+
+
+def directories_of(request: Request) -> Directories | PublicView:
+    """What who asks may see of them."""
+    state = request.app.state
+    directories: Directories = state.directories
+    return directories.public if state.access.is_stranger(request) else directories
 
 
 class Served:
@@ -41,11 +51,13 @@ class Directories:
         *,
         agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
         more: Callable[[], Mapping[Path, str]] = dict,
-        published: Callable[[Searcher], Searcher] = lambda searcher: searcher,
+        published: Callable[[Served, bool], Searcher] = lambda served, _: served.searcher,
+        closed: Callable[[Served], bool] = lambda _: False,
     ) -> None:
         """``remotes``: other machines, which are searched, too. ``more``: further directories, which may come and go, by names;
         ``agents`` are those that have further parts of the crawls of our directories;
-        ``published`` makes of a searcher one that shows addresses which others can open."""
+        ``published`` makes a searcher that shows addresses which others can open, or only web pages. ``closed``: not all of it
+        is for everybody."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
@@ -53,6 +65,8 @@ class Directories:
         self._published = published
         self._more = more
         self._agents = agents
+        self.public = PublicView(self, closed, published)
+        """The same, for who is not signed in."""
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -76,10 +90,12 @@ class Directories:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        served = self.all()
-        found = [*(self._published(each.searcher) for each in served), *self.remotes]
-        found += self._agents([each.path for each in served])
+        found = [*(self._published(each, False) for each in self.all()), *self.elsewhere()]
         return [each for each in found if each.name in wanted] if wanted else found
+
+    def elsewhere(self) -> list[Searcher]:
+        """Other machines, and further parts of the crawls that are here."""
+        return [*self.remotes, *self._agents([each.path for each in self.all()])]
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""

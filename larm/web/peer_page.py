@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.errors import LarmError
+from larm.peers.yousearch.canonical import canonical
+from larm.peers.yousearch.protocol import Recommend
 from larm.search.query import LONGEST
 from larm.web.access import Kind
 from larm.web.form import form_of
@@ -36,7 +38,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             card=peering.card,
             private=peering.passes.needed,
             only=peering.shares.only,
-            said=sorted((about, said) for about, said in peering.peer.said.items() if said) if peering.peer is not None else [],
+            said=sorted(peering.peer.news.now.items()) if peering.peer is not None else [],
             shares=[(share, share in peering.shares.all) for share in peering.shares.named],
             peers=_peers(peering),
             asked=peering.door.asked(),
@@ -59,28 +61,33 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         """The button beside a result."""
         form = await form_of(request)
         query, url = form.get("q", ""), form.get("url", "")
-        if peering.peer is None or not query or not can_be_opened(url) or len(query) > LONGEST:
+        peer, shelf = peering.peer, peering.shelf
+        if peer is None or shelf is None or not query or not can_be_opened(url) or len(query) > LONGEST:
             return message(request, 400, "This can't be recommended")
         url = peering.url + url if url.startswith("/") else url
         title, anonymous = form.get("title", ""), form.get("anonymous") == "1"
-        peer = peering.peer
+        key = canonical(query).key
         try:
-            done = await request.app.state.desk.look(lambda: peer.recommend(query, url, title, anonymous=anonymous))
+            said = await request.app.state.desk.look(lambda: shelf.add(key, url, title, anonymous=anonymous))
         except LarmError as error:
             return message(request, 503, "It could not be kept", str(error))
-        if not done:
+        if said is None:
             return message(request, 409, "You recommend too much", "Take some recommendations back, on the page Peers.")
+        peer.tell(Recommend((said,)))
         return RedirectResponse("/search?" + urlencode({"q": query}, errors="replace"), 303)
 
     async def take_back(request: Request) -> Response:
         """The button beside a recommendation of one's own."""
         form = await form_of(request)
-        if peering.peer is not None:
-            peer, which = peering.peer, [form.get(name, "") for name in ("query", "url", "author")]
+        peer, shelf = peering.peer, peering.shelf
+        if peer is not None and shelf is not None:
+            which = [form.get(name, "") for name in ("query", "url", "author")]
             try:
-                await request.app.state.desk.look(lambda: peer.take_back(*which))
+                gone = await request.app.state.desk.look(lambda: shelf.take_back(*which))
             except LarmError as error:
                 return message(request, 503, "It could not be taken back", str(error))
+            if gone is not None:
+                peer.tell(Recommend((gone,)))
         return RedirectResponse("/peers", 303)
 
     return (

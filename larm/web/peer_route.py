@@ -90,7 +90,7 @@ def _hidden(request: Request, peering: Peering, name: str) -> Collection[str] | 
     """Shares that are not for who asks, or what he gets in place of any. A pass in the address becomes a cookie, so that
     links between files work."""
     access: Access = request.app.state.access
-    if access.is_here or access.signed_in(request):
+    if not access.is_stranger(request):
         return ()
     passes, key = peering.passes, peering.card.key
     given = request.query_params.get("pass", "")

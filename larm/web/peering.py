@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from larm.config import Config, Peers
 from larm.errors import UsageError
 from larm.seams import Searcher
+from larm.search.shared import SharedSearcher
 from larm.web.directories import Directories
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def peering_of(
 
     served: Directories
 
-    def local() -> dict[Path, Searcher]:
+    def local() -> dict[Path, SharedSearcher]:
         return {each.path: each.searcher for each in served.all()}
 
     peering = build(
@@ -44,9 +45,9 @@ def peering_of(
         settings.serve,
         address=address,
         searchers=local,
-        directories=lambda: [each.path for each in served.all()],
         tell=say,
     )
+    folders = {share.directory.absolute() for share in peering.shares.named}
     network: list[Searcher] = [each for each in (peering.network, peering.recommended) if each is not None]
     served = Directories(
         directories,
@@ -54,7 +55,8 @@ def peering_of(
         settings.search,
         [*others, *network],
         more=partial(indexed, peering.shares),
-        published=lambda searcher: PublishedSearcher(searcher, peering.shares),
+        published=lambda each, web: PublishedSearcher(each.searcher, peering.shares, web=web and each.path not in folders),
+        closed=lambda each: each.path not in folders and each.searcher.has_files,
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
     say(f"{what}, key {peering.card.key}")

@@ -19,7 +19,7 @@ from larm.search.several import SeveralSearchers
 from larm.search.suggesting import Suggestion
 from larm.web.access import Kind
 from larm.web.copy_page import Keeping, keeping_of
-from larm.web.directories import Served
+from larm.web.directories import Served, directories_of
 from larm.web.endpoint import Endpoint, ProblemError
 from larm.web.search_desk import BusyError, SearchDesk
 
@@ -105,7 +105,7 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
     )
     try:
         searchers = _searchers(request, asked.within)
-        results = await desk.search(question, searchers, far=request.app.state.directories.are_far(searchers))
+        results = await desk.search(question, searchers, far=directories_of(request).are_far(searchers))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None
     return answer_of(results, asked.page, asked.n * (asked.page - 1) + 1)
@@ -126,7 +126,11 @@ async def _run(request: Request, function: Callable[[SeveralSearchers], Callable
     if len(asked.query) > LONGEST or not 0 < asked.page <= MOST_HITS or not 0 < (asked.seconds or 1) < _LONGEST:
         raise ProblemError(400, "the question can't be understood", "its query, page or time is beyond all bounds")
     desk: SearchDesk = request.app.state.desk
-    searchers = SeveralSearchers([each.searcher for each in _served(request, ())])
+    here = {each.name for each in request.app.state.directories.all()}
+    found = [each for each in directories_of(request).searchers() if each.name in here]
+    if not found:
+        raise ProblemError(404, "no such crawl", "none is served here")
+    searchers = SeveralSearchers(found)
     try:
         return await desk.run(function(searchers), msgspec.structs.replace(asked, explain=False))
     except BusyError:
@@ -150,14 +154,14 @@ async def page(request: Request, asked: PageQuestion) -> PageAnswer:
 
 
 def _searchers(request: Request, names: tuple[str, ...]) -> list[Searcher]:
-    searchers: list[Searcher] = request.app.state.directories.searchers(names)
+    searchers: list[Searcher] = directories_of(request).searchers(names)
     if not searchers or len(searchers) < len(set(names)):
         raise ProblemError(404, "no such crawl", "none of that name is served here")
     return searchers
 
 
 def _served(request: Request, names: tuple[str, ...]) -> list[Served]:
-    directories = request.app.state.directories
+    directories = directories_of(request)
     served: list[Served] = directories.named(names) if names else directories.all()
     if not served or len(served) < len(set(names)):
         raise ProblemError(404, "no such crawl", "none of that name is served here")

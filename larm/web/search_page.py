@@ -17,6 +17,7 @@ from larm.model.hit import Hit
 from larm.seams import Searcher
 from larm.search.query import LONGEST
 from larm.search.results import Results
+from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
 from larm.web.page import can_recommend, message, page, text_of
@@ -100,7 +101,7 @@ async def search(request: Request) -> Response:
         return RedirectResponse("/", 303)
     if len(asked.query) > LONGEST:
         return message(request, 400, "That is too long", f"A query may have {LONGEST:,} characters.")
-    directories = request.app.state.directories
+    directories = directories_of(request)
     searchers = directories.searchers(asked.names)
     if not searchers:
         return message(request, 404, "Nothing is searched", "There is no crawl of that name here; larm serve DIR serves one.")
@@ -129,7 +130,7 @@ async def search(request: Request) -> Response:
 async def _answered(request: Request, asked: Search, searchers: Sequence[Searcher]) -> tuple[str, Results]:
     """The results, and where other machines are slow, the name of what gathers theirs. Raises BusyError."""
     state, question = request.app.state, _question(asked)
-    far = state.directories.are_far(searchers)
+    far = directories_of(request).are_far(searchers)
     if far and asked.page == 1 and asked.sort == "relevance" and not asked.wait:
         more, results = await state.gatherings.begin(state.desk.limited(question), searchers)
         if more or results.total or not results.suggestion:
@@ -153,7 +154,7 @@ async def more(request: Request) -> Response:
 
 
 def _rows(request: Request, asked: Search, results: Results, first: int) -> list[_Row]:
-    directories = request.app.state.directories
+    directories = directories_of(request)
     searchers = directories.searchers(asked.names)
     here = {each.name for each in directories.all()}
     alone = searchers[0].name if len(searchers) == 1 and searchers[0].name in here else ""
@@ -165,7 +166,7 @@ def _rows(request: Request, asked: Search, results: Results, first: int) -> list
 async def suggest(request: Request) -> Response:
     """What somebody may be about to type, as browsers ask for it (OpenSearch suggestions)."""
     asked = _read(request)
-    directories = request.app.state.directories
+    directories = directories_of(request)
     served = directories.named(asked.names) if asked.names else directories.all()
     desk: SearchDesk = request.app.state.desk
     typed = request.query_params.get("q", "")[:LONGEST]
@@ -188,7 +189,7 @@ def _question(asked: Search) -> Asked:
 
 
 def _names(request: Request) -> list[str]:
-    return [each.name for each in request.app.state.directories.searchers()]
+    return [each.name for each in directories_of(request).searchers()]
 
 
 class _Row(NamedTuple):

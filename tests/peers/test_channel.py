@@ -172,6 +172,16 @@ def test_a_breaker_lets_one_try_after_each_pause() -> None:
     assert [breaker.allows("p"), breaker.allows("p")] == [True, True]
 
 
+def test_a_breaker_forgets_who_failed_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.peers.breaker._MOST", 10)
+    breaker = Breaker(FakeClock())
+    for n in range(1_000):
+        breaker.failed(str(n))
+    breaker.failed("999")
+    assert len(breaker._failed) == 10
+    assert (breaker.failures("999"), breaker.failures("0")) == (2, 0)
+
+
 def test_addresses_have_no_path_user_or_other_scheme() -> None:
     good = ["http://127.0.0.1:7070", "https://a.example", "http://[::1]:80"]
     bad = [

@@ -10,8 +10,9 @@ import pytest
 from larm.errors import StorageError
 from larm.peers.door import Call, Door, Incoming, Question, RefusedError, Reply
 from larm.peers.identity import Identity
+from larm.peers.nonces import Nonces
 from larm.peers.rates import payer
-from larm.peers.signing import BadSignatureError, Request, signed_request, verify_answer
+from larm.peers.signing import BadSignatureError, Request, Signed, signed_request, verify_answer
 from larm.testing.clock import FakeClock
 
 TARGET = "/peer/v1/echo"
@@ -170,10 +171,20 @@ def test_lists_say_who_may_ask(clock: FakeClock) -> None:
 
 
 def test_there_is_an_end_of_what_is_remembered(clock: FakeClock) -> None:
-    from larm.peers.nonces import Nonces
-    from larm.peers.signing import Signed
-
-    nonces = Nonces(clock, most=3)
-    assert [nonces.is_new(Signed("k", str(n), 1_700_000_000)) for n in (1, 2, 2, 3, 4)] == [True, True, False, True, False]
+    nonces = Nonces(clock, most=4)
+    heard = [nonces.is_new(Signed("k", str(n), 1_700_000_000), "a") for n in (1, 2, 2, 3, 4, 5)]
+    assert heard == [True, True, False, True, True, False]
+    others = [nonces.is_new(Signed("k", str(n), 1_700_000_000), "b") for n in (1, 6, 7, 8)]
+    assert others == [False, True, True, False], "who has filled it has others wait for nothing; nothing is heard twice"
+    assert not nonces.is_new(Signed("k", "9", 1_700_000_000), "a")
     clock.advance(122)
-    assert nonces.is_new(Signed("k", "4", 1_700_000_122))
+    assert nonces.is_new(Signed("k", "5", 1_700_000_122), "a")
+    assert nonces._of == {"a": 1}
+
+
+def test_who_fills_the_memory_for_nonces_keeps_nobody_else_out(clock: FakeClock) -> None:
+    door = Door(PEER, [ECHO], clock)
+    door._nonces = Nonces(clock, most=100)
+    flood = [put(door, asked(clock, identity=Identity.new())).status for _ in range(101)]
+    assert (set(flood[:100]), flood[100]) == ({200}, 401)
+    assert put(door, asked(clock), address="192.0.2.8").status == 200

@@ -6,7 +6,7 @@ a request, and what was recommended here as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from larm.kit.disk.files import is_there
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.news import News
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
@@ -25,6 +26,7 @@ from larm.peers.yousearch.tuning import Tuner
 
 SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
+_PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
 _BATCH = 40_000
 """Bytes of recommendations in a request; a body may have 65,536."""
 
@@ -42,35 +44,35 @@ class Announcing:
 
     def __init__(
         self,
-        name: str,
+        own: Contact,
         channel: Channel,
         teller: Channel,
         registrars: Registrars,
+        told: Callable[[], tuple[Mapping[Path, bool], bool]],
         *,
-        url: str,
-        directories: Callable[[], Sequence[Path]],
         tuner: Tuner,
         shelf: Shelf,
-        once: Callable[[str, str], None],
+        news: News,
     ) -> None:
-        """``url``: where others ask this peer; ``directories`` have the indexes. ``once`` says a sentence about something,
-        where it is news.
+        """``own``: what others call this peer, and where they ask it. ``told``: the directories of whose words everybody may
+        hear, and whether of their web pages alone; and whether there is more (`larm.peers.yousearch.visible`).
 
         ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
         """
         # constant after construction
-        self._name = name
+        self._name = own.name
         self._channel = channel
         self._teller = teller
         self._registrars = registrars
-        self._url = urlsplit(url)
-        self._directories = directories
+        self._url = urlsplit(own.url)
+        self._what = told
         self._tuner = tuner
         self._shelf = shelf
-        self._once = once
+        self._once = news.tell
         # only the peer's thread
         self._indexed: dict[Path, Indexed] = {}
         self._summary = summary_of((), (), tuner.now.parameters)
+        self._more = False
         self._told: dict[str, Summary] = {}
 
     def tell(self) -> bool:
@@ -79,6 +81,9 @@ class Announcing:
         missing = self._registrars.find()
         for url, reason in missing.items():
             self._once(url, f"registrar {url}: {reason}")
+        renewed = self._shelf.renew()
+        if renewed:
+            self._recommend(self._registrars.all(), renewed)
         complete = not missing
         for registrar in self._registrars.all():
             complete = self._tell_one(registrar) and complete
@@ -101,8 +106,7 @@ class Announcing:
                 return False
             if answer.known:
                 if registrar.url not in self._told:  # it may know nothing else of us
-                    for said in _in_batches(self._shelf.all()):
-                        self._channel.ask(registrar, say.RECOMMEND, say.Recommend(said), say.Done, seconds=SECONDS)
+                    self._recommend([registrar], self._shelf.all())
                 self._told[registrar.url] = self._summary
                 self._channel.heard_of(registrar)
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
@@ -112,6 +116,19 @@ class Announcing:
                 self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
                 return False
         return False
+
+    def pass_on(self, order: msgspec.Struct) -> None:
+        """To all registrars: one of `_PATHS`."""
+        for registrar in self._registrars.all():
+            self._channel.ask(registrar, _PATHS[type(order)], order, say.Done, seconds=SECONDS)
+
+    def _recommend(self, registrars: Sequence[Contact], said: Sequence[Recommendation]) -> None:
+        for registrar in registrars:
+            refused = ""
+            for batch in _in_batches(said):
+                answer = self._channel.ask(registrar, say.RECOMMEND, say.Recommend(batch), say.Done, seconds=SECONDS)
+                refused = answer.reason if isinstance(answer, NoAnswer) else refused
+            self._once(f"recommended {registrar.url}", refused and f"recommendations at {registrar.url}: {refused}")
 
     def _announce(self, registrar: Contact) -> say.Announced | NoAnswer:
         """Here I am, and what has changed since the registrar was told last."""
@@ -129,6 +146,7 @@ class Announcing:
             before=known,
             summary=wire if fits else None,
             pieces=not fits,
+            more=self._more,
             period=self._tuner.now.period,
             tuning=self._tuner.message,
         )
@@ -151,7 +169,8 @@ class Announcing:
     def _summarised(self) -> Summary:
         words: set[str] = set()
         languages: set[str] = set()
-        for directory in self._directories():
+        directories, self._more = self._what()
+        for directory, web in directories.items():
             index = directory / "index"
             if not is_there(index / "meta.json"):
                 continue
@@ -159,7 +178,7 @@ class Announcing:
             known = self._indexed.get(directory)
             if known is None or known.moment != moment:
                 reader = IndexReader(index)
-                known = Indexed(moment, frozenset(reader.all_words()), tuple(reader.statistics.languages))
+                known = Indexed(moment, frozenset(reader.all_words(web=web)), tuple(reader.statistics.languages))
                 self._indexed[directory] = known
             words |= known.words
             languages |= set(known.languages)

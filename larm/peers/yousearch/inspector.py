@@ -26,6 +26,8 @@ from larm.peers.yousearch.shares import Share, Shares
 _DEEPEST = 100
 _LONGEST = 3_600.0
 """Seconds for a crawl of a folder; one that takes longer is ended, and goes on the next time."""
+_PATIENCE = 60.0
+"""Seconds for its end in good order. One that hangs is killed: it is resumed like one that was not."""
 
 
 class Inspectors:
@@ -79,8 +81,7 @@ class Crawling:
             try:
                 return process.wait(_LONGEST) == 0
             except subprocess.TimeoutExpired:
-                process.terminate()
-                process.wait()
+                _ended(process)
                 return False
 
     def stop(self) -> None:
@@ -89,6 +90,15 @@ class Crawling:
             self._stopped = True
             if self._process is not None and self._process.poll() is None:
                 self._process.terminate()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 class Inspector:

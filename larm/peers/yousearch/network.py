@@ -34,8 +34,6 @@ from larm.search.query import parse_question
 from larm.search.several import SeveralSearchers
 from larm.search.snippets import safe_line
 
-MOST_SHOWN = 100
-"""Hits that a peer is asked for, and answers with."""
 _LARGEST = 10_000
 """Bytes of a hit."""
 _FOR_REGISTRAR = 0.4
@@ -151,7 +149,7 @@ class Network:
         if not peers:
             yield Findings(searcher=self.name, notes=notes)
             return
-        wanted = min(max(1, asked.number) * max(1, asked.page), MOST_SHOWN)
+        wanted = min(max(1, asked.number) * max(1, asked.page), say.MOST_SHOWN)
         question = Asked(query=query.text, number=wanted, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort)
         if asked.page > 1:
             page = msgspec.structs.replace(question, number=asked.number, page=asked.page)
@@ -174,7 +172,7 @@ class Network:
         """What the first registrar that answers says; which is the first is left to chance. ``notes`` gets what is left out."""
         registrars = self._registrars.all()
         self._chance.shuffle(registrars)
-        question = say.Look(needs_of(parse_question(query.text).tree), query.key)
+        question = say.Look(needs_of(parse_question(query.text).tree), query.key, signed=self._private)
         for registrar in registrars:
             answer = self._channel.ask(
                 registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST
@@ -208,14 +206,14 @@ class Network:
             return None
         if found.cached.key == self._channel.identity.key:
             return self._answers.get(query.key)
-        most = MOST_SHOWN * _LARGEST
+        most = say.MOST_SHOWN * _LARGEST
         stored = self._channel.ask(found.cached, say.STORED, say.Stored(query.key), Findings, seconds=seconds / 4, most=most)
         if isinstance(stored, NoAnswer) or not stored.hits:
             return None
-        return findings_of(_name(found.cached), stored, MOST_SHOWN, trusted=False)
+        return findings_of(_name(found.cached), stored, say.MOST_SHOWN, trusted=False)
 
     def _keep(self, query: Canonical, parts: Sequence[Findings]) -> None:
-        hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[:MOST_SHOWN]
+        hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[: say.MOST_SHOWN]
         if hits:
             total = max(len(hits), *(part.total for part in parts))
             self._answers.put(query.key, Findings(searcher=self.name, hits=tuple(hits), total=total, by_rank=True))

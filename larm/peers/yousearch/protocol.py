@@ -31,6 +31,8 @@ TUNE = "/you/tune"
 TUNED = "/you/tuned"
 PIECE = "/you/piece"
 
+MOST_SHOWN = 100
+"""Hits that a peer is asked for, and answers with."""
 PIECE_SIZE = 45_000
 """Bytes: a body may have 65,536, of which base64 takes a third."""
 
@@ -67,6 +69,8 @@ class Announce(msgspec.Struct, frozen=True):
     summary: WireSummary | None = None
     pieces: bool = False
     """The summary follows, as it does not fit in here."""
+    more: bool = False
+    """There is more here, for some alone, of which no summary tells."""
     tuning: Tuning | None = None
     """The last that the peer has heard of."""
     period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
@@ -100,6 +104,8 @@ class Look(msgspec.Struct, frozen=True):
     needs: Needs
     query: QueryKey = ""
     """The canonical query; empty: no cache is wanted."""
+    signed: bool = False
+    """Who asks says who he is: peers that have more for some alone are wanted, too."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.peers.yousearch.shares import Shares
-from larm.seams import Searcher
+from larm.search.shared import SharedSearcher
 
 _WEB = ("http://", "https://")
 
@@ -21,7 +21,7 @@ _WEB = ("http://", "https://")
 class PublishedSearcher:
     """Constant after construction."""
 
-    def __init__(self, searcher: Searcher, shares: Shares, hidden: Collection[str] = (), *, web: bool = False) -> None:
+    def __init__(self, searcher: SharedSearcher, shares: Shares, hidden: Collection[str] = (), *, web: bool = False) -> None:
         """``hidden``: names of shares of which nothing is shown. ``web``: nor of any files, as if there were none."""
         self.name = searcher.name
         self._searcher = searcher
@@ -30,8 +30,8 @@ class PublishedSearcher:
         self._web = web
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
-        """As the index has them."""
-        return self._searcher.statistics(asked)
+        """As the index has them, where all of it may be known."""
+        return None if self._web and self._searcher.has_files else self._searcher.statistics(asked)
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """The same parts, with addresses for others."""

@@ -17,6 +17,7 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.recommendations import Recommendation, Shelf, is_good
 from larm.peers.yousearch.tuning import Tuner
+from larm.seams import Clock
 from larm.search.snippets import safe_line
 
 _MOST = 100
@@ -26,13 +27,16 @@ _LARGEST = 1_500_000
 class Recommended:
     """Of one peer."""
 
-    def __init__(self, channel: Channel, registrars: Callable[[], Sequence[Contact]], shelf: Shelf, tuner: Tuner) -> None:
+    def __init__(
+        self, channel: Channel, registrars: Callable[[], Sequence[Contact]], shelf: Shelf, tuner: Tuner, clock: Clock
+    ) -> None:
         # constant after construction
         self.name = "recommended"
         self._channel = channel
         self._registrars = registrars
         self._shelf = shelf
         self._tuner = tuner
+        self._clock = clock
 
     def statistics(self, _: Asked) -> WordStatistics | None:
         """There are none."""
@@ -68,7 +72,8 @@ class Recommended:
                 most=_LARGEST,
             )
             if isinstance(answer, say.Recommend):
-                return [each for each in answer.said[:_MOST] if each.query == query and not each.gone and is_good(each)]
+                now = self._clock.wall()
+                return [each for each in answer.said[:_MOST] if each.query == query and not each.gone and is_good(each, now)]
         return []
 
 

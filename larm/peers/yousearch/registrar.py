@@ -11,7 +11,7 @@ import math
 import random
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -23,7 +23,7 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.arrivals import Arrivals
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.needs import Clause, Term
-from larm.peers.yousearch.recommendations import Board
+from larm.peers.yousearch.recommendations import Board, is_good
 from larm.peers.yousearch.summary import WireSummary, marked, partition, unpacked
 from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
@@ -50,6 +50,7 @@ class _Member:
         self.slots: list[int] = []
         self.heard = 0.0
         self.until = 0.0
+        self.more = False
 
 
 class Registrar:
@@ -108,6 +109,7 @@ class Registrar:
         if strange and not self._verified(contact, call.address):
             raise RefusedError("you can't be reached at the address and port that this came from")
         self._tuner.take(asked.tuning)
+        vectors = None if asked.summary is None else unpacked(asked.summary)
         with self._lock:
             self._tuned_locked()
             self._forget_silent_locked()
@@ -115,13 +117,14 @@ class Registrar:
             if member is None:
                 member = self._members[call.key] = _Member(contact, call.address)
             member.contact, member.address, member.payer = contact, call.address, pays
+            member.more = asked.more
             member.heard = self._clock.monotonic()
             member.until = member.heard + 2 * asked.period + _SLACK
             self._first_silent = min(self._first_silent, member.until)
             if asked.summary is None:
                 known = member.summary_name == asked.summary_name and bool(member.slots)
             else:
-                known = self._take_locked(member, asked.summary, asked.summary_name, asked.before)
+                known = self._take_locked(member, asked.summary, vectors, asked)
             if not known and not member.slots and not asked.pieces:
                 del self._members[call.key]
             return say.Announced(known, self._table.parameters, self._tuner.message)
@@ -135,7 +138,10 @@ class Registrar:
             found = self._arrivals.take(call.key, payer(call.address), asked)
             if found is False:
                 raise RefusedError("it is no summary, or too many come in pieces just now", 503)
-            known = isinstance(found, WireSummary) and self._take_locked(member, found, asked.summary_name, asked.before)
+        vectors = unpacked(found) if isinstance(found, WireSummary) else None
+        with self._lock:
+            there = self._members.get(call.key) is member
+            known = isinstance(found, WireSummary) and there and self._take_locked(member, found, vectors, asked)
             return say.Announced(known, self._table.parameters, self._tuner.message)
 
     def tune(self, _: Call, asked: Tuning) -> say.Done:
@@ -163,6 +169,8 @@ class Registrar:
             if not complete:
                 most = max(sum(key in each for each in per_clause) for key in keys)
                 found = {key for key in keys if most and sum(key in each for each in per_clause) == most}
+            if asked.signed:
+                found |= {key for key, each in self._members.items() if each.more}
             contacts = tuple(self._members[key].contact for key in sorted(found))
             return say.Found(contacts, len(keys), complete, self._cacher_locked(asked.query))
 
@@ -187,13 +195,18 @@ class Registrar:
         with self._lock:
             if call.key not in self._members:
                 raise RefusedError("only peers of this registrar recommend")
-            self._board.take(asked.said, self._clock.wall(), payer(call.address))
+        now = self._clock.wall()
+        good = [each for each in asked.said if is_good(each, now)]
+        with self._lock:
+            refused = self._board.take(good, now, payer(call.address))
+        if refused:
+            raise RefusedError(f"there is no room for {refused:,} of these recommendations", 503)
         return say.Done()
 
     def recommended(self, _: Call, asked: say.Stored) -> say.Recommend:
         """What there is for a query."""
         with self._lock:
-            return say.Recommend(self._board.of(asked.query))
+            return say.Recommend(self._board.of(asked.query, self._clock.wall()))
 
     def report(self, _: Call, asked: say.Report) -> say.Done:
         """Somebody does not answer, it is said; he is asked, and removed if that is so."""
@@ -230,17 +243,18 @@ class Registrar:
             for member in self._members.values():
                 member.slots, member.summary_name = [], ""
 
-    def _take_locked(self, member: _Member, wire: WireSummary, name: str, before: str) -> bool:
-        """The summary is the member's; False: it has to be told whole."""
-        vectors = unpacked(wire) if wire.parameters == self._table.parameters else None
-        if vectors is None:
+    def _take_locked(
+        self, member: _Member, wire: WireSummary, vectors: Sequence[Sequence[bytes]] | None, told: say.Announce | say.Piece
+    ) -> bool:
+        """The summary, unpacked to ``vectors``, is the member's; False: it has to be told whole."""
+        if vectors is None or wire.parameters != self._table.parameters:
             return False
-        if wire.changes and (member.summary_name != before or len(member.slots) != len(vectors)):
+        if wire.changes and (member.summary_name != told.before or len(member.slots) != len(vectors)):
             return False
         self._resize_locked(member, len(vectors))
         for slot, part in zip(member.slots, vectors, strict=True):
             self._table.put(slot, part, changes=wire.changes)
-        member.languages, member.summary_name = wire.languages, name
+        member.languages, member.summary_name = wire.languages, told.summary_name
         return True
 
     def _resize_locked(self, member: _Member, count: int) -> None:

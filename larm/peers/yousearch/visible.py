@@ -5,13 +5,14 @@ Asked at each question and each file, so who leaves a group sees nothing more fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.shares import Shares
 from larm.seams import Searcher
+from larm.search.shared import SharedSearcher
 
 
 class Visible:
@@ -25,7 +26,17 @@ class Visible:
         """Names of shares that are not for who has this key; empty: for who has none."""
         return frozenset(name for name, groups in self._shares.only.items() if key not in self._groups.members(groups))
 
-    def searchers(self, key: str, all_of_them: Mapping[Path, Searcher]) -> list[Searcher]:
+    @property
+    def more(self) -> bool:
+        """Something is for groups alone."""
+        return any(share.name in self._shares.only for share in self._shares.all)
+
+    def told(self, directories: Iterable[Path]) -> dict[Path, bool]:
+        """Those of the directories of whose words everybody may hear; True: only of words of web pages."""
+        shares = {share.directory.absolute(): share.name for share in self._shares.named}
+        return {path: path not in shares for path in directories if shares.get(path) not in self._shares.only}
+
+    def searchers(self, key: str, all_of_them: Mapping[Path, SharedSearcher]) -> list[Searcher]:
         """Those of the directories that are for him, with addresses that he can open; files of shared folders alone."""
         hidden = self.hidden(key)
         shares = {share.directory.absolute(): share.name for share in self._shares.named}

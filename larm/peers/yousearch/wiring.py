@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +22,13 @@ from larm.peers.http_client import HttpClient, is_address
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.announcing import Announcing
+from larm.peers.yousearch.answering import Answering
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
+from larm.peers.yousearch.news import News
 from larm.peers.yousearch.peer import Peer
 from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.recommended import Recommended
@@ -37,7 +40,7 @@ from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.trust import Trust
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
-from larm.seams import Searcher
+from larm.search.shared import SharedSearcher
 
 _CALL_BACK = 5.0
 """Seconds for a peer that says it is there."""
@@ -77,8 +80,7 @@ def build(
     serve: Serve,
     *,
     address: tuple[str, int],
-    searchers: Callable[[], Mapping[Path, Searcher]],
-    directories: Callable[[], Sequence[Path]],
+    searchers: Callable[[], Mapping[Path, SharedSearcher]],
     tell: Callable[[str], object],
 ) -> Peering:
     """``address``: where this server listens; ``searchers``: of its directories. Raises UsageError, StorageError."""
@@ -98,6 +100,7 @@ def build(
     channel = Channel(identity, http, clock, secret=secret)
     passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny, signed=peers.signed)
     insisting = Channel(identity, http, clock, breaker=False, secret=secret)  # who comes back is asked, however often he failed
+    card = say.Card(identity.key, peers.name, peers.registrar)
     questions: list[Question] = []
     registrar = None
     if peers.registrar:
@@ -114,26 +117,20 @@ def build(
         registrars = Registrars(peers.registrars, own, http, _own(host))
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
-        recommended = Recommended(channel, registrars.all, shelf, tuner)
+        recommended = Recommended(channel, registrars.all, shelf, tuner, clock)
         checks = SpotChecks(http, Trust(clock), passes)
-        peer = Peer(
-            peers.name,
+        news = News(tell)
+        announcing = Announcing(
+            Contact(identity.key, url, peers.name),
             channel,
             insisting,
             registrars,
-            answers,
-            url=url,
-            published=lambda key: visible.searchers(key, searchers()),
-            directories=directories,
-            inspectors=Inspectors(shares, files),
-            seconds=float(serve.search_time),
-            checks=checks,
-            groups=groups,
+            lambda: (visible.told(searchers()), visible.more),
             tuner=tuner,
             shelf=shelf,
-            clock=clock,
-            say_aloud=tell,
+            news=news,
         )
+        peer = Peer(announcing, Inspectors(shares, files), checks, groups, tuner=tuner, clock=clock, news=news)
         network = Network(
             channel,
             registrars,
@@ -145,9 +142,9 @@ def build(
             private=bool(peers.allow) or peers.signed,
             tell=peer.tell,
         )
-        questions += peer.questions()
+        answering = Answering(card, lambda key: visible.searchers(key, searchers()), answers, float(serve.search_time))
+        questions += answering.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
-    card = say.Card(identity.key, peers.name, peers.registrar)
     return Peering(door, card, shares, visible, passes, network, registrar, peer, tuner, shelf, recommended, url)
 
 

@@ -54,6 +54,7 @@ class Running(NamedTuple):
     peering: Peering
     said: list[str]
     stop: Callable[[], None]
+    log: list[str] = []  # noqa: RUF012  of one that was started
 
     def search(self, query: str, **other: Any) -> dict[str, Any]:
         answer = self.client.get("/api/v1/search", params={"q": query, "n": 100, **other})
@@ -81,11 +82,13 @@ class Group:
         port: int = 0,
         tls: Path | None = None,
         closed: bool = False,
+        public: bool = False,
         **settings: Any,
     ) -> Running:
         """A peer, or where the name is empty a registrar alone.
 
-        ``tls``: its certificate, with a key beside it; ``closed``: without the token there is nothing to see.
+        ``tls``: its certificate, with a key beside it; ``closed``: nobody sees a thing without the token;
+        ``public``: everybody may search.
         """
         host = host or f"127.0.0.{next(_hosts)}"
         place = self._folder / (name or f"registrar-{host}")
@@ -109,7 +112,9 @@ class Group:
         served, peering = peering_of(
             Config(serve=serve), peers, address, directories=directories, root=None, others=(), say=said.append
         )
-        app = application(served, Access(open_token(place / "token"), require_token=closed), _PATIENT, peering=peering)
+        access = Access(open_token(place / "token"), require_token=closed, public_search=public)
+        log: list[str] = []
+        app = application(served, access, _PATIENT, peering=peering, log=log.append)
         server = make_server(app, *files)
         died: list[BaseException] = []
         workers = Workers(lambda _, error: died.append(error))
@@ -124,7 +129,7 @@ class Group:
             assert died == []
 
         self._stack.callback(stop)
-        return Running(url, client, peering, said, stop)
+        return Running(url, client, peering, said, stop, log)
 
     def bad(
         self, registrar: Running, words: Sequence[str], answer: Callable[[Call, Asked], msgspec.Struct], name: str

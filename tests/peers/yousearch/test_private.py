@@ -16,11 +16,14 @@ from larm.errors import StorageError, UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
+from larm.peers.door import Call
 from larm.peers.group_secret import GroupSecret
 from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.needs import needs_of
+from larm.search.query import parse_question
 from larm.testing.clock import FakeClock
 from tests.peers.yousearch.groups import Running, group, known, members, until
 
@@ -73,6 +76,8 @@ def test_only_who_knows_the_secret_finds_and_opens(tmp_path: Path) -> None:
         assert link != url
         with httpx.Client(trust_env=False, follow_redirects=True, timeout=60) as browser:
             came = browser.get(link)
+            assert "?pass=... 303" in " ".join(anna.log)
+            assert link.partition("pass=")[2] not in " ".join(anna.log), "who reads a log can't open it"
             assert (came.status_code, came.text, str(came.url)) == (200, "The eel crosses the causeway.", url)
             assert browser.get(f"{anna.url}/files/docs/sub/tide.txt").text == "tide", "links between files work"
             assert browser.get(f"{anna.url}/files/docs/../../secret").status_code in {403, 404}
@@ -145,6 +150,11 @@ def test_a_folder_can_be_for_a_group_alone(tmp_path: Path) -> None:
         assert "papers" not in opened(anna, f"{anna.url}/files/").text
         link = link_to(berta.client.get("/search?q=eel&wait=1").text, url)
         assert opened(anna, link).text == "A secret eel."
+        known_words = registrar.peering.registrar
+        assert known_words is not None
+        for query, named in (("secret", False), ("all", True)):
+            look = known_words.look(Call("", ""), say.Look(needs_of(parse_question(query).tree)))
+            assert (anna.peering.card.key in {each.key for each in look.peers}) == named, "no word of it is in a summary"
         assert carl.peering.network is not None
         assert opened(anna, carl.peering.network.opened_at(url)).status_code == 403
         service.write_text("{}")

@@ -17,7 +17,10 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch import registrar as registrar_module
 from larm.peers.yousearch.needs import needs_of
+from larm.peers.yousearch.recommendations import Recommendation
+from larm.peers.yousearch.recommendations import signed as recommended
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tunables, Tuner, signed
@@ -68,6 +71,39 @@ def world() -> World:
 
 def words(*given: str, languages: Sequence[str] = ("en",)) -> Summary:
     return summary_of(given, languages, USUAL)
+
+
+def test_what_takes_time_is_done_while_others_are_answered(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signatures and packed bits are looked at without the lock: one peer may send two hundred of them."""
+    assert world.tell("a", words("tide"))
+    locked = []
+    for name in ("is_good", "unpacked"):
+        original = getattr(registrar_module, name)
+        watched = lambda *given, original=original: (locked.append(world.registrar._lock.locked()), original(*given))[1]  # noqa: E731
+        monkeypatch.setattr(registrar_module, name, watched)
+    plain = Recommendation(query="q", url="http://a.org/", title="A", author="", made=world.clock.wall())
+    world.registrar.recommend(Call("a", "192.0.2.1"), say.Recommend((recommended(Identity.new(), plain),)))
+    assert world.tell("b", words("eel"))
+    assert locked == [False, False]
+    assert len(world.registrar.recommended(Call("b", ""), say.Stored("q")).said) == 1
+
+
+def test_recommendations_without_room_are_refused_aloud(world: World) -> None:
+    assert world.tell("a", words("tide"))
+    plain = Recommendation(query="q", url="http://a.org/", title="A", author="", made=world.clock.wall())
+    said = tuple(recommended(Identity.new(), plain) for _ in range(22))
+    with pytest.raises(RefusedError, match="no room for 2 "):
+        world.registrar.recommend(Call("a", "192.0.2.1"), say.Recommend(said))
+
+
+def test_who_has_more_for_some_is_named_to_who_signs(world: World) -> None:
+    assert world.tell("a", words("tide"))
+    asked = say.Announce("b", 7_000, "n", summary=to_wire(words("pond")), more=True)
+    assert world.registrar.announce(Call("b", "192.0.2.2"), asked).known
+    look = say.Look(needs_of(parse_question("tide").tree))
+    assert [each.key for each in world.registrar.look(Call("", ""), look).peers] == ["a"]
+    signed_look = msgspec.structs.replace(look, signed=True)
+    assert [each.key for each in world.registrar.look(Call("", ""), signed_look).peers] == ["a", "b"]
 
 
 def test_who_has_the_words_is_named(world: World) -> None:

@@ -1,0 +1,82 @@
+"""What visitors of a peer's public search learn, who are not signed in: nothing of files that they could not open."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from larm.index.reader import IndexReader
+from larm.model.file_url import file_url
+from larm.peers.yousearch.inspector import Crawling
+from tests.peers.yousearch.groups import group, known, until
+from tests.search.test_several import index
+
+PRIVATE = file_url("/home/anna/diary.txt")
+MIXED = {PRIVATE: "eels and the password is hunter", "http://a.org/eel": "A page about eels in ponds."}
+
+
+def test_who_is_not_signed_in_learns_nothing_of_private_files(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "harbour.txt").write_text("The harbour of the town, for everybody.")
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        crawl = index(tmp_path / "crawl", MIXED)
+        anna = made.start("anna", crawl, share=(str(docs),), registrars=(registrar.url,), public=True)
+        berta = made.start("berta", registrars=(registrar.url,))
+        known(registrar, "anna", "berta")
+        until(lambda: berta.titles("harbour") == {"harbour.txt"})
+        bearer = {"authorization": f"Bearer {(tmp_path / 'anna' / 'token').read_text().strip()}"}
+        for peer in (anna, berta):
+            assert [peer.search(query)["total"] for query in ("eels", "hunter", "eels OR hunter")] == [1, 0, 1]
+        assert anna.titles("harbour") == {"harbour.txt"}
+        assert anna.client.get("/api/v1/search", params={"q": "hunter"}, headers=bearer).json()["total"] == 0
+        suggested = anna.client.get("/suggest", params={"q": "hunt"}).text
+        assert "hunter" not in suggested
+        for path in ("/copy", "/copy/original", "/api/v1/page"):
+            name = {"in": "crawl", "url": PRIVATE}
+            assert anna.client.get(path, params=name).status_code == 404, path
+        assert anna.client.get("/copy", params={"in": "crawl", "url": PRIVATE}, headers=bearer).status_code == 200
+        assert anna.client.get("/copy", params={"in": "docs", "url": file_url(str(docs / "harbour.txt"))}).status_code == 200
+        asked = {"query": "hunter eels"}
+        assert set(anna.client.post("/api/v1/statistics", json=asked).json()["words"].values()) == {0}
+        found = anna.client.post("/api/v1/findings", json=asked).json()
+        assert [hit["url"] for hit in found["hits"]] == ["http://a.org/eel"]
+        (meta,) = crawl.glob("index/meta.json")
+        meta.write_text("nonsense")
+        text = anna.client.get("/search", params={"q": "ponds", "wait": "1", "in": "crawl"}).text
+        assert "did not answer" in text
+        answers = [
+            text,
+            str(berta.search("ponds")),
+            anna.client.get("/copy", params={"in": "crawl", "url": "http://a.org/"}).text,
+        ]
+        assert not any(str(tmp_path) in each for each in answers)
+        assert str(tmp_path) in anna.client.get("/search", params={"q": "ponds", "in": "crawl"}, headers=bearer).text
+
+
+def test_a_summary_has_the_words_of_web_pages_alone(tmp_path: Path) -> None:
+    mixed = IndexReader(index(tmp_path / "mixed", MIXED) / "index")
+    assert "hunter" in mixed.all_words()
+    assert not {"hunter", "password", "diary"} & mixed.all_words(web=True)
+    assert {"eels", "ponds", "eel"} <= mixed.all_words(web=True)
+    files = IndexReader(index(tmp_path / "files", {PRIVATE: "hunter"}) / "index")
+    assert (files.files, files.all_words(web=True)) == (1, set())
+    web = IndexReader(index(tmp_path / "web", {"http://a.org/eel": "hunter"}) / "index")
+    assert web.all_words(web=True) == web.all_words() >= {"hunter"}
+
+
+def test_a_crawl_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that hangs, and does not hear SIGTERM either, must not keep the inspector for ever."""
+    module = "larm.peers.yousearch.inspector"
+    deaf = tmp_path / "deaf"
+    deaf.write_text("#!/bin/sh\ntrap '' TERM\nread line < fifo\n")
+    deaf.chmod(0o755)
+    monkeypatch.setattr(f"{module}.sys.executable", str(deaf))
+    monkeypatch.setattr(f"{module}._LONGEST", 0.1)
+    monkeypatch.setattr(f"{module}._PATIENCE", 0.1)
+    os.mkfifo(tmp_path / "fifo")
+    monkeypatch.chdir(tmp_path)
+    assert not Crawling().run(tmp_path)
