@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -275,35 +276,37 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
     finally:
         if display:
             display.close()
+    now = river.snapshot()
+    said = _sentences(directory, config, now, ending, river.notes[told:])
     if not quiet:
-        for note in (*river.notes[told:], *_left_out(directory, config, river.snapshot())):
-            say(note)
-        _summarise(river.snapshot(), ending, clock.wall(), directory, verbose=verbose)
+        for sentence in said:
+            say(sentence)
+        if verbose:
+            _tell_figures(now, ending, clock.wall())
     _tell_failed(ending.failed_starts, directory)
     return _status(ending)
 
 
-def _left_out(directory: Path, config: Config, now: Snapshot) -> list[str]:
+def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:
+    """What is to be said at the end; ``larm stats`` and the monitor say it again."""
     from larm.enquiries.left_out import left_out
-
-    try:
-        return left_out(directory, config, now)
-    except StorageError as error:
-        return [str(error)]
-
-
-def _summarise(now: Snapshot, ending: Ending, wall: float, directory: Path, *, verbose: bool) -> None:
     from larm.monitor.outcome import outcome
+    from larm.monitor.reporter import note_sentences
+
+    said = list(notes)
+    try:
+        said += left_out(directory, config, now)
+        note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
+    except StorageError as error:
+        said.append(str(error))
+    return [*said, *outcome(now, ending.reason, str(directory))]
+
+
+def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
     from larm.monitor.summary import summary, summary_lines
 
-    for sentence in outcome(now, ending.reason, str(directory)):
-        say(sentence)
-    if not verbose:
-        return
-    try:
+    with suppress(OSError):
         click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)
-    except OSError:
-        return
 
 
 def _tell_failed(lines: Sequence[str], directory: Path) -> None:

@@ -64,10 +64,10 @@ def agent_rows(directory: Path) -> list[tuple[str, object]]:
 
 
 def cut_rows(directory: Path, report: dict[str, Any]) -> list[tuple[str, object]]:
-    """What is missing of pages, if anything is."""
+    """What is missing of pages, if anything is, and it was not said at the end."""
     from larm.model.cuts import was_cut
 
-    if not was_cut(report.get("stats", {})):
+    if report.get("said") or not was_cut(report.get("stats", {})):
         return []
     from larm.enquiries.left_out import cut_sentence
 
@@ -106,11 +106,12 @@ def read_stats(directory: Path) -> dict[str, Any]:
 
 def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[str, object]]:
     """What is shown: the state, the speed, then every figure; with -v what is 0 as well, and each thread."""
+    from larm.monitor.outcome import how
     from larm.monitor.rates import duration, size
 
     figures = report.get("figures", {})
     age = wall - report.get("written", wall)
-    state = report.get("finish_reason") or report.get("state", "")
+    state = how(report.get("finish_reason", "")) or report.get("state", "")
     if report.get("state") == "running" and age > _STALE:
         state = "not running any more (ended without a word; the same command continues it)"
     shown: list[tuple[str, object]] = [
@@ -131,7 +132,8 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
     shown += [(name, value) for name, value in report.get("stats", {}).items() if verbose or value != 0]
-    shown += _left(figures, verbose=verbose)
+    shown += [("at its end", sentence) for sentence in report.get("said", ())]
+    shown += _left(figures, said=not report.get("said"), verbose=verbose)
     if verbose:
         shown += cpu_rows(figures.get("cpu", {}), figures.get("pages_run", 0))
         for thread in figures.get("threads", ()):
@@ -139,13 +141,15 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
     return shown
 
 
-def _left(figures: dict[str, Any], *, verbose: bool) -> list[tuple[str, object]]:
-    """What is held back, as it may be a trap; with -v a line for each pattern."""
+def _left(figures: dict[str, Any], *, said: bool, verbose: bool) -> list[tuple[str, object]]:
+    """What is held back, as it may be a trap, unless it was ``said``; with -v a line for each pattern."""
     from larm.model.left import HostLeft, growing, sentences
 
     left = msgspec.convert(figures.get("left", []), list[HostLeft])
-    said = [*sentences(left, figures.get("held_back", 0), "larm crawl"), growing(figures.get("growing", []))]
-    shown: list[tuple[str, object]] = [("left", each) for each in said if each]
+    shown: list[tuple[str, object]] = []
+    if not said:
+        sentence = growing(figures.get("growing", []))
+        shown += [("left", each) for each in (*sentences(left, figures.get("held_back", 0), "larm crawl"), sentence) if each]
     if verbose:
         for host in left:
             shown += [(f"left at {host.host}", f"{each.urls:,} of {each.pattern} ({each.state})") for each in host.patterns]

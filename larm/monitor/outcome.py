@@ -25,10 +25,15 @@ _MOST = 6
 """Kinds of errors that are named."""
 
 
+def how(reason: str) -> str:
+    """How a run ended, by its `Ending.reason`, in a few words."""
+    return _ENDS.get(reason, reason)
+
+
 def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     """At most six: pages; those of all agents; what a revisit found; errors by kind; what waits, and why; what to do next."""
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
-    yield f"{_ENDS.get(reason, reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
+    yield f"{how(reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
     if now.cluster is not None and now.cluster.agents:
         yield f"all agents: {cluster_line(now.cluster)}"
     counted = now.counters
@@ -52,8 +57,8 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
-        how = f"{_RAISED.get(reason, '')}the same command goes on"
-        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: {how}"
+        then = f"{_RAISED.get(reason, '')}the same command goes on"
+        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: {then}"
     if now.pages and reason != "failed":
         everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
         yield f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"

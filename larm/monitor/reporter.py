@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.logs.log_file import LogFile
 from larm.monitor import thread_log
@@ -99,6 +100,18 @@ class Reporter:
             "figures": now,
             "stats": summary(now, reason, wall),
         }
+
+
+def note_sentences(directory: Path, said: Sequence[str]) -> None:
+    """Keep in stats.json what was said at the end of a run, which may have ended unseen. Raises StorageError."""
+    path = directory / STATS
+    try:
+        report = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        return
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: can't read the figures: {error}") from error
+    _replace(path, msgspec.json.format(msgspec.json.encode(report | {"said": said})))
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -20,6 +20,7 @@ from larm.errors import LarmError, StorageError
 from larm.kit.disk.files import is_there
 from larm.model.seen import Seen
 from larm.monitor.history import Step, history, steps
+from larm.monitor.outcome import how
 from larm.monitor.reporter import LOG, STATS
 from larm.monitor.snapshot import Snapshot
 from larm.web.directories import Served
@@ -54,6 +55,8 @@ class Crawl(msgspec.Struct, frozen=True, kw_only=True):
     """It does not run, and there is something to run: a configuration, or a crawl to go on with."""
     said: str = ""
     """What is wrong with the directory; empty: nothing."""
+    left_out: tuple[str, ...] = ()
+    """What was said at the end of the last run, a sentence each."""
 
 
 class _Saved(msgspec.Struct):
@@ -63,6 +66,7 @@ class _Saved(msgspec.Struct):
     finish_reason: str = ""
     written: float = 0.0
     figures: Snapshot = Snapshot()
+    said: tuple[str, ...] = ()
 
 
 class Lately(msgspec.Struct, frozen=True):
@@ -124,9 +128,17 @@ def _of_saved(served: Served) -> Crawl:
         saved = _read(served.path / STATS)
     except StorageError as error:
         said = str(error)
-    state = saved.finish_reason or ("ended without a word" if saved.state == "running" else "no crawl yet")
+    state = how(saved.finish_reason) or ("ended without a word" if saved.state == "running" else "no crawl yet")
     can_start = is_there(served.path / CONFIG_FILE) or bool(saved.written)
-    return Crawl(name=served.name, state=state, figures=saved.figures, written=saved.written, can_start=can_start, said=said)
+    return Crawl(
+        name=served.name,
+        state=state,
+        figures=saved.figures,
+        written=saved.written,
+        can_start=can_start,
+        said=said,
+        left_out=saved.said,
+    )
 
 
 def _read(path: Path) -> _Saved:

@@ -11,6 +11,9 @@ import pytest
 
 from larm.cli.signals import stopping_by_signal
 from larm.errors import ConfigError, LarmError, StageError, StorageError
+from larm.monitor.reporter import Reporter
+from larm.monitor.snapshot import Snapshot
+from larm.testing.clock import FakeClock
 from tests.cli.conftest import FakeEnding, FakeWiring, Larm
 
 CRAWL = ("crawl", "-start", "http://example.org/")
@@ -65,6 +68,13 @@ def test_notes_first_and_a_summary_in_scrapys_names_last_with_v(larm: Larm, wiri
 def test_quiet_says_nothing_but_errors(larm: Larm, wiring: FakeWiring, ending: FakeEnding) -> None:
     wiring.crawl.ending = ending
     assert larm(*CRAWL, "-q") == (0, "", "")
+
+
+def test_what_quiet_does_not_say_is_kept(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
+    Reporter(Snapshot, FakeClock(), tmp_path).finish("finished")
+    wiring.crawl.ending.failed_starts.append("http://example.org/: refused")
+    larm(*CRAWL, "-q")
+    assert "at its end: http://example.org/: refused" in larm("stats").out
 
 
 def test_quiet_says_errors(larm: Larm, wiring: FakeWiring) -> None:

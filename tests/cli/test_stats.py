@@ -11,7 +11,7 @@ from larm.agents.card import Card
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.kit.clock import SystemClock
-from larm.monitor.reporter import Reporter
+from larm.monitor.reporter import Reporter, note_sentences
 from larm.monitor.snapshot import ClusterFigures, Snapshot, ThreadFigures
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
@@ -93,10 +93,24 @@ def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:
     assert "larm-fetch-0: getting http://a.org/ [2J 5 tasks" in out
 
 
+def test_what_was_said_at_the_end_is_said_again(larm: Larm, tmp_path: Path) -> None:
+    """Nobody may have seen it: a schedule's crawl has no terminal, and -q says nothing."""
+    note_sentences(tmp_path, ["there is no crawl here, and nothing to keep it in"])
+    write(tmp_path, "finished")
+    note_sentences(tmp_path, ["2 pages were left out", "a.org: no such host (DNS)"])
+    lines = larm("stats").out.splitlines()
+    assert [line for line in lines if line.startswith("at its end")] == [
+        "at its end: 2 pages were left out",
+        "at its end: a.org: no such host (DNS)",
+    ]
+    write(tmp_path)
+    assert "at its end" not in larm("stats").out, "the next run has not ended"
+
+
 def test_numbers_of_a_finished_crawl(larm: Larm, tmp_path: Path) -> None:
     write(tmp_path, "closespider_pagecount", age=7200)
     out = larm("stats").out
-    assert out.startswith("state: closespider_pagecount\nfigures from: 2:00:0")
+    assert out.startswith("state: stopped at --max-pages\nfigures from: 2:00:0")
     assert "limited by" not in out
 
 

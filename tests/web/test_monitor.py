@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import httpx
 import pytest
 import yaml
 
+from larm.monitor.reporter import note_sentences
 from larm.testing.web import SyntheticWeb
 from tests.web.conftest import Served, Start
 
@@ -43,6 +45,13 @@ def test_one_that_has_ended(server: Served, owner: httpx.Client) -> None:
         answer = server.get(path)
         assert answer.status_code == 409
         assert "no crawl runs in" in answer.text
+
+
+def test_what_was_left_out_is_said(start: Start, harbour: Path, tmp_path: Path) -> None:
+    """A crawl that a schedule has run has nobody before a terminal."""
+    shutil.copytree(harbour, tmp_path / "harbour")
+    note_sentences(tmp_path / "harbour", ["2 pages were left out: <b>"])
+    assert "<p>2 pages were left out: &lt;b&gt;</p>" in start(tmp_path / "harbour").get("/crawls/harbour").text
 
 
 def test_what_changes_something_needs_the_token(server: Served) -> None:
