@@ -114,7 +114,10 @@ def _digests(settings: Config, directory: Path, start_urls: Sequence[str]) -> st
     """Of what decides which URLs belong to the crawl, what they are called, and whose they are: names and digests."""
     cluster, crawl = settings.cluster, settings.crawl
     said = {
-        "start URLs": [sorted(start_urls), [[seed.url, seed.scope, seed.include, seed.exclude] for seed in crawl.seeds]],
+        "start URLs": [
+            sorted(start_urls),
+            [[seed.url, seed.scope, seed.include, seed.exclude, seed.depth] for seed in crawl.seeds],
+        ],
         "scope": [crawl.scope, crawl.restrict_to, crawl.include, crawl.exclude],
         "crawl.max_depth": crawl.max_depth,
         "crawl.max_pages": crawl.max_pages,

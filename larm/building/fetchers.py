@@ -26,7 +26,7 @@ def address_rule(ground: Ground, mission: Mission) -> AddressRule:
     """Which addresses may be asked."""
     crawl, header = ground.settings.crawl, ground.header
     return AddressRule(
-        {urlsplit(url).hostname or "" for url in mission.start_urls if not url.startswith("file:")},
+        {urlsplit(url).hostname or "" for url in mission.start_urls if crawl.private_starts and not url.startswith("file:")},
         crawl.allow_private,
         networks=crawl.private_networks,
         met=header.met if header else None,

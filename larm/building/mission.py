@@ -46,9 +46,12 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     """
     urls = list(dict.fromkeys(map(normalizer.parse, settings.crawl.start)))
     accesses = sorted({url.access for url in urls} | set(header.start_urls if header else ()))
+    most = settings.crawl.max_depth or 0
+    used = {normalizer.parse(seed.url).access: most - seed.depth for seed in settings.crawl.seeds if seed.depth is not None}
+    starts = [URLMessage(url, depth=used.get(url.access, 0)) for url in urls]
     if header is None:
-        return Mission(urls, [URLMessage(url) for url in urls], {url.host for url in urls}, again=False, start_urls=accesses)
-    starts = [URLMessage(url) for url in urls if url.access not in header.start_urls]
+        return Mission(urls, starts, {url.host for url in urls}, again=False, start_urls=accesses)
+    starts = [start for start in starts if start.url.access not in header.start_urls]
     hosts = {url.host for url in urls} | set(header.scope_hosts)
     nothing_left = header.finished and not starts and not settings.crawl.parked
     again = nothing_left and not half_made

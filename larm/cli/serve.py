@@ -111,6 +111,8 @@ def serve(
         folder = network_dir or (directories[0] if directories else root or Path())
         service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
         others += service.searchers
+        if service.errands is not None:
+            directories = (*directories, service.errands.directory)
     if peers.name or peers.registrar:
         if cluster:
             raise UsageError("--cluster and --peer: each needs a larm serve of its own, on another port")
@@ -153,11 +155,13 @@ def _agents(settings: Config, remote_token: Path | None, *, cluster: bool) -> Ca
 
 def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:
     try:
-        from larm.peers.yacy.service import Service, folder_of
+        from larm.peers.yacy.service import Crawls, Service, folder_of
+        from larm.web.starting import Starting
     except ImportError as error:
         raise UsageError(f"--network needs {error.name}: pip install 'larm[peers]'") from error
     place = folder_of(folder, settings.network.name)
-    return Service(place, settings.network, settings.search, directories, address=address, say=say)
+    crawls = Crawls(settings, Starting(None, stop=True).run)
+    return Service(place, settings.network, settings.search, directories, address=address, say=say, crawls=crawls)
 
 
 def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]) -> Peers:

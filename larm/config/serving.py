@@ -72,3 +72,7 @@ class Network(Section, frozen=True):
     private: bool = False  # pages of private addresses are shared as well; nobody else could open them
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
     learn: Count = 15_000  # pages that searches have brought, kept for later ones; 0: none
+    publish: str = ""  # a file for the seed list, where some web server shows it; empty: none
+    crawl_for_others: Count = 0  # pages a day that others may have this peer crawl; 0: it takes no orders
+    proxy: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 0  # port of 127.0.0.1 for a browser; 0: there is no proxy
+    proxy_queries: bool = False  # also pages whose addresses have a query: it may say who asks

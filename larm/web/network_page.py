@@ -30,7 +30,8 @@ def page_routes(network: Service) -> Sequence[tuple[Kind, str, str, Handler]]:
     async def show(request: Request) -> Response:
         """All of it."""
         state = await request.app.state.desk.look(network.state)
-        return page(request, "network.html", state=state, learned=network.learned, asked=network.door.asked())
+        given = await request.app.state.desk.look(network.orders.shown)
+        return page(request, "network.html", state=state, learned=network.learned, asked=network.door.asked(), given=given)
 
     def changing(change: Callable[[Mapping[str, str]], bool]) -> Handler:
         """``change`` says whether the form could be understood."""
@@ -67,11 +68,23 @@ def page_routes(network: Service) -> Sequence[tuple[Kind, str, str, Handler]]:
         network.hide(hidden=form.get("hidden") == "1")
         return True
 
+    def order(form: Mapping[str, str]) -> bool:
+        depth = form.get("depth", "")
+        return depth.isdecimal() and len(depth) < 3 and network.order(form.get("url", ""), int(depth))
+
+    def cancel(form: Mapping[str, str]) -> bool:
+        number = form.get("number", "")
+        if not number.isdecimal() or len(number) > 18:
+            return False
+        network.orders.remove(int(number))
+        return True
+
     def forget(_: Mapping[str, str]) -> bool:
         network.forget()
         return True
 
     changes = {"vote": vote, "site": site, "follow": follow, "share": share, "hide": hide, "forget": forget}
+    changes |= {"order": order, "cancel": cancel}
     return (
         (Kind.SHOW, "GET", "/network", show),
         *((Kind.CHANGE, "POST", f"/network/{name}", changing(change)) for name, change in changes.items()),

@@ -83,7 +83,7 @@ class Desk:
     def ping(self, call: Call, asked: Ping) -> Pong:
         """Who asks is tried first: at the address that the question came from, and nowhere else."""
         node = self._node
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         try:
             seed = read_seed(asked.seed)
         except BadSeedError as error:
@@ -100,17 +100,17 @@ class Desk:
 
     def count(self, call: Call, asked: Count) -> Counted:
         """We are there."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         return Counted(self._node.hash, self._node.words)
 
     def denied(self, call: Call, asked: DeniedOf) -> DenyList:
         """Whom we deny, if others may know."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         return self._node.trust.own_list
 
     def offer(self, call: Call, asked: Offer) -> Offered:
         """Headers first."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         if len(asked.headers) > MOST_HEADERS:
             raise RefusedError(f"an offer has {MOST_HEADERS} headers at most", 400)
         wanted, refused = [], {}
@@ -132,7 +132,7 @@ class Desk:
 
     def hand(self, call: Call, asked: Hand) -> Handed:
         """Then bodies."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         if len(asked.items) > MOST_HEADERS:
             raise RefusedError(f"at most {MOST_HEADERS} items at a time", 400)
         refused, node = {}, self._node
@@ -147,7 +147,7 @@ class Desk:
 
     def search(self, call: Call, asked: Search) -> Found:
         """References of words, the best first."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         self._node.count("searches answered")
         return self.find(asked)
 
@@ -170,7 +170,7 @@ class Desk:
 
     def frequencies(self, call: Call, asked: Frequencies) -> FrequenciesFound:
         """How many pages have some words, and where."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         return self.count_pages(asked)
 
     def count_pages(self, asked: Frequencies) -> FrequenciesFound:
@@ -187,7 +187,7 @@ class Desk:
 
     def pages(self, call: Call, asked: PagesOf) -> PagesFound:
         """Documents."""
-        self._in_network(call, asked.network)
+        self.admit(call, asked.network)
         if len(asked.urls) > MOST_PAGES or not all(map(is_hash, asked.urls)):
             raise RefusedError("that is no question for documents", 400)
         return self.pages_of(asked)
@@ -204,7 +204,8 @@ class Desk:
             found.append(Item(header, body))
         return PagesFound(tuple(found))
 
-    def _in_network(self, call: Call, name: str) -> None:
+    def admit(self, call: Call, name: str) -> None:
+        """Raises RefusedError for who is of another network, or is not answered."""
         node = self._node
         if name != node.network:
             raise RefusedError("this is another network", 404)

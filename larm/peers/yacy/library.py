@@ -101,7 +101,7 @@ class Library:
 
         Never while a crawl runs."""
         found = {path: _moment(path) for path in self._directories()}
-        return (found != self._seen or now - self._at > _AGAIN) and not any(map(_runs, found))
+        return (found != self._seen or now - self._at > _AGAIN) and not any(map(runs, found))
 
     def shelved(self, now: float) -> Shelved:
         """All pages. Raises StorageError."""
@@ -114,7 +114,7 @@ class Library:
                 continue
             reader = IndexReader(path / "index")
             for candidate in reader.every():
-                name = self._name(reader.url(candidate))
+                name = shareable_name(reader.url(candidate), private=self._private)
                 if name is None:
                     left_out += 1
                 else:
@@ -122,14 +122,16 @@ class Library:
         self._seen = seen
         return Shelved(list(found.values()), left_out)
 
-    def _name(self, url: str) -> str | None:
-        if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
-            return None
-        try:
-            name = url_hash(url)
-        except ValueError:
-            return None
-        return name if self._private or flags_of(name) >> 2 & 7 != LOCAL else None
+
+def shareable_name(url: str, *, private: bool) -> str | None:
+    """The hash of an address that anybody could open; None: it is none of these."""
+    if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
+        return None
+    try:
+        name = url_hash(url)
+    except ValueError:
+        return None
+    return name if private or flags_of(name) >> 2 & 7 != LOCAL else None
 
 
 def page_of(reader: IndexReader, candidate: Candidate) -> Page:
@@ -160,7 +162,8 @@ def _moment(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_ino
 
 
-def _runs(path: Path) -> bool:
+def runs(path: Path) -> bool:
+    """A crawl, in this directory."""
     try:
         Control(path, timeout=5.0).close()
     except NotRunning:

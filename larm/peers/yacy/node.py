@@ -66,8 +66,9 @@ class Node:
         together: Together,
         lists: Callable[[], Collection[Seed]] = tuple,
         trust: Trust | None = None,
+        orders: Callable[[], int] = int,
     ) -> None:
-        """``lists`` loads the seed lists."""
+        """``lists`` loads the seed lists; ``orders``: how many we have for others to crawl."""
         # constant after construction
         self.profile = profile
         self.hash, self.network, self.mode, self.redundancy = profile.hash, profile.network, profile.mode, profile.redundancy
@@ -81,6 +82,7 @@ class Node:
         self._verify = verify
         self._clock = clock
         self._lists = lists
+        self._orders = orders
         self._call_backs = CallBacks()
         self.lock = threading.RLock()
         # guarded by self.lock
@@ -117,8 +119,9 @@ class Node:
                 name=profile.name,
                 ip=self.own_ip.now,
                 port=profile.port,
-                type=self.membership.own_type(now),
-                flags=Flags(remote_index=profile.mode.shares, direct=True),
+                type=self._type_locked(now),
+                flags=Flags(remote_index=profile.mode.shares, remote_crawl=profile.crawls, direct=True),
+                orders=self._orders(),
                 links=self.pages,
                 words=self.words,
                 tags=profile.tags,
@@ -296,7 +299,11 @@ class Node:
     def type(self) -> PeerType:
         """What others found us to be."""
         with self.lock:
-            return self.membership.own_type(self.now())
+            return self._type_locked(self.now())
+
+    def _type_locked(self, now: float) -> PeerType:
+        found = self.membership.own_type(now)
+        return PeerType.PRINCIPAL if found is PeerType.SENIOR and self.profile.publishes else found
 
     def __repr__(self) -> str:
         return f"<Node {self.hash} {self.profile.name} {self.type} {self.membership}>"

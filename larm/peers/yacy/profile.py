@@ -25,6 +25,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Hashes of the members of its cluster (YACY-42)."""
     kinds: frozenset[str] = frozenset()
     """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.addresses`)."""
+    crawls: bool = False
+    """For others (YACY-39)."""
+    publishes: bool = False
+    """Its seed list, where others find it: a principal."""
     redundancy: int = 3
     ping: float = PING_PERIOD
     young: float = 3 * 86_400.0

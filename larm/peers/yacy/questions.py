@@ -11,6 +11,7 @@ PING, COUNT, OFFER, HAND, SEARCH, FREQUENCIES, PAGES = (
     f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "frequencies", "pages")
 )
 DENIED = "/yacy/denied"
+ORDERS, RECEIPT = "/yacy/orders", "/yacy/receipt"
 SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
 MOST_HEADERS = 100
@@ -25,6 +26,8 @@ MOST_ROWS = 1_000
 """References of a word in an answer."""
 MOST_PAGES = 40
 """Documents in an answer."""
+MOST_ORDERS = 10
+"""That one peer has of another at a time."""
 
 
 class Ping(msgspec.Struct, frozen=True):
@@ -164,3 +167,43 @@ class PagesFound(msgspec.Struct, frozen=True):
     """In any order, with their headers: whoever keeps a document can't change it."""
 
     pages: tuple[Item, ...] = ()
+
+
+class OrdersOf(msgspec.Struct, frozen=True):
+    """What may I crawl for you (YACY-39)?"""
+
+    network: str
+    most: int
+
+
+class Order(msgspec.Struct, frozen=True, array_like=True):
+    """An address to be crawled."""
+
+    number: int
+    url: str
+    depth: int
+    """Links to be followed from it."""
+
+
+class Orders(msgspec.Struct, frozen=True):
+    """They are the asker's for a day."""
+
+    orders: tuple[Order, ...] = ()
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What became of an order."""
+
+    network: str
+    number: int
+    pages: int
+    """That it brought."""
+    said: str
+    """A sentence about the address itself."""
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """It is on the disk."""
+
+    known: bool
+    """The order was still the asker's."""

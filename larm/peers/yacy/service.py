@@ -1,7 +1,8 @@
-"""Service: a node on real wires, for ``larm serve --network``. Made on the main thread; its two threads end with the process.
+"""Service: a node on real wires, for ``larm serve --network``. Made on the main thread; its threads end with the process.
 
 ``larm-network`` does what a peer does by itself, ``larm-network-share`` makes items of new pages and brings all items to their
-owners. Where one of them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
+owners; where they are wanted, ``larm-network-errands`` crawls for others, and ``larm-proxy`` is a browser's proxy. Where one of
+them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import SystemRandom
+from typing import NamedTuple
 
 import msgspec
 
-from larm.config import Network, Search
+from larm.config import Config, Network, Search
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.atomic import write_atomically
@@ -28,13 +30,18 @@ from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.errands import Errands
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.node import Do, Node
+from larm.peers.yacy.order_book import OrderBook
+from larm.peers.yacy.order_desk import OrderDesk
 from larm.peers.yacy.own_hash import belongs, own_hash
+from larm.peers.yacy.principal import Principal
 from larm.peers.yacy.profile import Profile
+from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
 from larm.peers.yacy.questions import SEEDS
 from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
@@ -49,6 +56,15 @@ _LIST_SECONDS = 20.0
 _AT_A_TIME = 16
 """Peers that are asked."""
 _TICK = 1.0
+
+
+class Crawls(NamedTuple):
+    """What a peer needs to crawl by itself."""
+
+    settings: Config
+    """Whose pace and contact it has."""
+    run: Callable[[Path], None]
+    """Begins the crawl of a directory. Raises UsageError, StorageError."""
 
 
 class _Born(msgspec.Struct, frozen=True):
@@ -70,8 +86,9 @@ class Service:
         *,
         address: tuple[str, int],
         say: Callable[[str], object],
+        crawls: Crawls | None = None,
     ) -> None:
-        """``address``: where the server listens. Raises StorageError."""
+        """``address``: where the server listens. Raises StorageError, UsageError."""
         # constant after construction
         clock, random = SystemClock(), SystemRandom()
         host, port = address
@@ -87,15 +104,18 @@ class Service:
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
             ping=float(settings.ping), young=float(settings.young),
             kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.seeds)]),
+            crawls=bool(settings.crawl_for_others), publishes=bool(settings.publish),
         )  # fmt: skip
         self.trust = Trust(folder / "trust.json")
+        self.orders = OrderBook(folder / "orders.db")
         shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
         self.node = Node(
             profile, identity, is_signed, shelf, asker=Channel(identity, self._http, clock), clock=clock, random=random,
-            together=together, lists=self._lists, trust=self.trust,
+            together=together, lists=self._lists, trust=self.trust, orders=lambda: self.orders.open,
         )  # fmt: skip
         desk = Desk(self.node)
-        self.door = Door(identity, desk.questions, clock, denied=self.trust)
+        questions = [*desk.questions, *OrderDesk(self.node, desk, self.orders).questions]
+        self.door = Door(identity, questions, clock, denied=self.trust)
         self.searcher = NetworkSearcher(
             self.node,
             desk,
@@ -113,7 +133,14 @@ class Service:
             shelf, self.node.lock, identity, words=vocabulary.words, stems=vocabulary.stems, is_common=vocabulary.is_common
         )
         self._spreading = Spreading(self.node)
-        self._ticks = (Ticker(_TICK), Ticker(_TICK))
+        self._principal = Principal(self.node, Path(settings.publish)) if settings.publish else None
+        self.errands = None
+        if crawls is not None and (settings.crawl_for_others or settings.proxy):
+            self.errands = Errands(folder, self.node, *crawls, say)
+        self.proxy = None
+        if self.errands is not None and settings.proxy:
+            self.proxy = Proxy(settings.proxy, self.errands.seen, queries=settings.proxy_queries, private=settings.private)
+        self._ticks = (Ticker(_TICK), Ticker(_TICK), Ticker(_TICK))
         self._workers = Workers(self._died)
         self._failed = False
 
@@ -122,6 +149,13 @@ class Service:
         self._say(f"network {self.node.network}: this peer is {self.node.hash}")
         self._workers.start("larm-network", self._run)
         self._workers.start("larm-network-share", self._share)
+        if self.errands is not None:
+            self._workers.start("larm-network-errands", self._do_errands)
+        if self.proxy is not None:
+            self._say(
+                f"network {self.node.network}: http://127.0.0.1:{self.proxy.port}/ is the proxy for plain HTTP and for https"
+            )
+            self._workers.start("larm-proxy", self.proxy.run)
 
     def stop(self) -> None:
         """They end when what they are at is done; whatever is written is safe at any moment."""
@@ -160,6 +194,10 @@ class Service:
         if self._learned is not None:
             self._learned.forget()
 
+    def order(self, url: str, depth: int) -> bool:
+        """Have others crawl it; False: it can't be. Raises StorageError."""
+        return self.orders.add(url.strip(), depth, self.node.now())
+
     def hide(self, *, hidden: bool) -> None:
         """Stealth: nothing to do with others for a while (YACY-50)."""
         if not self._failed:
@@ -168,6 +206,13 @@ class Service:
     def _run(self) -> None:
         while self._ticks[0].wait():
             self.node.tick()
+            if self._principal is not None:
+                self._principal.tick()
+
+    def _do_errands(self) -> None:
+        while self._ticks[2].wait():
+            if self.errands is not None:
+                self.errands.tick()
 
     def _share(self) -> None:
         while self._ticks[1].wait():
@@ -199,10 +244,14 @@ class Service:
         """Of all that the user has named (YACY-20, 51)."""
         found = []
         for url in self._settings.seeds:
-            if not is_address(url.rstrip("/")):
-                self._say(f"network.seeds: {url}: expected an address such as http://192.0.2.7:7070")
+            file = url.rpartition("/")[2].endswith(".txt")  # a principal's, at some web server
+            if not is_address("/".join(url.split("/")[:3]) if file else url.rstrip("/")):
+                self._say(
+                    f"network.seeds: {url}: expected a peer's address such as http://192.0.2.7:7070, or that of a .txt file"
+                )
                 continue
-            answer = self._http.ask("GET", url.rstrip("/") + ROOT + SEEDS, {}, b"", seconds=_LIST_SECONDS, most=_LARGEST_LIST)
+            place = url if file else url.rstrip("/") + ROOT + SEEDS
+            answer = self._http.ask("GET", place, {}, b"", seconds=_LIST_SECONDS, most=_LARGEST_LIST)
             if not isinstance(answer, NoAnswer) and answer.status == 200:
                 found += _seeds(answer.body)
         return found

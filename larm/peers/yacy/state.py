@@ -81,7 +81,7 @@ def state_of(node: Node, quota: int) -> State:
         ]
         known = {each.seed.key for each in others}
         return State(
-            node.network, node.hash, node.key, membership.own_type(now), node.mode, node.stealthy, *membership.sizes,
+            node.network, node.hash, node.key, node.type, node.mode, node.stealthy, *membership.sizes,
             pages=node.pages, items=items, bytes=size, quota=quota, counts={name: n for name, n in counts.items() if n},
             others=others, votes={key: vote for key, vote in trust.votes.items() if key not in known}, sites=trust.sites,
             shared=trust.shared, followed={key: its for key, its in trust.followed.items() if key not in known},

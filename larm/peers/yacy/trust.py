@@ -85,6 +85,11 @@ class Trust:
         return self._denied
 
     @property
+    def denied_sites(self) -> frozenset[str]:
+        """All sites that are denied."""
+        return self._sites
+
+    @property
     def votes(self) -> dict[str, Vote]:
         """One's own, by key."""
         return self._saved.votes

@@ -1,0 +1,237 @@
+"""Proxy: a browser's plain HTTP passes through, and which open pages it saw becomes known (YACY-35, 37).
+
+Listens on 127.0.0.1 alone. What is asked by CONNECT, so all of https, passes unseen. Each connection carries one request, and
+what comes back is passed on as it comes, up to its end; nothing is kept of it but the head. On the thread ``larm-proxy``, with
+an event loop of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from larm.errors import UsageError
+from larm.fetching.ip_address import is_public
+from larm.peers.yacy.open_pages import is_open
+
+HOST = "127.0.0.1"
+_HEAD = 65_536
+"""Bytes of a request line and headers."""
+_HEAD_SECONDS = 30.0
+_CONNECT_SECONDS = 30.0
+_IDLE_SECONDS = 600.0
+"""Without a byte in a direction."""
+_PIECE = 65_536
+_CONNECTIONS = 500
+_HOPS = frozenset((b"connection", b"proxy-connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"proxy-authorization"))
+
+
+class _Head(NamedTuple):
+    first: bytes
+    lines: Sequence[tuple[bytes, bytes]]
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, value in self.lines:
+            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            found[key] = f"{found[key]}, {text}" if key in found else text
+        return found
+
+    def without_hops(self, first: bytes) -> bytes:
+        """For the next one, with whom the connection ends after this."""
+        named = {each.strip().lower().encode() for each in self.by_name.get("connection", "").split(",")}
+        kept = [name + b": " + value for name, value in self.lines if name.lower() not in _HOPS | named]
+        return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
+
+
+class Proxy:
+    """``seen`` is told of addresses, on the proxy's thread. ``private``: also of pages at private addresses."""
+
+    def __init__(self, port: int, seen: Callable[[str], object], *, queries: bool, private: bool) -> None:
+        """Raises UsageError where it can't listen."""
+        # constant after construction
+        self._seen = seen
+        self._queries = queries
+        self._private = private
+        try:
+            self._socket = socket.create_server((HOST, port))
+        except OSError as error:
+            raise UsageError(f"network.proxy: {HOST}:{port}: {error.strerror or error}; choose another port") from error
+        self.port: int = self._socket.getsockname()[1]
+        # only larm-proxy
+        self._open = 0
+
+    def run(self) -> None:
+        """Until the process ends."""
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._answer, sock=self._socket, limit=_HEAD)
+        await server.serve_forever()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open > _CONNECTIONS:
+                raise _RefusedError(503, "too many connections")
+            head = await _read_head(reader)
+            method, target, _ = _request_line(head)
+            if method == "CONNECT":
+                await self._tunnel(target, reader, writer)
+            else:
+                await self._pass_on(head, target, reader, writer)
+        except _RefusedError as error:
+            writer.write(
+                f"HTTP/1.1 {error.status} Refused\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n{error}\n".encode()
+            )
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # who asks, or who answers, is gone: the other one sees that
+        finally:
+            self._open -= 1
+            await _close(writer)
+
+    async def _tunnel(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        host, port = _place(f"//{target}", 443)
+        upstream, up = await _connect(host, port)
+        try:
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _both(_copy(reader, up), _copy(upstream, writer))
+        finally:
+            await _close(up)
+
+    async def _pass_on(self, head: _Head, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        method, _, version = _request_line(head)
+        if not target.lower().startswith("http://"):
+            raise _RefusedError(400, "this is a proxy for a browser: it is asked for whole addresses, http://...")
+        host, port = _place(target, 80)
+        upstream, up = await _connect(host, port)
+        try:
+            up.write(head.without_hops(f"{method} {_path(target)} {version}".encode("latin-1")))
+            sending = asyncio.create_task(_send_body(head, reader, up))
+            try:
+                answer = await _read_head(upstream)
+                writer.write(answer.without_hops(answer.first))
+                whole = await _copy(upstream, writer)
+            finally:
+                sending.cancel()
+                with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncio.IncompleteReadError):
+                    await sending
+            ip = str(up.get_extra_info("peername")[0])
+            open_ = is_open(method, target, head.by_name, _status(answer), answer.by_name, queries=self._queries)
+            if whole and open_ and (self._private or is_public(ip)):
+                self._seen(target.partition("#")[0])
+        finally:
+            await _close(up)
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+async def _read_head(reader: asyncio.StreamReader) -> _Head:
+    async with asyncio.timeout(_HEAD_SECONDS):
+        data = await reader.readuntil(b"\r\n\r\n")
+    first, *lines = data[:-4].split(b"\r\n")
+    found = []
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        if not colon or not name or name != name.strip():  # also a line that goes on: nobody may send that any more
+            raise _RefusedError(400, "that is no header")
+        found.append((name, value.strip()))
+    return _Head(first, found)
+
+
+def _request_line(head: _Head) -> tuple[str, str, str]:
+    try:
+        method, target, version = head.first.decode("ascii").split(" ")
+    except ValueError as error:
+        raise _RefusedError(400, "that is no request") from error
+    if version not in {"HTTP/1.0", "HTTP/1.1"}:
+        raise _RefusedError(505, "that is another HTTP")
+    return method, target, version
+
+
+def _place(url: str, port: int) -> tuple[str, int]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or port
+    except ValueError as error:
+        raise _RefusedError(400, "that is no address") from error
+    if not host:
+        raise _RefusedError(400, "that is no address")
+    return host, port
+
+
+def _path(target: str) -> str:
+    rest = target.partition("://")[2].partition("#")[0]
+    path = rest[len(re.split("[/?]", rest, maxsplit=1)[0]) :]
+    return path if path.startswith("/") else f"/{path}"
+
+
+def _status(answer: _Head) -> int:
+    words = answer.first.split()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+
+async def _connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            return await asyncio.open_connection(host, port, limit=_HEAD)
+    except (OSError, TimeoutError) as error:
+        raise _RefusedError(502, f"{host} can't be reached: {error or 'it does not answer'}") from error
+
+
+async def _send_body(head: _Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Of the request, and nothing that comes after it."""
+    names = head.by_name
+    if "transfer-encoding" in names:
+        await _copy(reader, writer)  # its end is known to who gets it
+        return
+    left = int(names["content-length"]) if names.get("content-length", "").isdecimal() else 0
+    while left:
+        data = await reader.read(min(_PIECE, left))
+        if not data:
+            return
+        left -= len(data)
+        writer.write(data)
+        await writer.drain()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Up to the end; False: it broke off."""
+    while True:
+        try:
+            async with asyncio.timeout(_IDLE_SECONDS):
+                data = await reader.read(_PIECE)
+            if not data:
+                return True
+            writer.write(data)
+            await writer.drain()
+        except (OSError, TimeoutError):
+            return False
+
+
+async def _both(*directions: Coroutine[None, None, bool]) -> None:
+    """Until either has come to its end."""
+    tasks = [asyncio.create_task(each) for each in directions]
+    _, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for each in others:
+        each.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(1):
+            await writer.drain()
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
