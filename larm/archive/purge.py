@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,10 +17,10 @@ from larm.archive.names import OPEN, OURS
 from larm.archive.payload_book import forget_payloads
 from larm.archive.scanning import Record
 from larm.kit.disk.atomic import rewrite_atomically
+from larm.kit.disk.files import pieces
 
 Unwanted = Callable[[str], bool]
 """Whether a page is, by its address as it was fetched."""
-_PIECE = 4_000_000
 
 
 class Purged(msgspec.Struct):
@@ -80,13 +80,6 @@ def _rest(path: Path, out: list[_Range]) -> Iterator[bytes]:
     with path.open("rb") as file:
         at = 0
         for first, end in out:
-            yield from _piece(file, at, first)
+            yield from pieces(file, at, first)
             at = end
-        yield from _piece(file, at, path.stat().st_size)
-
-
-def _piece(file: BinaryIO, first: int, end: int) -> Iterator[bytes]:
-    file.seek(first)
-    while first < end and (data := file.read(min(_PIECE, end - first))):
-        first += len(data)
-        yield data
+        yield from pieces(file, at, path.stat().st_size)

@@ -90,7 +90,7 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
             indexed = Leads(directory / QUEUES / ALIASES, aliases["generation"])
             undo.append(indexed.close)
         return reindex(
-            directory, log, settings.storage.index, process, normalizer.parse, generation=generation, indexed=indexed
+            directory, log, settings.storage.index, process.process, normalizer.parse, generation=generation, indexed=indexed
         )
     finally:
         close_all(undo)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -29,7 +29,7 @@ from larm.errors import StorageError, UsageError
 from larm.graph.files import JOURNAL
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.files import is_there, sync_directory
+from larm.kit.disk.files import is_there, pieces, sync_directory
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.disk.read_only import copy_database
 
@@ -37,7 +37,6 @@ _PATIENCE = 600.0
 """Seconds for a checkpoint of a large crawl on a busy disk."""
 _TRIES = 20
 """Merges of the index that end while it is copied, in a row."""
-_PIECE = 4_000_000
 _GROWS = (LOGS_FOLDER, "warc")
 
 
@@ -169,19 +168,11 @@ def _grown(source: Path, target: Path, known: dict[Path, _Copied], *, grows: boo
         if before != now:
             have = before.size if grows and before and before.inode == now.inode and before.size <= now.size else 0
             with target.open("r+b" if have else "wb") as new:
-                old.seek(have)
                 new.seek(have)
-                for piece in _pieces(old.read, now.size - have):
-                    new.write(piece)
+                new.writelines(pieces(old, have, now.size))
                 new.flush()
                 os.fsync(new.fileno())
     known[target] = now
-
-
-def _pieces(read: Callable[[int], bytes], left: int) -> Iterator[bytes]:
-    while left > 0 and (piece := read(min(left, _PIECE))):
-        left -= len(piece)
-        yield piece
 
 
 def _file(source: Path, target: Path) -> None:

@@ -10,15 +10,14 @@ the old one and takes its place at the end.
 from __future__ import annotations
 
 import shutil
-from array import array
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
-import xxhash
 
 from larm import config
+from larm.duplicates.lookup import Leads
 from larm.errors import UsageError
 from larm.index.kept import go_back
 from larm.index.previous import Known, PreviousIndex
@@ -45,24 +44,6 @@ class Reindexed(NamedTuple):
     """Pages of the log that the old index has not."""
 
 
-class _Process(Protocol):
-    def process(self, message: URLMessage, fetched: Fetched) -> Document:
-        """As `larm.processing.by_mime.ByMime`."""
-        ...
-
-
-class _Parse(Protocol):
-    def __call__(self, text: str) -> Url:
-        """As `larm.model.url.URLNormalizer.parse`."""
-        ...
-
-
-class _Indexed(Protocol):
-    def group(self, fingerprint: int) -> int | None:
-        """As `larm.duplicates.lookup.Leads`."""
-        ...
-
-
 class _Moment:
     """A clock that stands where a page was fetched."""
 
@@ -79,11 +60,11 @@ def reindex(
     directory: Path,
     log: StoreLog,
     settings: config.IndexStorage,
-    process: _Process,
-    parse: _Parse,
+    process: Callable[[URLMessage, Fetched], Document],
+    parse: Callable[[str], Url],
     *,
     generation: int | None = None,
-    indexed: _Indexed | None = None,
+    indexed: Leads | None = None,
 ) -> Reindexed:
     """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
 
@@ -120,8 +101,8 @@ def reindex(
 class _Removed(NamedTuple):
     """Stands for an index that is not there any more."""
 
-    pages: _Indexed
-    parse: _Parse
+    pages: Leads
+    parse: Callable[[str], Url]
 
     def find(self, normalised: str) -> Known | None:
         """As `PreviousIndex.find`."""
@@ -132,36 +113,12 @@ class _Removed(NamedTuple):
         return None if group is None else Known(0, "", "", "", 0, None, group)
 
 
-def _latest(log: StoreLog) -> Iterator[StoreEntry]:
-    """The last row of each page. The log is read twice, for 25 to 41 bytes of memory a row."""
-    pages = array("Q", (xxhash.xxh3_64_intdigest(entry.normalised.encode()) | 1 for entry in log))
-    last = _last(pages)
-    for is_last, entry in zip(last, log, strict=False):
-        if is_last:
-            yield entry
-
-
-def _last(pages: array[int]) -> bytearray:
-    """Of each row, 1 if no later one has its number. The table of the numbers (0: none) is at most half full."""
-    last = bytearray(len(pages))
-    mask = (1 << (2 * len(pages)).bit_length()) - 1
-    table = array("Q", bytes(8)) * (mask + 1)
-    for row in range(len(pages) - 1, -1, -1):
-        page = pages[row]
-        place = page >> 1 & mask
-        while (found := table[place]) and found != page:
-            place = place + 1 & mask
-        if not found:
-            table[place], last[row] = page, 1
-    return last
-
-
 class _Reader(NamedTuple):
     """Pages as they are stored."""
 
     log: StoreLog
-    process: _Process
-    parse: _Parse
+    process: Callable[[URLMessage, Fetched], Document]
+    parse: Callable[[str], Url]
 
     def visit(self, entry: StoreEntry, known: Known) -> Visit | None:
         """The page of a row, read again; None for an address that this larm does not take."""
@@ -175,7 +132,7 @@ class _Reader(NamedTuple):
                 entry.mime, entry.title, known.text, description=known.description, archive=False, fields=known.own
             )
         else:
-            document = self.process.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
+            document = self.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
         document = msgspec.structs.replace(
             document,
             language=document.language or known.language,
@@ -187,7 +144,7 @@ class _Reader(NamedTuple):
 
 def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex | _Removed) -> Reindexed:
     pages = bodiless = left_out = 0
-    for entry in _latest(reader.log):
+    for entry in reader.log.latest():
         known = previous.find(entry.normalised)
         visit = None if known is None else reader.visit(entry, known)
         if known is None or visit is None:

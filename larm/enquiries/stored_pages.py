@@ -60,10 +60,7 @@ class StoredPages:
             self._rows.close()
 
     def __iter__(self) -> Iterator[StoredPage]:
-        last = {hash(entry.normalised): n for n, entry in enumerate(self._log)} if self._revisited else None
-        for n, entry in enumerate(self._log):
-            if last is not None and last.get(hash(entry.normalised)) != n:
-                continue
+        for entry in self._log.latest() if self._revisited else self._log:
             try:
                 url = self.normalizer.parse(entry.url)
             except BadUrl:  # of an earlier larm

@@ -11,22 +11,22 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import rewrite_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import PIECE, pieces
 from larm.storage.body_frames import pack_again, read_frame, room_at
 from larm.storage.log import LINKS_LOG, STORE_LOG
 from larm.storage.page_file import PLAIN, page_file
-from larm.storage.store_log import StoreEntry, parse_entry
+from larm.storage.reader import entries_of, lines_of
+from larm.storage.store_log import StoreEntry
 
 Unwanted = Callable[[str], bool]
 """Whether a page is, by its address in either form."""
-_PIECE = 1_000_000
-_ZEROS = bytes(_PIECE)
+_ZEROS = bytes(PIECE)
 
 
 class Purged(msgspec.Struct):
@@ -44,7 +44,7 @@ def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
     store = path = logs / STORE_LOG
     if not path.exists():
         return found
-    for entry in _entries(path):
+    for _, entry, _ in entries_of(path):
         if unwanted(entry.normalised):
             found.lines += 1
             if entry.file:
@@ -57,43 +57,22 @@ def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
         path = page_file(logs, number, packed=True)
         rewrite_atomically(path, _without_bodies(path, entries))
     if found.lines:
-        rewrite_atomically(store, _kept_entries(store, unwanted))
+        rewrite_atomically(store, (line for _, entry, line in entries_of(store) if not unwanted(entry.normalised)))
     links = logs / LINKS_LOG
     if links.exists():
         rewrite_atomically(links, _kept_links(links, unwanted))
     return found
 
 
-def _entries(path: Path) -> Iterator[StoreEntry]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            yield _parse(path, number, line)
-
-
-def _kept_entries(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not unwanted(_parse(path, number, line).normalised):
-                yield line
-
-
-def _parse(path: Path, number: int, line: bytes) -> StoreEntry:
-    try:
-        return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
-    except ValueError as error:
-        raise StorageError(f"{path}: line {number} can't be read: {error}") from error
-
-
 def _kept_links(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
     """The links of a page stand together, so it is looked at once."""
     last, wanted = b"", True
-    with path.open("rb") as file:
-        for line in file:
-            page = line.partition(b"\t")[0]
-            if page != last:
-                last, wanted = page, not unwanted(page.decode("utf-8", "replace"))
-            if wanted:
-                yield line
+    for _, line in lines_of(path):
+        page = line.partition(b"\t")[0]
+        if page != last:
+            last, wanted = page, not unwanted(page.decode("utf-8", "replace"))
+        if wanted:
+            yield line
 
 
 def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes]:
@@ -105,7 +84,7 @@ def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes
         with path.open("rb") as file:
             at = 0
             for offset in sorted(by_frame):
-                yield from _pieces(file, at, offset)
+                yield from pieces(file, at, offset)
                 bodies, size = read_frame(file, offset, path)
                 left = bytearray(bodies)
                 for entry in by_frame[offset]:
@@ -113,7 +92,7 @@ def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes
                 end = offset + size + room_at(file, offset + size)
                 yield pack_again(bytes(left), end - offset)
                 at = end
-            yield from _pieces(file, at, path.stat().st_size)
+            yield from pieces(file, at, path.stat().st_size)
     except ValueError as error:
         raise StorageError(
             f"{path}: a page can't be overwritten there ({error}); this is a mistake of larm's: please report it"
@@ -122,20 +101,13 @@ def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes
         raise disk_failure(path, error) from error
 
 
-def _pieces(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
-    file.seek(begin)
-    while begin < end and (piece := file.read(min(end - begin, _PIECE))):
-        begin += len(piece)
-        yield piece
-
-
 def _overwrite(path: Path, entry: StoreEntry) -> None:
     try:
         with path.open("r+b") as file:
             file.seek(entry.offset)
             left = entry.size
             while left > 0:
-                left -= file.write(_ZEROS[: min(left, _PIECE)])
+                left -= file.write(_ZEROS[: min(left, PIECE)])
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

@@ -1,7 +1,7 @@
 """StoreLog: what the log storage has written, read again (LARM-95). Used by ``larm cat``, by tools and by tests.
 
 Works while a crawl is writing: a last line without its end is not there yet. No state but the paths, and what
-`larm.storage.bodies` knows; fit for any thread.
+`larm.storage.bodies` knows; fit for any thread. `lines_of` and `entries_of` are for who writes the logs anew.
 """
 
 from __future__ import annotations
@@ -41,14 +41,12 @@ class StoreLog:
             raise UsageError(f"no {STORE_LOG} in {self._logs}: run larm crawl first")
 
     def __iter__(self) -> Iterator[StoreEntry]:
-        with self._open(self._path) as file:
-            place = file.seek(self._begin)
-            for number, line in enumerate(file, 1):
-                place += len(line)
-                if self._end is not None and place > self._end:
-                    return
-                if line.endswith(b"\n"):
-                    yield self._parse(line, f"line {number}")
+        return (entry for _, entry, _ in entries_of(self._path, self._end, self._begin))
+
+    def latest(self) -> Iterator[StoreEntry]:
+        """The last entry of each page. The log is read twice, for some 100 bytes of memory a page."""
+        last = {hash(entry.normalised): n for n, entry in enumerate(self)}
+        return (entry for n, entry in enumerate(self) if last.get(hash(entry.normalised)) == n)
 
     def body(self, entry: StoreEntry) -> bytes:
         """The stored bytes of a page; empty where none were stored."""
@@ -57,29 +55,53 @@ class StoreLog:
     def find(self, url: str) -> StoreEntry | None:
         """The latest entry whose URL, as fetched or normalised, is ``url``. Reads the file backwards, about 1 GB/s."""
         needle = f"\t{clean(url)}\t".encode("utf-8", "replace")
-        with self._open(self._path) as file:
+        with _open(self._path) as file:
             for block, start in _blocks_backwards(file):
                 end = len(block)
                 while (hit := block.rfind(needle, 0, end)) >= 0:
                     first = block.rfind(b"\n", 0, hit) + 1
                     last = block.index(b"\n", hit)
-                    entry = self._parse(block[first:last], f"byte {start + first}")
+                    entry = _parsed(self._path, block[first:last], f"byte {start + first}")
                     if needle[1:-1] in (entry.url.encode(), entry.normalised.encode()):
                         return entry
                     end = first  # it was the title, or some other column
         return None
 
-    def _open(self, path: Path) -> BinaryIO:
-        try:
-            return open(path, "rb")
-        except OSError as error:
-            raise disk_failure(path, error) from error
 
-    def _parse(self, line: bytes, where: str) -> StoreEntry:
-        try:
-            return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
-        except ValueError as error:
-            raise StorageError(f"{self._path}: {where} can't be read: {error}") from error
+def lines_of(path: Path, end: int | None = None, begin: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Each whole line of a log from the byte ``begin`` on and before the byte ``end``, and where it begins.
+
+    Raises StorageError.
+    """
+    if end == 0:  # nothing may be there yet
+        return
+    with _open(path) as file:
+        place = file.seek(begin)
+        for line in file:
+            if not line.endswith(b"\n") or (end is not None and place + len(line) > end):
+                return
+            yield place, line
+            place += len(line)
+
+
+def entries_of(path: Path, end: int | None = None, begin: int = 0) -> Iterator[tuple[int, StoreEntry, bytes]]:
+    """The same of store.log: place, entry and line."""
+    for number, (place, line) in enumerate(lines_of(path, end, begin), 1):
+        yield place, _parsed(path, line, f"line {number}"), line
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def _parsed(path: Path, line: bytes, where: str) -> StoreEntry:
+    try:
+        return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+    except ValueError as error:
+        raise StorageError(f"{path}: {where} can't be read: {error}") from error
 
 
 def _blocks_backwards(file: BinaryIO) -> Iterator[tuple[bytes, int]]:

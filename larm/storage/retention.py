@@ -22,13 +22,13 @@ import msgspec
 
 from larm.config import Keep
 from larm.config import LogStorage as Settings
-from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import sync_directory
 from larm.storage.bodies import Bodies
 from larm.storage.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
 from larm.storage.page_file import PageFiles, found_file, page_file
-from larm.storage.store_log import StoreEntry, format_entry, parse_entry
+from larm.storage.reader import entries_of, lines_of
+from larm.storage.store_log import format_entry
 
 DAY = 86_400
 _DEAD = 0.25
@@ -137,33 +137,8 @@ class _Sizes:
 
 def _versions(logs: Path, position: Position) -> Iterator[Version]:
     days = _Days(position.days, lambda day: day.store)
-    for place, entry, _ in _entries(logs, position):
+    for place, entry, _ in entries_of(logs / STORE_LOG, position.store):
         yield Version(hash(entry.normalised), days.at(place), entry.size if entry.file else 0, entry.file)
-
-
-def _entries(logs: Path, position: Position) -> Iterator[tuple[int, StoreEntry, bytes]]:
-    """Place, entry and line of each version that the checkpoint knows."""
-    path = logs / STORE_LOG
-    for number, (place, line) in enumerate(_lines(path, position.store), 1):
-        try:
-            yield place, parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace")), line
-        except ValueError as error:
-            raise StorageError(f"{path}: line {number} can't be read: {error}") from error
-
-
-def _lines(path: Path, end: int) -> Iterator[tuple[int, bytes]]:
-    if not end:
-        return
-    try:
-        with path.open("rb") as file:
-            place = 0
-            for line in file:
-                if place >= end:
-                    return
-                yield place, line
-                place += len(line)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 class _Days:
@@ -229,7 +204,7 @@ class _Renewal:
         return length, [*moved, *[length] * (len(marks) - len(moved))]
 
     def _stored(self) -> Iterator[tuple[int, bytes]]:
-        for n, (place, entry, line) in enumerate(_entries(self._logs, self._position)):
+        for n, (place, entry, line) in enumerate(entries_of(self._logs / STORE_LOG, self._position.store)):
             self._known.add(hash(entry.url))
             if self._out[n]:
                 continue
@@ -257,7 +232,7 @@ class _Renewal:
         """Each line, its page, and whether it is the first one of a visit: they stand together, and days are known."""
         days = _Days(self._position.days, lambda day: day.links)
         last: tuple[bytes, int] | None = None
-        for place, line in _lines(self._logs / LINKS_LOG, self._position.links):
+        for place, line in lines_of(self._logs / LINKS_LOG, self._position.links):
             page = line.partition(b"\t")[0]
             now = (page, days.at(place))
             yield (place, line), hash(page.decode("utf-8", "replace")), now != last

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tantivy
-from hypothesis import given
-from hypothesis import strategies as st
 
 from larm import cli
 from larm.config import Config
 from larm.enquiries.afterwards import reindex_pages
-from larm.enquiries.reindex import _last
 from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.kit.disk.lock import DirectoryLock
@@ -145,9 +141,3 @@ def test_a_crawl_goes_on_after_a_reindexing_that_was_killed(crawled: Path) -> No
         run_crawl(directory, ["http://a.localhost:1/"], SETTINGS | {"storage.chain": ["log"]}, fresh=True).ending.error is None
     )
     assert not [*directory.glob("index*"), *directory.glob("anchors*")]
-
-
-@given(st.lists(st.integers(1, 6)))
-def test_the_last_row_of_each_page(pages: list[int]) -> None:
-    found = _last(array("Q", pages))
-    assert list(found) == [page not in pages[row + 1 :] for row, page in enumerate(pages)]

@@ -46,6 +46,12 @@ def test_every_entry_gives_its_bytes(crawl: Path) -> None:
     assert entries[49].file > 5
 
 
+def test_the_latest_entry_of_each_page(crawl: Path) -> None:
+    entries = list(StoreLog(crawl))
+    assert entries[7].normalised == entries[51].normalised
+    assert list(StoreLog(crawl).latest()) == [entry for n, entry in enumerate(entries) if n != 7]
+
+
 @pytest.mark.parametrize("block", [1, 10, 97, 8_000_000])
 def test_find_gives_the_latest(crawl: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However the file is cut into blocks: the latest entry, only whole URLs, and not a title that looks like one."""

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
+
+PIECE = 1_000_000
+"""Bytes that are copied at a time."""
+
+
+def pieces(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
+    """What a file has between two places, a piece at a time; less where it is shorter. Raises OSError."""
+    file.seek(begin)
+    while begin < end and (piece := file.read(min(end - begin, PIECE))):
+        begin += len(piece)
+        yield piece
 
 
 def is_there(path: Path) -> bool:
