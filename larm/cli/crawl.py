@@ -290,16 +290,21 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
 def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:
     """What is to be said at the end; ``larm stats`` and the monitor say it again."""
     from larm.enquiries.left_out import left_out
-    from larm.monitor.outcome import outcome
+    from larm.monitor.outcome import next_step, outcome
     from larm.monitor.reporter import note_sentences
 
     said = list(notes)
     try:
         said += left_out(directory, config, now)
+    except StorageError as error:
+        said.append(str(error))
+    said += outcome(now, ending.reason, str(directory))
+    try:
         note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
     except StorageError as error:
         said.append(str(error))
-    return [*said, *outcome(now, ending.reason, str(directory))]
+    then = next_step(now, ending.reason, str(directory))
+    return [*said, then] if then else said
 
 
 def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:

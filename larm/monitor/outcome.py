@@ -31,7 +31,7 @@ def how(reason: str) -> str:
 
 
 def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
-    """At most six: pages; those of all agents; what a revisit found; errors by kind; what waits, and why; what to do next."""
+    """At most five: pages; those of all agents; what a revisit found; errors by kind; what waits, and why."""
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
     yield f"{how(reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
     if now.cluster is not None and now.cluster.agents:
@@ -59,9 +59,14 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
         then = f"{_RAISED.get(reason, '')}the same command goes on"
         yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: {then}"
-    if now.pages and reason != "failed":
-        everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
-        yield f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"
+
+
+def next_step(now: Snapshot, reason: str, directory: str) -> str:
+    """What can be done with the crawl; empty where nothing can."""
+    if not now.pages or reason == "failed":
+        return ""
+    everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
+    return f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"
 
 
 def _pages(count: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from larm.monitor.outcome import outcome
+from larm.monitor.outcome import next_step, outcome
 from larm.monitor.snapshot import ClusterFigures, Snapshot
 
 
 def said(reason: str = "finished", **figures: object) -> list[str]:
-    return list(outcome(Snapshot(pages=5, **figures), reason, "site"))  # type: ignore[arg-type]
+    now = Snapshot(pages=5, **figures)  # type: ignore[arg-type]
+    return [*outcome(now, reason, "site"), next_step(now, reason, "site")]
 
 
 def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
