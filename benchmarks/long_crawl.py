@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import select
 import subprocess
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=20)
     parser.add_argument("--words", type=int, default=350, help="of a page")
     parser.add_argument("--hosts", type=int, default=4)
+    parser.add_argument("--slice", type=int, default=10_000, help="pages of which a line tells what they cost")
     parser.add_argument("--dir", help="where to crawl to; it is kept")
     parser.add_argument("-s", action="append", default=[], metavar="KEY=VALUE", dest="settings")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -52,14 +54,14 @@ def main() -> None:
             assert server.stdout is not None
             port = int(server.stdout.readline())
             directory = Path(options.dir or folder)
-            complete = crawl(port, directory, options.settings)
+            complete = crawl(port, directory, options.settings, options.slice)
         finally:
             server.terminate()
             server.wait()
     sys.exit(not complete)
 
 
-def crawl(port: int, directory: Path, settings: list[str]) -> bool:
+def crawl(port: int, directory: Path, settings: list[str], pages_of_slice: int) -> bool:
     """Run larm, print what it took; whether graph and texts are of all pages."""
     command = [sys.executable, "-m", "larm", "crawl", "-start", f"http://h0.localhost:{port}/", "--dir", str(directory)]
     command += ["-restrictto", rf"http://h\d+\.localhost:{port}/.*", "--delay", "0", "--per-host", "16", "-q"]
@@ -70,11 +72,13 @@ def crawl(port: int, directory: Path, settings: list[str]) -> bool:
     last, changed = -1, began
     log = directory / "logs" / "store.log"
     handle = os.pidfd_open(process.pid)
+    slices = Slices(directory / "stats.json", process.pid, pages_of_slice)
     while not _ended(handle, 0.5):
         rss = _memory(process.pid)
         if (here := rss.get(process.pid, 0.0)) > own:
             own, when = here, time.perf_counter() - began
         family = max(family, sum(rss.values()))
+        slices.look(here)
         size = log.stat().st_size if log.exists() else -1
         if size != last:
             last, changed = size, time.perf_counter()
@@ -91,6 +95,44 @@ def crawl(port: int, directory: Path, settings: list[str]) -> bool:
     print(f"load of the machine: {', '.join(f'{each:.1f}' for each in os.getloadavg())}")
     print(f"graph of {covered.graph:,}, texts of links of {covered.texts:,} of {covered.pages:,} pages")
     return process.returncode == 0 and covered.complete
+
+
+class Slices:
+    """What each slice of pages cost, in a line when it is over: the crawl's figures are five seconds old at most."""
+
+    def __init__(self, stats: Path, pid: int, pages: int) -> None:
+        self._stats, self._written, self._each = stats, Path(f"/proc/{pid}/io"), pages
+        self._last: dict[str, float] = {}
+        self._told = False
+
+    def look(self, memory: float) -> None:
+        """Print a line if there is one to print; ``memory``: that of the crawl, in MB."""
+        try:
+            figures = json.loads(self._stats.read_text())["figures"]
+        except (OSError, ValueError, KeyError):
+            return
+        io = dict(line.split(": ") for line in _text(self._written).splitlines())
+        now = {
+            "pages": figures["pages"],
+            "wall": figures["elapsed"],
+            "KB": int(io.get("write_bytes", 0)) / 1e3,
+            **figures["cpu"],
+        }
+        pages = now["pages"] - self._last.get("pages", 0)
+        if pages < self._each or figures["elapsed"] == self._last.get("wall"):
+            return
+        parts = [name for name in now if name not in ("pages", "wall", "KB")]
+        if not self._told:
+            print("ms of CPU a page, of each part of the crawl:", *enumerate(parts, 1), flush=True)
+            self._told = True
+        cost = [1000 * (now[name] - self._last.get(name, 0)) / pages for name in parts]
+        print(
+            f"{now['pages']:9,} pages: {sum(cost):5.2f} ms,{(now['KB'] - self._last.get('KB', 0)) / pages:6.1f} KB written,"
+            f" {memory:4.0f} MB, {pages / (now['wall'] - self._last.get('wall', 0)):4.0f}/s:",
+            *(f"{each:.3f}" for each in cost),
+            flush=True,
+        )
+        self._last = now
 
 
 def _ended(handle: int, seconds: float) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.record_table import Record, RecordTable
+from larm.kit.disk.record_table import Record, RecordTable, _checksum
 
 
 @pytest.fixture
@@ -33,10 +34,10 @@ def test_written_replaced_and_read(table: RecordTable) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE records SET record = CAST(zeroblob(8) AS BLOB)",
-        "UPDATE records SET key = 2",
-        "UPDATE records SET record = 'text'",
-        "UPDATE records SET record = substr(record, 1, 5)",
+        "UPDATE tail SET record = CAST(zeroblob(8) AS BLOB)",
+        "UPDATE tail SET key = 2",
+        "UPDATE tail SET record = 'text'",
+        "UPDATE tail SET record = substr(record, 1, 5)",
     ],
 )
 def test_a_record_that_is_not_what_was_written_is_refused(table: RecordTable, tmp_path: Path, damage: str) -> None:
@@ -71,3 +72,84 @@ def test_records_of_a_part(tmp_path: Path) -> None:
     with closing(RecordTable(path, parts=True)) as table, closing(RecordTable(path, read_only=True)) as reader:
         assert (len(table), table.generation) == (4, 3)
         assert [each.data for each in reader.of_part(7, -1, 9)] == [b"new", b"new"]
+
+
+def write_all(table: RecordTable, model: dict[int, Record], choose: random.Random, generation: int) -> None:
+    """New ones, some that were there, and some that go."""
+    puts = {choose.getrandbits(62): bytes([generation % 256]) for _ in range(choose.randrange(6))}
+    known = sorted(model)
+    puts |= dict.fromkeys(choose.sample(known, min(3, len(known))), b"again")
+    gone = [key for key in choose.sample(known, min(2, len(known))) if key not in puts]
+    table.write_parts(generation, [(key, data, 1 + key % 3) for key, data in puts.items()], gone)
+    model |= {key: Record(key, generation, data) for key, data in puts.items()}
+    for key in gone:
+        del model[key]
+
+
+def check(table: RecordTable, model: dict[int, Record]) -> None:
+    """It has what the model has, and nothing else."""
+    assert len(table) == len(model)
+    assert table.get_many([*model, 5]) == model
+    assert walked(lambda last: table.after(last, 7)) == sorted(model.values())
+    for part in (1, 2, 3):
+        assert walked(lambda last, part=part: table.of_part(part, last, 7)) == sorted(  # type: ignore[misc]
+            record for record in model.values() if 1 + record.key % 3 == part
+        )
+
+
+def walked(some: Callable[[int], Sequence[Record]]) -> list[Record]:
+    found: list[Record] = []
+    while more := some(found[-1].key if found else -1):
+        found += more
+    return found
+
+
+@pytest.mark.parametrize("tail", [4, 25])
+def test_it_has_what_was_written_in_whatever_state_its_runs_are(tmp_path: Path, tail: int) -> None:
+    """With another process every now and then, and one that only looks beside it."""
+    path, choose, model = tmp_path / "records.db", random.Random(tail), dict[int, Record]()
+    table, looked = RecordTable(path, parts=True, tail=tail), RecordTable(path)
+    for generation in range(1, 200):
+        write_all(table, model, choose, generation)
+        if choose.random() < 0.1:
+            table.close()
+            table = RecordTable(path, parts=True, tail=tail)
+            check(looked, model)
+    check(table, model)
+    check(looked, model)
+    assert sorted(table.younger(197)) == sorted(record for record in model.values() if record.generation > 197)
+    looked.close()
+    table.close()
+    with closing(RecordTable(path, read_only=True)) as looked:
+        check(looked, model)
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_the_table_of_earlier_versions_is_the_first_run(tmp_path: Path, parts: bool) -> None:
+    """With parts and their index, or from before there were any: then they are looked at for any part."""
+    path, choose = tmp_path / "records.db", random.Random(7)
+    model = {key: Record(key, 1, b"old") for key in (choose.getrandbits(62) for _ in range(90))}
+    with closing(sqlite3.connect(path)) as made, made:
+        made.execute("CREATE TABLE records (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL)")
+        made.executemany("INSERT INTO records VALUES (?, 1, ?)", [(key, _checksum(key, b"old") + b"old") for key in model])
+        if parts:
+            made.execute("ALTER TABLE records ADD COLUMN part INTEGER NOT NULL DEFAULT 0")
+            made.execute("CREATE INDEX by_part ON records (part)")
+            made.execute("UPDATE records SET part = 1 + key % 3")
+        made.execute("PRAGMA user_version = 1")
+    with closing(RecordTable(path, read_only=True)) as looked:
+        assert walked(lambda last: looked.after(last, 7)) == sorted(model.values())
+        assert looked.get_many([*model, 5]) == model
+    with closing(RecordTable(path)) as looked:  # who only wants to know what is due comes first
+        assert len(looked) == 90
+    table = RecordTable(path, parts=True, tail=5)
+    assert (walked(lambda last: table.of_part(2, last, 7)) == sorted(model.values())) is not parts
+    for generation in range(2, 90):
+        write_all(table, model, choose, generation)
+    if parts:
+        check(table, model)
+    else:
+        assert walked(lambda last: table.after(last, 7)) == sorted(model.values())
+        found = {record.key for record in walked(lambda last: table.of_part(2, last, 7))}
+        assert found == {key for key, record in model.items() if record.generation == 1 or 1 + key % 3 == 2}
+    table.close()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.sorted_runs import DEAD, GROWING, LIVE, SortedRuns
+from larm.kit.disk.sorted_runs import SortedRuns
+from larm.kit.disk.tiers import DEAD, GROWING, LIVE
 
 
 def add(runs: SortedRuns, numbers: list[int], gone: tuple[int, ...] = (), epoch: int | None = None) -> None:
@@ -27,7 +28,7 @@ def filled(path: Path, rounds: int, *, seed: int = 1, each: int = 10, tail: int 
 
 
 def states(runs: SortedRuns) -> list[str]:
-    return [run.state for run in runs._runs]
+    return [run.state for run in runs._tiers.runs]
 
 
 def test_it_knows_what_it_was_given_and_nothing_else(tmp_path: Path) -> None:
@@ -52,10 +53,10 @@ def test_runs_stay_few(tmp_path: Path) -> None:
     runs, model = filled(tmp_path / "runs.db", 400, tail=20)
     assert len(model) == 4000
     assert len([state for state in states(runs) if state == LIVE]) <= 12  # 200 times the tail: four tiers
-    assert max(run.tier for run in runs._runs) >= 3
+    assert max(run.tier for run in runs._tiers.runs) >= 3
     with closing(sqlite3.connect(tmp_path / "runs.db")) as looked:
         tables = {name for (name,) in looked.execute("SELECT name FROM sqlite_master WHERE name LIKE 'run_%'")}
-    assert len(tables) <= len(runs._runs) + 1, "what was merged is dropped"
+    assert len(tables) <= len(runs._tiers.runs) + 1, "what was merged is dropped"
     runs.close()
 
 
@@ -163,7 +164,7 @@ def test_the_table_of_earlier_versions_is_the_first_run(tmp_path: Path) -> None:
     assert (runs.epoch, runs.entries) == (7, 60)
     runs.check()
     model = set(numbers)
-    while any(run.number == 0 for run in runs._runs):  # until it was merged with others
+    while any(run.number == 0 for run in runs._tiers.runs):  # until it was merged with others
         new = {choose.getrandbits(63) for _ in range(10)}
         add(runs, sorted(new))
         model |= new

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import random
 import sqlite3
+from array import array
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.disk.twin_table import Entry, TwinTable
+from larm.kit.disk.twin_table import TAIL, Entry, TwinTable, _checksum
 
 A = Entry(1, 1, b"a", (10, 11))
 B = Entry(2, 1, b"b")
 C = Entry(2**62, 2**62, b"c", (11, 12))
 
 
-def table(folder: Path, generation: int = 0) -> TwinTable:
-    made = TwinTable(folder / "twins.db")
+def table(folder: Path, generation: int = 0, tail: int = TAIL) -> TwinTable:
+    made = TwinTable(folder / "twins.db", tail=tail)
     try:
         made.open_at(generation)
     except StorageError:
@@ -78,10 +81,12 @@ _CHANGES = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(before=_CHANGES, after=_CHANGES)
-def test_the_last_generation_can_be_undone(tmp_path_factory: pytest.TempPathFactory, before: list, after: list) -> None:
+@given(before=_CHANGES, after=_CHANGES, tail=st.integers(1, 6))
+def test_the_last_generation_can_be_undone(
+    tmp_path_factory: pytest.TempPathFactory, before: list, after: list, tail: int
+) -> None:
     folder = tmp_path_factory.mktemp("twins")
-    twins = table(folder)
+    twins = table(folder, tail=tail)
 
     def change(changes: list) -> None:
         for what, key, first, marks in changes:
@@ -98,7 +103,7 @@ def test_the_last_generation_can_be_undone(tmp_path_factory: pytest.TempPathFact
     change(after)
     twins.commit()
     twins.close()
-    twins = table(folder, generation)
+    twins = table(folder, generation, tail)
     assert content(twins) == expected
     twins.put([A])  # and goes on
     twins.commit()
@@ -122,7 +127,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
     twins.commit()
     twins.close()
     with sqlite3.connect(tmp_path / "twins.db") as connection:
-        connection.execute("UPDATE entries SET first = 7")
+        connection.execute("UPDATE tail SET first = 7")
     connection.close()
     twins = table(tmp_path, 1)
     with pytest.raises(StorageError, match="record 1 is damaged"):
@@ -131,3 +136,112 @@ def test_damage_is_named(tmp_path: Path) -> None:
     (tmp_path / "twins.db").write_bytes(b"no database" * 1000)
     with pytest.raises(StorageError, match=r"twins\.db"):
         table(tmp_path)
+
+
+def crawled(folder: Path, generations: int, tail: int, earlier: dict[int, Entry] | None = None) -> dict[int, Entry]:
+    """As a crawl does it, with a process for some generations each; what is to be there."""
+    choose, model = random.Random(generations), dict(earlier or {})
+    twins, done = table(folder, tail=tail), 0
+    for _ in range(generations):
+        new = []
+        for _ in range(choose.randrange(1, 8)):
+            key = choose.getrandbits(62)
+            leads = not model or choose.random() < 0.6
+            marks = tuple({choose.randrange(50) for _ in range(7)}) if leads else ()
+            new.append(Entry(key, key if leads else choose.choice(sorted(model)), b"%d" % key, marks))
+        twins.put(new, new=True)
+        model |= {entry.key: entry for entry in new}
+        changed = choose.sample(sorted(model), min(len(model), 2))
+        twins.remove(changed[:1])
+        del model[changed[0]]
+        for key in changed[1:]:
+            model[key] = model[key]._replace(data=b"changed")
+            twins.put([model[key]])
+        done = twins.commit()
+        if choose.random() < 0.3:
+            twins.close()
+            twins = table(folder, done, tail)
+    check(twins, model)
+    twins.close()
+    return model
+
+
+def check(twins: TwinTable, model: dict[int, Entry]) -> None:
+    """It has what the model has, and nothing else."""
+    assert len(twins) == len(model)
+    assert twins.get_many([*model, 5]) == model
+    for mark in range(50):
+        assert sorted(twins.find([mark])) == [(mark, key) for key in sorted(model) if mark in model[key].marks][:8]
+    led = sorted({entry.first for entry in model.values() if entry.first != entry.key})
+    assert twins.leads(limit=10_000) == led
+    for lead in led:
+        assert twins.followers(lead, limit=10_000) == sorted(each for each in model.values() if each.first == lead != each.key)
+    assert twins.following() == sum(entry.first != entry.key for entry in model.values())
+
+
+@pytest.mark.parametrize("tail", [5, 40])
+def test_it_has_what_came_in_whatever_state_its_runs_are(tmp_path: Path, tail: int) -> None:
+    crawled(tmp_path, 150, tail)
+
+
+def test_few_tables_are_asked(tmp_path: Path) -> None:
+    """Whatever the number of entries; and what was merged is dropped."""
+    crawled(tmp_path, 200, 4)
+    with closing(sqlite3.connect(tmp_path / "twins.db")) as looked:
+        for kind in ("entries", "marks", "followers"):
+            tables = looked.execute(f"SELECT count(*) FROM sqlite_master WHERE name GLOB '{kind}[0-9]*' AND type = 'table'")
+            assert 2 <= tables.fetchone()[0] <= 20
+
+
+def test_the_tables_of_earlier_versions_are_the_first_runs(tmp_path: Path) -> None:
+    """Records, marks, and the index of who follows whom, of which a table is made."""
+    before = {entry.key: entry for entry in (A, B, C, *(Entry(key, 1, b"x" * key) for key in range(20, 40)))}
+    with closing(sqlite3.connect(tmp_path / "twins.db")) as made, made:
+        made.executescript(
+            """
+            CREATE TABLE entries (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL,
+                marks BLOB NOT NULL, data BLOB NOT NULL);
+            CREATE INDEX followers ON entries (first, key) WHERE first <> key;
+            CREATE TABLE marks (mark INTEGER, key INTEGER, PRIMARY KEY (mark, key)) WITHOUT ROWID;
+            CREATE TABLE undone (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL,
+                marks BLOB NOT NULL, data BLOB NOT NULL);
+            """
+        )
+        for key, first, data, marks in before.values():
+            packed = array("q", marks).tobytes()
+            whole = _checksum(key, first, packed + data) + data
+            made.execute("INSERT INTO entries VALUES (?, 0, ?, ?, ?)", (key, first, packed, whole))
+            made.executemany("INSERT INTO marks VALUES (?, ?)", [(mark, key) for mark in marks])
+    looked = TwinTable(tmp_path / "twins.db", read_only=True)
+    assert looked.get_many([*before, 5]) == before
+    assert (looked.following(), looked.leads()) == (21, [1])
+    assert [entry.key for entry in looked.followers(1)] == [2, *range(20, 40)]
+    looked.close()
+    model = crawled(tmp_path, 60, 5, before)
+    twins = table(tmp_path, 60, 5)
+    check(twins, model)
+    twins.close()
+
+
+def test_who_looks_sees_one_moment(tmp_path: Path) -> None:
+    """A command beside a running crawl, which drops runs meanwhile."""
+    twins = table(tmp_path, tail=3)
+    for key in range(40):
+        twins.put([Entry(key, key, b"", (key,))], new=True)
+        twins.commit()
+    looked = TwinTable(tmp_path / "twins.db", read_only=True)
+    for key in range(40, 90):
+        twins.put([Entry(key, key, b"", (key,))], new=True)
+        twins.commit()
+    assert sorted(looked.get_many(range(100))) == list(range(40))
+    looked.close()
+    twins.close()
+
+
+def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
+    crawled(tmp_path, 30, 5)
+    with closing(sqlite3.connect(tmp_path / "twins.db")) as other:
+        (name,) = other.execute("SELECT name FROM sqlite_master WHERE name GLOB 'marks[0-9]*' LIMIT 1").fetchone()
+        other.execute(f"DROP TABLE {name}")
+    with pytest.raises(StorageError, match=f"no table {name}"):
+        table(tmp_path, 30)

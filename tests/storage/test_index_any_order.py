@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -27,11 +27,14 @@ from larm.duplicates.aliases import Aliases
 from larm.duplicates.row import decode_row
 from larm.index import fields, kept, schema
 from larm.index.writer import IndexWriter
+from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.twin_table import TwinTable
 from larm.kit.units import ByteSize
 from larm.model.digest import digest
 from larm.model.document import Document, Visit
 from larm.model.message import Known
 from larm.model.url import Url, URLNormalizer
+from larm.recrawl import page_book
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.storage.index import IndexStorage
@@ -52,6 +55,13 @@ PLACES: list[tuple[Any, str]] = [
     (kept, "write_atomically"),
 ]
 """The process may die before and after each of these."""
+
+
+@pytest.fixture(autouse=True)
+def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that tables become runs, and these others, within a story."""
+    monkeypatch.setattr(aliases, "TwinTable", partial(TwinTable, tail=3))
+    monkeypatch.setattr(page_book, "RecordTable", partial(RecordTable, tail=3))
 
 
 class Killed(BaseException):
@@ -301,9 +311,9 @@ def left(directory: Path) -> tuple[list[tuple[str, str]], list[tuple[int, int, b
     hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits if searcher.num_docs else []
     pages = [searcher.doc(address) for _, address in hits]
     found = sorted((str(page.get_first(fields.URL))[14:], str(page.get_first(fields.MAIN))) for page in pages)
-    with closing(sqlite3.connect(directory / "cachingqueue" / "aliases.db")) as table:
-        rows = table.execute("SELECT key, first, data FROM entries ORDER BY key").fetchall()
-        return found, rows, table.execute("SELECT mark, key FROM marks ORDER BY mark, key").fetchall()
+    with closing(TwinTable(directory / "cachingqueue" / "aliases.db")) as table:
+        rows = sorted(table._all(table._entries, "SELECT key, first, data FROM {0}"))
+        return found, rows, sorted(table._all(table._marks, "SELECT mark, key FROM {0}"))
 
 
 def url(name: str) -> Url:

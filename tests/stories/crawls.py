@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -16,6 +15,7 @@ from larm.building.wiring import build_crawl
 from larm.config import Config, load
 from larm.duplicates.row import decode_row
 from larm.index import fields, schema
+from larm.kit.disk.twin_table import TwinTable
 from larm.monitor.snapshot import Snapshot
 from larm.river.crawl import Ending
 from larm.storage.body_frames import read_frame, room_at
@@ -101,8 +101,9 @@ def aliases(directory: Path) -> Counter[str]:
     path = directory / "cachingqueue" / "aliases.db"
     if not path.exists():
         return Counter()
-    with closing(sqlite3.connect(path)) as table:
-        return Counter(decode_row(data[4:]).access for (data,) in table.execute("SELECT data FROM entries WHERE first <> key"))
+    with closing(TwinTable(path, read_only=True)) as table:
+        followers = [each for lead in table.leads(limit=100_000) for each in table.followers(lead, limit=100_000)]
+    return Counter(decode_row(each.data).access for each in followers)
 
 
 def lines(directory: Path, name: str) -> list[str]:

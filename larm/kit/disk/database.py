@@ -85,6 +85,18 @@ class Database:
             raise
         self.commit()
 
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """What is read within it is of one moment, whoever else may write."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self.write("BEGIN")
+        try:
+            yield
+        finally:
+            self._undo()
+
     def begin(self) -> None:
         """Begin a transaction that `commit` ends."""
         self.write("BEGIN IMMEDIATE")
