@@ -33,6 +33,8 @@ def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileR
         hidden=settings.hidden,
         include=settings.include,
         exclude=settings.exclude,
+        index_pages=settings.index_pages,
+        listed=settings.listed,
         own=[os.path.realpath(directory / name) for name in OWN],
     )
 

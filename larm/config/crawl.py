@@ -73,3 +73,5 @@ class Files(Section, frozen=True):
     hidden: bool = False  # names that begin with a dot: settings, caches, version control
     include: tuple[str, ...] = ()  # shell patterns for files; empty: all
     exclude: tuple[str, ...] = ()  # shell patterns for files and folders
+    index_pages: tuple[str, ...] = ()  # where a folder has such a file, its others are read if a page links to them
+    listed: tuple[str, ...] = ()  # shell patterns for folders of which all are read nonetheless; "/" is the start folder

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -106,6 +106,17 @@ def names_in(descriptor: int, wanted: Callable[[str, bool], bool], most: int) ->
                 return sorted(names), False
             names.append(entry.name + os.sep * folder)
     return sorted(names), True
+
+
+def has_any(descriptor: int, names: Iterable[str]) -> bool:
+    """Whether any of these is in an open folder."""
+    for name in names:
+        try:
+            os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def _is(ask: Callable[[], bool]) -> bool:

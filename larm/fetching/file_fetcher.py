@@ -12,7 +12,7 @@ from email.utils import formatdate
 
 from larm.config import Fetch
 from larm.fetching.classify import one_line
-from larm.fetching.disk import LinkMet, NotPlain, Opened, names_in, open_below, read_bytes
+from larm.fetching.disk import LinkMet, NotPlain, Opened, has_any, names_in, open_below, read_bytes
 from larm.fetching.file_types import FOLDER, type_of
 from larm.fetching.large import is_document_type
 from larm.fetching.local_fetcher import LocalFetcher
@@ -88,10 +88,14 @@ class FileFetcher(LocalFetcher):
             return Moved(302, file_url(path + os.sep), timing())
         if not root.listed:
             return Failed(FailReason.PRIVATE, "no start folder: only files that a page names are read here", timing())
-        inner = f"{below}{os.sep}" if (below := root.below(path)) else ""
+        below, rules = root.below(path) or "", self._rules
+        inner = f"{below}{os.sep}" if below else ""
+        alone = not rules.may_be_listed(below) and has_any(opened.descriptor, rules.index_pages)
 
         def wanted(name: str, folder: bool) -> bool:
-            return self._rules.unwanted(inner + name, folder=folder) is None
+            if alone and not folder and name not in rules.index_pages:
+                return False
+            return rules.unwanted(inner + name, folder=folder) is None
 
         here = file_url(path).removeprefix("file://")
         names, complete = names_in(opened.descriptor, wanted, self._size // len(here))

@@ -36,8 +36,9 @@ class FileRules:
     """``hidden``: names with a dot in front, too. ``include``, ``exclude``: shell patterns, ``*`` stands for slashes as well.
 
     A pattern with a slash is for a path as seen from the start folder, any other for a name. ``include`` (where not empty) is
-    for files alone; ``exclude`` is also for folders, and then for all that is in them. ``own``: real paths of what larm itself
-    writes, which would grow while it is read.
+    for files alone; ``exclude`` is also for folders, and then for all that is in them. ``index_pages``: in a folder with one of
+    these, other files are read only where a page links to them (YOUS-11), but in folders that are ``listed``. ``own``: real
+    paths of what larm itself writes, which would grow while it is read.
     """
 
     def __init__(
@@ -47,6 +48,8 @@ class FileRules:
         hidden: bool = False,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        index_pages: Sequence[str] = (),
+        listed: Sequence[str] = (),
         own: Collection[str] = (),
     ) -> None:
         # constant after construction
@@ -54,6 +57,8 @@ class FileRules:
         self._hidden = hidden
         self._include = _Patterns(include)
         self._exclude = _Patterns(exclude)
+        self.index_pages = tuple(index_pages)
+        self._listed = _Patterns(listed)
         self._own = tuple(own)
 
     def root_of(self, path: str) -> Root | None:
@@ -83,6 +88,11 @@ class FileRules:
         if self._include.any and not folder and not self._include.name(names[-1]) and not self._include.path(below):
             return "not in files.include"
         return None
+
+    def may_be_listed(self, folder: str) -> bool:
+        """All files of a folder are for whoever lists it, whether it has an index page or not; ``folder``: as seen from the
+        start folder, which itself is empty."""
+        return not self.index_pages or self._listed.name(folder.rpartition(os.sep)[2]) or self._listed.path(folder)
 
 
 def _within(path: str, folder: str) -> bool:

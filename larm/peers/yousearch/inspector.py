@@ -15,15 +15,19 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import yaml
 
 from larm.config import CONFIG_FILE, Files
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.peers.yousearch.shares import Share, Shares
 
 _DEEPEST = 100
+_INDEX_PAGES = "index-pages"
+"""A file with a hash of those that the crawl has seen."""
 _LONGEST = 3_600.0
 """Seconds for a crawl of a folder; one that takes longer is ended, and goes on the next time."""
 _PATIENCE = 60.0
@@ -33,10 +37,9 @@ _PATIENCE = 60.0
 class Inspectors:
     """Of all shares, as they come and go."""
 
-    def __init__(self, shares: Shares, files: Files) -> None:
+    def __init__(self, shares: Shares) -> None:
         # constant after construction
         self._shares = shares
-        self._files = files
         self._crawling = Crawling()
         # only the inspectors' thread
         self._each: dict[str, Inspector] = {}
@@ -50,7 +53,7 @@ class Inspectors:
             if share.folder not in shared:
                 shutil.rmtree(share.directory, ignore_errors=True)
         for folder, share in shared.items():
-            changed = self._each.setdefault(folder, Inspector(share, self._files, self._crawling)).look() or changed
+            changed = self._each.setdefault(folder, Inspector(share, self._shares.files, self._crawling)).look() or changed
         return changed
 
     def stop(self) -> None:
@@ -114,33 +117,40 @@ class Inspector:
 
     def look(self) -> bool:
         """True: the index was made anew, as something had changed. Raises StorageError."""
-        seen = self._picture()
+        seen, index_pages = self._picture()
         if seen == self._seen:
             return False
-        self._configure()
+        self._configure(index_pages)
         if self._crawl():
             self._seen = seen
         return True
 
-    def _picture(self) -> bytes:
-        """Equal as long as nothing changes. Nothing is followed or opened."""
-        picture = sha256()
+    def _picture(self) -> tuple[bytes, bytes]:
+        """Equal as long as nothing changes; and of index pages alone. Nothing is followed or opened."""
+        picture, pages = sha256(), sha256()
         for line in _walk(self.share.folder, _DEEPEST):
             picture.update(line)
-        return picture.digest()
+            if os.fsdecode(line.partition(b"\0")[0].rpartition(b"/")[2]) in self._files.index_pages:
+                pages.update(line)
+        return picture.digest(), pages.digest()
 
-    def _configure(self) -> None:
-        """The crawl's settings, which are ours."""
+    def _configure(self, index_pages: bytes) -> None:
+        """The crawl's settings, which are ours. What an index page does not link to any more is not to be found, so then the
+        crawl begins anew."""
         directory = self.share.directory
+        before = directory / _INDEX_PAGES
+        if is_there(directory) and index_pages != (before.read_bytes() if is_there(before) else sha256().digest()):
+            shutil.rmtree(directory, ignore_errors=True)
         settings = {
             "crawl": {"start": [file_url(self.share.folder + "/")]},
-            "files": {"include": list(self._files.include), "exclude": list(self._files.exclude)},
+            "files": msgspec.to_builtins(msgspec.structs.replace(self._files, hidden=False)),
             "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
         }
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise disk_failure(directory, error) from error
+        write_atomically(before, index_pages)
         write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
 
     def _crawl(self) -> bool:

@@ -1,16 +1,17 @@
 """Shares: folders that others may search and open, each by a name. Any thread.
 
 What is opened is asked for by a share's name and a path below it: it is walked name by name without following any link, and
-what is hidden, excluded by `files` of the configuration, or forgotten (``larm forget``), is not there. So others can open what
-the index has, and nothing else.
+what is hidden, excluded by `files` of the configuration, or forgotten (``larm forget``), is not there. Where a folder has an
+index page (YOUS-11), its other files are there if the index has found them by links, and pictures and style sheets if one knows
+their names. So others can open what the index has, and what its pages look like, and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ import msgspec
 
 from larm.config import Files
 from larm.errors import StorageError, UsageError
-from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, names_in, open_below
+from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.model.file_rules import FileRules, Root
@@ -28,6 +29,9 @@ from larm.model.file_url import FILES, file_path, file_url
 from larm.peers.yousearch.forgotten import ForgottenFiles
 
 FILES_ROOT = "/files/"
+_INDEX_PAGES = ("index.html", "index.htm")
+_LOOKS = frozenset((".css", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".woff", ".woff2"))
+"""Endings of what pages show, which is in no index."""
 _MOST_NAMES = 10_000
 """In a listing."""
 
@@ -46,10 +50,18 @@ class Shares:
     """All of one peer."""
 
     def __init__(
-        self, folders: Sequence[Path], directory: Path, files: Files, only: Mapping[str, Collection[str]] | None = None
+        self,
+        folders: Sequence[Path],
+        directory: Path,
+        files: Files,
+        only: Mapping[str, Collection[str]] | None = None,
+        *,
+        indexed: Callable[[Path, str], bool] = lambda _, __: False,
     ) -> None:
         """``directory``: where the crawls of the folders are. ``only``: by the names of shares that are not for everybody,
-        the groups that they are for. Raises UsageError, StorageError."""
+        the groups that they are for. ``indexed``: the index of such a crawl has a file: URL.
+
+        Raises UsageError, StorageError."""
         if folders and not CAN_WALK:
             raise UsageError("folders can't be shared on this system: it has no way to open a file without following links")
         shares: dict[str, Share] = {}
@@ -74,8 +86,17 @@ class Shares:
         self._lock = threading.Lock()
         # guarded by self._lock; replaced as a whole, so read without it
         self._stopped = _read(self._stopped_file)
+        self._indexed = indexed
+        self.files = msgspec.structs.replace(files, hidden=False, index_pages=files.index_pages or _INDEX_PAGES)
+        """What of a folder is shared."""
         self._rules = {
-            share.name: FileRules([Root(share.folder, listed=True)], include=files.include, exclude=files.exclude)
+            share.name: FileRules(
+                [Root(share.folder, listed=True)],
+                include=files.include,
+                exclude=files.exclude,
+                index_pages=self.files.index_pages,
+                listed=files.listed,
+            )
             for share in self.named
         }
         self._forgotten = {share.name: ForgottenFiles(share.directory) for share in self.named}
@@ -121,27 +142,47 @@ class Shares:
             return
         path = "/".join(names)
         with ExitStack() as stack:
-            try:
-                found = stack.enter_context(open_below(share.folder, path))
-            except (LinkMet, NotPlain, OSError, ValueError):
-                yield None
-                return
-            yield found if not names or self._may_open(share, path, folder=found.folder) else None
+            found: Opened | None = None
+            with suppress(LinkMet, NotPlain, OSError, ValueError):
+                there = stack.enter_context(open_below(share.folder, path))
+                if not names or (self._may_open(share, path, folder=there.folder) and self._is_for_all(share, path, there)):
+                    found = there
+            yield found
 
     def names(self, name: str, below: str, opened: Opened) -> list[str]:
         """What is in an open folder, a slash behind folders; links are left out, as nobody can follow them."""
         prefix = "/".join(each for each in below.split("/") if each)
         share = next((each for each in self.named if each.name == name), None)
+        alone = share is not None and self._has_index_page(share, prefix, opened.descriptor)
 
         def wanted(entry: str, folder: bool) -> bool:
             path = f"{prefix}/{entry}" if prefix else entry
             link = os.stat(entry, dir_fd=opened.descriptor, follow_symlinks=False).st_mode & 0o170000 == 0o120000
-            return not link and share is not None and self._may_open(share, path, folder=folder)
+            if link or share is None or not self._may_open(share, path, folder=folder):
+                return False
+            return folder or not alone or self._is_linked(share, path)
 
         try:
             return names_in(opened.descriptor, wanted, _MOST_NAMES)[0]
         except OSError:
             return []
+
+    def _is_for_all(self, share: Share, path: str, found: Opened) -> bool:
+        """Not hidden behind the index page of its folder."""
+        folder, _, name = path.rpartition("/")
+        if found.folder or os.path.splitext(name)[1].lower() in _LOOKS:
+            return True
+        with open_below(share.folder, folder) as around:
+            return not self._has_index_page(share, folder, around.descriptor) or self._is_linked(share, path)
+
+    def _is_linked(self, share: Share, path: str) -> bool:
+        if path.rpartition("/")[2] in self.files.index_pages:
+            return True
+        return self._indexed(share.directory, file_url(os.path.join(share.folder, path)))
+
+    def _has_index_page(self, share: Share, folder: str, descriptor: int) -> bool:
+        rules = self._rules[share.name]
+        return not rules.may_be_listed(folder) and has_any(descriptor, rules.index_pages)
 
     def _may_open(self, share: Share, below: str, *, folder: bool) -> bool:
         if self._rules[share.name].unwanted(below, folder=folder) is not None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from larm.config import Files, Peers, Serve
-from larm.errors import UsageError
+from larm.errors import LarmError, UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
 from larm.peers.channel import Channel, Contact
@@ -108,7 +108,15 @@ def build(
             clock, asks(lambda contact: insisting.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
         )
         questions += registrar.questions()
-    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only)
+
+    def is_indexed(directory: Path, url: str) -> bool:
+        found = searchers().get(directory.absolute())
+        try:
+            return found is not None and found.page(url) is not None
+        except LarmError:
+            return False  # fail closed
+
+    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only, indexed=is_indexed)
     groups = Groups(peers.groups, peers.groups_from, http)
     visible = Visible(shares, groups)
     peer = network = shelf = recommended = None
@@ -130,7 +138,7 @@ def build(
             shelf=shelf,
             news=news,
         )
-        peer = Peer(announcing, Inspectors(shares, files), checks, groups, tuner=tuner, clock=clock, news=news)
+        peer = Peer(announcing, Inspectors(shares), checks, groups, tuner=tuner, clock=clock, news=news)
         network = Network(
             channel,
             registrars,

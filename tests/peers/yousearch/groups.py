@@ -83,7 +83,8 @@ class Group:
         tls: Path | None = None,
         closed: bool = False,
         public: bool = False,
-        **settings: Any,
+        config: Config | None = None,
+        **peers_settings: Any,
     ) -> Running:
         """A peer, or where the name is empty a registrar alone.
 
@@ -100,7 +101,7 @@ class Group:
                 "period": Seconds(0.5),
                 "cache": Seconds(0),
                 "time_out": Seconds(50),
-                **settings,
+                **peers_settings,
             }
         )
         socket = listen(host, port)
@@ -109,9 +110,8 @@ class Group:
         address = host, socket.getsockname()[1]
         files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ("", "")
         serve = msgspec.structs.replace(_PATIENT, certificate=files[0], certificate_key=files[1])
-        served, peering = peering_of(
-            Config(serve=serve), peers, address, directories=directories, root=None, others=(), say=said.append
-        )
+        settings = msgspec.structs.replace(config or Config(), serve=serve)
+        served, peering = peering_of(settings, peers, address, directories=directories, root=None, others=(), say=said.append)
         access = Access(open_token(place / "token"), require_token=closed, public_search=public)
         log: list[str] = []
         app = application(served, access, _PATIENT, peering=peering, log=log.append)
