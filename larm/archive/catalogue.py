@@ -18,7 +18,7 @@ from larm.archive.answers import Answer
 from larm.archive.arc import convert, is_arc
 from larm.archive.scanning import Record, is_by_record, not_an_archive, scan, unpack
 from larm.kit.disk.record_table import RecordTable
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
 

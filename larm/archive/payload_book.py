@@ -14,7 +14,7 @@ import msgspec
 from larm.archive.records import Original
 from larm.errors import StorageError
 from larm.kit.disk.record_table import RecordTable
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 
 _GONE = b""
 _BATCH = 1000

@@ -19,7 +19,7 @@ from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import StartScope
 from larm.filters.visited import VisitedFilter
 from larm.frontier.away import AwayHosts
-from larm.frontier.forgotten import ForgottenGuard
+from larm.frontier.guard import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues

@@ -32,7 +32,7 @@ from larm.errors import StorageError
 from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
-from larm.model.fingerprint import Fingerprint
+from larm.model.novelty import Fingerprint
 from larm.model.url import Url
 
 _FAR = 20

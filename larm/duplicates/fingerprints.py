@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import xxhash
 
-from larm.model.fingerprint import Fingerprint
+from larm.model.novelty import Fingerprint
 
 LEAST = 150
 """Features, about as many words; a text with fewer is never nearly the same as another: of two pages about parts, errors or

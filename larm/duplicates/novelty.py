@@ -16,8 +16,7 @@ from typing import Any
 import xxhash
 
 from larm.model.document import Document, Visit
-from larm.model.fingerprint import Fingerprint
-from larm.model.novelty import Novelty
+from larm.model.novelty import Fingerprint, Novelty
 from larm.model.url import Url
 from larm.model.url_shape import parts_of, without_echo
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from larm.frontier.robots.desk import BATCH, Arrival
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.gate import Gate
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Pulse
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 

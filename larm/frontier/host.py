@@ -138,7 +138,7 @@ class Host:
 
     @property
     def band(self) -> int:
-        """Where it stands among hosts that are ready; see `larm.frontier.ring`."""
+        """Where it stands among hosts that are ready; see `larm.frontier.places`."""
         queue = self.queue
         return 0 if self.robots_tasks or not isinstance(queue, BandedQueue) else queue.band
 

@@ -1,9 +1,11 @@
-"""crawl_hash: Yioop's short hash of a text, and the one by which it knows that two pages say the same. Pure; any thread."""
+"""What tells whether a page has changed (`digest`), and whether two say the same (`crawl_hash` of Yioop). Pure; any thread."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+
+import xxhash
 
 _PIECE = 2047
 """Bytes that hashlib takes without giving Python's lock away; next to busy threads it comes back milliseconds later."""
@@ -44,3 +46,8 @@ def page_hash(title: str, text: str, letters: bytes | None = None) -> int:
 
 def _words(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").translate(None, NO_LETTERS)
+
+
+def digest(body: bytes) -> int:
+    """63 bits of XXH3 over the bytes of a body; 0 is kept for "not known"."""
+    return xxhash.xxh3_64_intdigest(body) >> 1 or 1

@@ -6,16 +6,27 @@ handed on by `larm.river.unloading`. Read by the storages (each on its own threa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import msgspec
 
-from larm.kit.squeeze import squeeze
 from larm.model.crawl_hash import page_hash
 from larm.model.exchange import Exchange
-from larm.model.fingerprint import Fingerprint
 from larm.model.links import Links
+from larm.model.novelty import Fingerprint
 from larm.model.url import Url
+
+_SPACES = re.compile("  +")
+
+
+def squeeze(text: str) -> str:
+    """As ``" ".join(text.split())``, but faster where most white space is indentation, as in the text of pages."""
+    for blank in "\t\xa0":
+        if blank in text:
+            text = text.replace(blank, " ")
+    text = " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return _SPACES.sub(" ", text) if "  " in text else text
 
 
 class Alternate(msgspec.Struct, frozen=True, gc=False):

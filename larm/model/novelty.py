@@ -1,13 +1,28 @@
-"""Novelty: what was found out about the text of one page, which tells what addresses are worth asking for.
+"""Novelty and Fingerprint: what was found out about the text of one page. Values.
 
-Made by `larm.duplicates.novelty` where a page was read; taken in by `larm.frontier.traps.desk`.
+Made by `larm.duplicates`; `larm.frontier.traps.desk` takes novelty in, which tells what addresses are worth asking for.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from larm.model.url import Url
+
+
+class Fingerprint(NamedTuple):
+    """One text."""
+
+    features: int
+    simhash: int
+    sketch: bytes
+    """0 where a drawer is empty."""
+    bands: tuple[int, ...]
+    """63 bits each; none where the text is too short."""
+    news: tuple[int, int]
+    """Features that were looked at for the memory of texts, and how many it did not know. Words with digits are all one."""
 
 
 class Novelty(msgspec.Struct, frozen=True, gc=False):

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from larm.monitor.cores import cores_now
 from larm.monitor.limits import limiting_factor
+from larm.monitor.machine import cores_now
 from larm.monitor.printable import printable
 from larm.monitor.rates import Rates, duration, size
 from larm.monitor.snapshot import Snapshot

@@ -9,7 +9,7 @@ from collections import deque
 
 import msgspec
 
-from larm.monitor.cores import UNKNOWN, Cores
+from larm.monitor.machine import UNKNOWN, Cores
 from larm.monitor.snapshot import Snapshot
 
 _UNITS = ("Bytes", "KB", "MB", "GB")

@@ -19,9 +19,8 @@ from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.logs.log_file import LogFile
 from larm.monitor import thread_log
-from larm.monitor.cores import cores_now
 from larm.monitor.limits import ending, limiting_factor
-from larm.monitor.memory import memory_now
+from larm.monitor.machine import cores_now, memory_now
 from larm.monitor.rates import Rate, Rates
 from larm.monitor.snapshot import Snapshot
 from larm.monitor.summary import summary

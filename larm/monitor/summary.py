@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from larm.monitor.memory import memory_peak
+from larm.monitor.machine import memory_peak
 from larm.monitor.snapshot import Snapshot
 
 _FILTERS = {

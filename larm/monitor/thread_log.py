@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from larm.monitor.memory import Memory
+from larm.monitor.machine import Memory
 from larm.monitor.snapshot import Snapshot
 
 COLUMNS = (

@@ -17,8 +17,8 @@ import msgspec
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.record_table import RecordTable
+from larm.model.crawl_hash import digest
 from larm.model.cuts import may_be_whole
-from larm.model.digest import digest
 from larm.model.document import Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
 from larm.model.url import Url

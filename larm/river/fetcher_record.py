@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.kit.logs.log_book import LogBook, time_of_day
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Pulse
 from larm.monitor.snapshot import ThreadFigures
 from larm.river.landing import Landed
 from larm.seams import Clock

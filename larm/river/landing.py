@@ -15,8 +15,8 @@ import msgspec
 from larm.config import Frontier as Settings
 from larm.frontier.politeness import policy
 from larm.model import cuts, hollow
+from larm.model.crawl_hash import digest
 from larm.model.credentials import without_credentials
-from larm.model.digest import digest
 from larm.model.document import Document, Visit
 from larm.model.exchange import Exchange
 from larm.model.lease import Lease

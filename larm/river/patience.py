@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from larm.kit.processes.helpers_cpu import helpers_seconds
+from larm.kit.processes.children import helpers_seconds
 from larm.kit.threads.workers import Workers
 from larm.monitor.rates import duration
 from larm.seams import Clock

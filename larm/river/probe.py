@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from larm.config import Config
-from larm.kit.processes.helpers_cpu import helpers_seconds
+from larm.kit.processes.children import helpers_seconds
 from larm.monitor.snapshot import ClusterFigures, Snapshot, Stalled, StorageFigures
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord

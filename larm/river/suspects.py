@@ -25,7 +25,7 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.processes.crash_trace import CrashTrace
 from larm.kit.processes.flight_recorder import LONGEST, FlightRecorder
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 from larm.model.lease import Lease
 
 DIED, ENOUGH = 3, 6

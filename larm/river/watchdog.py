@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from larm.kit.logs.log_book import time_of_day
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Pulse
 from larm.monitor.rates import duration
 from larm.monitor.snapshot import Stalled
 from larm.seams import Clock

@@ -17,7 +17,7 @@ from larm.index.reader import IndexReader, Match
 from larm.index.tree import Info, Node, Question, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.hit import Hit

@@ -20,8 +20,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.blame import blamed
-from larm.kit.threads.progress import Progress
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Progress, Pulse
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.storage.overflow import Overflow

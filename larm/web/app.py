@@ -21,14 +21,14 @@ from larm.kit.clock import SystemClock
 from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, start_page
 from larm.web.access import Access, Kind
 from larm.web.accounting import Accounting, WriteLine
+from larm.web.commands import Notices
 from larm.web.crawls import crawl_of
 from larm.web.directories import Directories
 from larm.web.events import Events
 from larm.web.gatherings import Gatherings
 from larm.web.guard import Guard
 from larm.web.metrics import Metrics
-from larm.web.notices import Notices
-from larm.web.page import message
+from larm.web.page import MessageError, message
 from larm.web.schedule import PERIOD, Schedule
 from larm.web.search_desk import SearchDesk
 from larm.web.starting import Starting
@@ -95,12 +95,10 @@ def application(
     ``peering``: this machine is a peer or a registrar; without it there are no routes for others.
     ``network``: this machine takes part in one; it has no other peers then."""
     metrics = Metrics()
+    pages = list(_PAGES)
     routes: list[BaseRoute] = [
-        Route(path, _permitted(kind, handler), methods=[method])
-        for kind, method, path, handler in _PAGES
-        if access.exists(kind)
+        Route(path, handler, methods=[method]) for kind, method, path, handler in _FREE if access.exists(kind)
     ]
-    routes += [Route(path, handler, methods=[method]) for kind, method, path, handler in _FREE if access.exists(kind)]
     endpoints = [each for each in (*search_api.ENDPOINTS, *crawl_api.ENDPOINTS) if access.exists(each.kind)]
     routes += [Route(api.ROOT + each.path, api.handler_of(each), methods=[each.method]) for each in endpoints]
     routes += [
@@ -112,23 +110,18 @@ def application(
         from larm.web.peer_route import file_routes, peer_routes
 
         routes += [*peer_routes(peering.door, peering.card), *file_routes(peering)]
-        routes += [
-            Route(path, _permitted(kind, handler), methods=[method])
-            for kind, method, path, handler in page_routes(peering)
-            if access.exists(kind)
-        ]
+        pages += page_routes(peering)
     if network is not None:
         from larm.web import network_page
         from larm.web.peer_route import network_routes
 
         routes += network_routes(network)
-        routes += [
-            Route(path, _permitted(kind, handler), methods=[method])
-            for kind, method, path, handler in network_page.page_routes(network)
-            if access.exists(kind)
-        ]
+        pages += network_page.page_routes(network)
+    routes += [
+        Route(path, _permitted(kind, handler), methods=[method]) for kind, method, path, handler in pages if access.exists(kind)
+    ]
     peer = peering.peer if peering is not None else None
-    app = Starlette(routes=routes, exception_handlers={404: small.not_found, LarmError: _unreadable})
+    app = Starlette(routes=routes, exception_handlers={404: small.not_found, MessageError: _told, LarmError: _failed})
     app.router.redirect_slashes = False
     app.state.directories = directories
     app.state.access = access
@@ -188,6 +181,11 @@ def _permitted(kind: Kind, handler: Handler) -> Handler:
     return answer
 
 
-async def _unreadable(request: Request, error: Exception) -> Response:
-    """A disk or an index that can't be read is a sentence; everything else goes on."""
-    return message(request, 503, "This can't be read now", "" if request.app.state.access.is_stranger(request) else str(error))
+async def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MessageError)  # noqa: S101
+    return message(request, error.status, *error.sentences)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A disk or an index that can't be read, or written, is a sentence; everything else goes on."""
+    return message(request, 503, "This can't be done now", "" if request.app.state.access.is_stranger(request) else str(error))

@@ -1,8 +1,12 @@
-"""Commands: what a button asks of a running crawl; from the fields of a form to a request of `larm.control`. Pure."""
+"""Commands: what a button asks of a running crawl, and what that has answered, for the page that is shown then.
+
+On the event loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 
 from larm.control.requests import Checkpoint, Do, Request, Stop
 from larm.river.orders import Add, Block, Done, Pause, Reopen, Resume, Set, Unblock
@@ -41,3 +45,26 @@ def _needed(fields: Fields, name: str) -> str:
     if not value:
         raise BadCommandError(f"{name} is missing")
     return value
+
+
+_MOST = 100
+
+
+class Notices:
+    """Each is taken once."""
+
+    def __init__(self) -> None:
+        # only the event loop
+        self._kept: dict[str, Sequence[str]] = {}
+
+    def put(self, sentences: Sequence[str]) -> str:
+        """By what it is taken."""
+        while len(self._kept) >= _MOST:
+            del self._kept[next(iter(self._kept))]
+        key = secrets.token_urlsafe(8)
+        self._kept[key] = sentences
+        return key
+
+    def take(self, key: str) -> Sequence[str]:
+        """Empty for one that is not there, or not any more."""
+        return self._kept.pop(key, ())

@@ -1,6 +1,6 @@
 """Endpoint: one question of the API: its path, what it is asked with and what it answers, as Structs. Pure.
 
-`larm.web.openapi` describes it by these Structs, and `larm.web.api` reads and writes by them, so the description is
+`larm.web.api` describes it by these Structs, and `larm.web.api` reads and writes by them, so the description is
 right.
 """
 

@@ -20,7 +20,7 @@ from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
 from larm.web.directories import Served
 from larm.web.events import MOST, Render
 from larm.web.form import form_of
-from larm.web.page import message, page, text_of
+from larm.web.page import crawl_named, message, page, text_of
 
 _SORTS = tuple(name for name in HostLine.__struct_fields__ if name not in {"closed", "next"})
 _NOTHING = Lately((), ())
@@ -48,17 +48,15 @@ async def all_crawls(request: Request) -> list[Crawl]:
 
 async def crawl(request: Request) -> Response:
     """One of them."""
-    served = _served(request)
-    if served is None:
-        return _unknown(request)
+    served = crawl_named(request)
     return await _shown(request, served, said=request.app.state.notices.take(request.query_params.get("done", "")))
 
 
 async def events(request: Request) -> Response:
     """Its figures, as they change."""
-    served, state = _served(request), request.app.state
-    if served is None or state.events.streams >= MOST:
-        return Response(status_code=404 if served is None else 503)
+    served = crawl_named(request)
+    if request.app.state.events.streams >= MOST:
+        return Response(status_code=503)
 
     async def render() -> str:
         return text_of("figures.html", **await _figures(request, served))
@@ -74,9 +72,7 @@ def stream(request: Request, key: str, render: Render) -> Response:
 
 async def steer(request: Request) -> Response:
     """A button was pressed."""
-    served = _served(request)
-    if served is None:
-        return _unknown(request)
+    served = crawl_named(request)
     fields = await form_of(request)
     try:
         done = await request.app.state.desk.look(ask, served, request_of(fields.get("command", ""), fields))
@@ -90,9 +86,7 @@ async def steer(request: Request) -> Response:
 
 async def hosts(request: Request) -> Response:
     """Its hosts as a table."""
-    served, given = _served(request), request.query_params
-    if served is None:
-        return _unknown(request)
+    served, given = crawl_named(request), request.query_params
     number = given.get("page", "1")
     sort = given.get("sort", "queued")
     asked = Hosts(
@@ -109,9 +103,7 @@ async def hosts(request: Request) -> Response:
 
 async def log(request: Request) -> Response:
     """The last lines of one of its logs."""
-    served = _served(request)
-    if served is None:
-        return _unknown(request)
+    served = crawl_named(request)
     try:
         known: Lines = await request.app.state.desk.look(ask, served, Tail())
         name = request.query_params.get("log", "")
@@ -153,12 +145,3 @@ async def _figures(request: Request, served: Served) -> dict[str, Any]:
         "last": last,
         "charts": drawn,
     }
-
-
-def _served(request: Request) -> Served | None:
-    found = request.app.state.directories.named([request.path_params["name"]])
-    return found[0] if found else None
-
-
-def _unknown(request: Request) -> Response:
-    return message(request, 404, "No such crawl", "None of that name is served here.")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from larm.errors import LarmError
 from larm.peers.yacy.trust import Vote
 from larm.web.access import Kind
 from larm.web.form import form_of
@@ -39,10 +38,7 @@ def page_routes(network: Service) -> Sequence[tuple[Kind, str, str, Handler]]:
         async def handler(request: Request) -> Response:
             """A button."""
             form = await form_of(request)
-            try:
-                done = await request.app.state.desk.look(change, form)
-            except LarmError as error:
-                return message(request, 503, "It could not be changed", str(error))
+            done = await request.app.state.desk.look(change, form)
             return RedirectResponse("/network", 303) if done else message(request, 400, "This can't be done")
 
         return handler

@@ -15,6 +15,7 @@ from larm.monitor.printable import harmless, printable
 from larm.monitor.rates import duration, size
 from larm.search.answer import moment
 from larm.web.chart import HEIGHT, WIDTH
+from larm.web.directories import Served
 
 _OPENED = ("http://", "https://")
 """Addresses that a browser may be sent to; of all others, such as javascript:, the text is shown and no link."""
@@ -77,6 +78,23 @@ def can_recommend(request: Request) -> bool:
 def text_of(template: str, **values: Any) -> str:
     """What a template makes of the values it names."""
     return _pages.get_template(template).render(**values)
+
+
+class MessageError(Exception):
+    """A request ends with a `message`."""
+
+    def __init__(self, status: int, *sentences: str) -> None:
+        super().__init__(*sentences)
+        self.status = status
+        self.sentences = sentences
+
+
+def crawl_named(request: Request) -> Served:
+    """The crawl that the address names. Raises MessageError."""
+    found: list[Served] = request.app.state.directories.named([request.path_params["name"]])
+    if not found:
+        raise MessageError(404, "No such crawl", "None of that name is served here.")
+    return found[0]
 
 
 def message(request: Request, status: int, title: str, *sentences: str) -> HTMLResponse:

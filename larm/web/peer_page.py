@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from larm.errors import LarmError
 from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.protocol import Recommend
 from larm.search.query import LONGEST
@@ -48,11 +47,8 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
     async def share(request: Request) -> Response:
         """The button beside a folder."""
         form = await form_of(request)
-        try:
-            name, shared = form.get("name", ""), form.get("shared") == "1"
-            await request.app.state.desk.look(lambda: peering.shares.set_shared(name, shared=shared))
-        except LarmError as error:
-            return message(request, 503, "It could not be changed", str(error))
+        name, shared = form.get("name", ""), form.get("shared") == "1"
+        await request.app.state.desk.look(lambda: peering.shares.set_shared(name, shared=shared))
         if peering.peer is not None:
             peering.peer.hurry()
         return RedirectResponse("/peers", 303)
@@ -67,10 +63,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         url = peering.url + url if url.startswith("/") else url
         title, anonymous = form.get("title", ""), form.get("anonymous") == "1"
         key = canonical(query).key
-        try:
-            said = await request.app.state.desk.look(lambda: shelf.add(key, url, title, anonymous=anonymous))
-        except LarmError as error:
-            return message(request, 503, "It could not be kept", str(error))
+        said = await request.app.state.desk.look(lambda: shelf.add(key, url, title, anonymous=anonymous))
         if said is None:
             return message(request, 409, "You recommend too much", "Take some recommendations back, on the page Peers.")
         peer.tell(Recommend((said,)))
@@ -82,10 +75,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         peer, shelf = peering.peer, peering.shelf
         if peer is not None and shelf is not None:
             which = [form.get(name, "") for name in ("query", "url", "author")]
-            try:
-                gone = await request.app.state.desk.look(lambda: shelf.take_back(*which))
-            except LarmError as error:
-                return message(request, 503, "It could not be taken back", str(error))
+            gone = await request.app.state.desk.look(lambda: shelf.take_back(*which))
             if gone is not None:
                 peer.tell(Recommend((gone,)))
         return RedirectResponse("/peers", 303)

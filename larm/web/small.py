@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from larm.web.crawl_metrics import crawl_metrics
 from larm.web.form import form_of
+from larm.web.metrics import crawl_metrics
 from larm.web.monitor_page import all_crawls
 from larm.web.page import message, page
 from larm.web.token import COOKIE

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 
 from larm.errors import LarmError
 from larm.web.form import form_of
-from larm.web.page import message, page
+from larm.web.page import crawl_named, message, page
 from larm.web.starting import FIELDS
 
 
@@ -32,14 +32,12 @@ async def start(request: Request) -> Response:
 
 async def go_on(request: Request) -> Response:
     """The crawl of a directory that is served, as it is configured there."""
-    served = request.app.state.directories.named([request.path_params["name"]])
-    if not served:
-        return message(request, 404, "No such crawl", "None of that name is served here.")
+    served = crawl_named(request)
     try:
-        await request.app.state.desk.look(request.app.state.starting.run, served[0].path)
+        await request.app.state.desk.look(request.app.state.starting.run, served.path)
     except LarmError as error:
         return message(request, 409, "It does not start", str(error))
-    return _to(request, served[0].name)
+    return _to(request, served.name)
 
 
 def _to(request: Request, name: str) -> Response:

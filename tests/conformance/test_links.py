@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from msgspec.structs import replace
 
-from larm.kit.squeeze import squeeze
+from larm.model.document import squeeze
 from larm.model.url import BadUrl, URLNormalizer
 from larm.processing.by_mime import ByMime
 from larm.testing.fakes import message, page

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from larm.duplicates.fingerprints import LEAST, fingerprints, new_memory
 from larm.duplicates.likeness import distance, likeness
-from larm.model.fingerprint import Fingerprint
+from larm.model.novelty import Fingerprint
 
 WORDS = [
     f"{a}{b}{c}" for a in ("ka", "lo", "mi", "tu", "re") for b in ("n", "rst", "l", "mp") for c in ("a", "esto", "ing", "up")

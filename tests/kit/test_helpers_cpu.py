@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from larm.kit.processes.helpers_cpu import helpers_seconds
+from larm.kit.processes.children import helpers_seconds
 
 BURN = "import sys, time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\nsys.stdin.read()"
 

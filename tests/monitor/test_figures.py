@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.kit.clock import SystemClock
-from larm.monitor import memory
-from larm.monitor.cores import Cores, cores_now
-from larm.monitor.memory import memory_now, memory_peak
+from larm.monitor import machine
+from larm.monitor.machine import Cores, cores_now, memory_now, memory_peak
 from larm.monitor.printable import printable
 from larm.monitor.rates import Rates, duration, size
 from larm.monitor.snapshot import Snapshot
@@ -105,14 +104,14 @@ def test_a_running_crawl_has_no_finish_reason() -> None:
 def test_the_peak_where_proc_does_not_tell_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Sandboxes have a ``/proc/self/status`` of fewer lines."""
     (tmp_path / "status").write_text("Name:\tlarm\nVmRSS:\t5 kB\n")
-    monkeypatch.setattr(memory, "_STATUS", tmp_path / "status")
+    monkeypatch.setattr(machine, "_STATUS", tmp_path / "status")
     assert memory_peak() > 1_000_000
 
 
 def test_the_peak_is_ours_and_not_that_of_who_started_us() -> None:
     """Linux keeps the parent's peak in getrusage over exec."""
     ballast = b"x" * 300_000_000
-    program = "from larm.monitor.memory import memory_peak; print(memory_peak())"
+    program = "from larm.monitor.machine import memory_peak; print(memory_peak())"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
     assert 1_000_000 < int(said) < len(ballast)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from larm.monitor import thread_log
 from larm.monitor.history import history, steps
-from larm.monitor.memory import memory_now
+from larm.monitor.machine import memory_now
 from larm.monitor.snapshot import Snapshot
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.processing.frequent_words import share, share_of
+from larm.processing.language import share, share_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from larm.kit.squeeze import squeeze
+from larm.model.document import squeeze
 from tests.processing.pages import document
 
 PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])

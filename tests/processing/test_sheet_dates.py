@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.processing.apart.sheet_dates import date_of, date_styles
+from larm.processing.apart.sheet import date_of, date_styles
 from larm.processing.xml_tokens import XmlTokens
 
 

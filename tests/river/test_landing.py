@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from larm.config import Frontier
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.links import Link, Links

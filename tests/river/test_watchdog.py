@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Pulse
 from larm.kit.threads.workers import Workers
 from larm.monitor.snapshot import Stalled
 from larm.river.watchdog import Watchdog, Watched, stack_of

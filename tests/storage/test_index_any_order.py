@@ -30,7 +30,7 @@ from larm.index.writer import IndexWriter
 from larm.kit.disk.record_table import RecordTable
 from larm.kit.disk.twin_table import TwinTable
 from larm.kit.units import ByteSize
-from larm.model.digest import digest
+from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.message import Known
 from larm.model.url import Url, URLNormalizer

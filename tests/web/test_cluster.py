@@ -5,8 +5,8 @@ from __future__ import annotations
 from prometheus_client.parser import text_string_to_metric_families
 
 from larm.monitor.snapshot import ClusterFigures, Snapshot
-from larm.web.crawl_metrics import crawl_metrics
 from larm.web.crawls import Crawl, Lately
+from larm.web.metrics import crawl_metrics
 from larm.web.page import text_of
 
 FIGURES = ClusterFigures(agents=3, working=2, paused=0, pages=1_200, waiting=300, coverage=0.8, overlap=0.01, sent_per_page=1.5)

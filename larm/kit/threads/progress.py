@@ -1,4 +1,7 @@
-"""Progress: what a thread that has much to do is about, and how far it is. Written by that thread, read by any."""
+"""Progress: what a thread that has much to do is about, and how far it is; Pulse: whether it gets on at all.
+
+Written by that thread, read by any.
+"""
 
 from __future__ import annotations
 
@@ -28,3 +31,28 @@ class Progress:
         if not total:
             return what
         return f"{what}, {done:,} of {total:,} {unit}" if unit else f"{what}, {done / total:.0%}"
+
+
+class Pulse:
+    """Of one thread, or of who does its work now."""
+
+    __slots__ = ("beats", "busy")
+
+    def __init__(self) -> None:
+        self.beats = 0
+        """Rises with each thing that it begins."""
+        self.busy = False
+        """It is about something; False: it waits until there is something to do, which may take any time."""
+
+    def beat(self) -> None:
+        """It begins something."""
+        self.beats += 1
+        self.busy = True
+
+    def rest(self) -> None:
+        """It waits for something to do."""
+        self.beats += 1
+        self.busy = False
+
+    def __repr__(self) -> str:
+        return f"<Pulse {self.beats}, {'busy' if self.busy else 'at rest'}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from larm.kit.threads.pulse import Pulse
+from larm.kit.threads.progress import Pulse
 
 
 class Ticker:

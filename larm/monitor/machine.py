@@ -1,6 +1,6 @@
-"""How much memory the process and the machine use. Pure but for reading ``/proc``; on systems without it, what is to be had.
+"""What this process and its machine have in use: memory, and how busy all cores are. Pure but for reading ``/proc``.
 
-Called once a tick by the reporter, on the tick thread, and by the summary at the end.
+On systems without it, what is to be had. Called with each sample, and by the summary at the end.
 """
 
 from __future__ import annotations
@@ -52,3 +52,32 @@ def memory_peak() -> int:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+_STAT = Path("/proc/stat")
+
+
+class Cores(NamedTuple):
+    """Ticks of all cores together since the machine started; 0 where the system does not tell."""
+
+    busy: int = 0
+    """With whatever process."""
+    all: int = 0
+
+    def share(self, before: Cores) -> float:
+        """Of the time since ``before``, the part in which they had something to do."""
+        return (self.busy - before.busy) / (self.all - before.all) if self.all > before.all else 0.0
+
+
+UNKNOWN = Cores()
+
+
+def cores_now() -> Cores:
+    """The figures of this moment."""
+    try:
+        with _STAT.open("rb") as file:
+            user, nice, system, idle, waiting, *others = map(int, file.readline().split()[1:9])
+    except (OSError, ValueError):
+        return UNKNOWN
+    busy = user + nice + system + sum(others)
+    return Cores(busy, busy + idle + waiting)

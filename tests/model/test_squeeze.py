@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.kit.squeeze import squeeze
+from larm.model.document import squeeze
 
 
 @given(st.text(st.sampled_from("ab \n\t\xa0"), max_size=30))
