@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
     from larm.config import Config
+    from larm.monitor.display import Display
     from larm.monitor.snapshot import Snapshot
     from larm.river.crawl import Ending
 
@@ -260,7 +262,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         raise
     collect_rarely()
     clock = SystemClock()
-    display = None
+    display, tell = None, None
     told = len(river.notes)
     if not quiet:
         from larm.monitor.display import Display
@@ -270,8 +272,10 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         interval = float(config.monitor.plain_interval)
         display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose)
         river.on_second = river.on_end = display.refresh
+        if display.live:
+            tell = partial(_interrupt, display)
     try:
-        with stopping_by_signal(river.stop):
+        with stopping_by_signal(river.stop, tell):
             ending = river.run()
     finally:
         if display:
@@ -285,6 +289,10 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
             _tell_figures(now, ending, clock.wall())
     _tell_failed(ending.failed_starts, directory)
     return _status(ending)
+
+
+def _interrupt(display: Display, text: str) -> None:
+    display.interrupt(lambda: say(text))
 
 
 def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:

@@ -15,14 +15,17 @@ from types import FrameType
 
 INTERRUPTED = 130
 """Exit status: interrupted, can be resumed."""
-_STOPPING = b"\nlarm: stopping (again to leave at once: what came since the last checkpoint, 5 s, is then fetched again)\n"
+_STOPPING = "stopping (again to leave at once: what came since the last checkpoint, 5 s, is then fetched again)"
 _LEFT = b"\nlarm: left at once; the same command goes on from the last checkpoint\n"
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to show it again
 
 
 @contextmanager
-def stopping_by_signal(stop: Callable[[], None]) -> Iterator[None]:
-    """Within it, SIGINT, SIGTERM and SIGHUP call ``stop``; a second one ends the process with status 130."""
+def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] | None = None) -> Iterator[None]:
+    """Within it, SIGINT, SIGTERM and SIGHUP call ``stop``; a second one ends the process with status 130.
+
+    ``tell`` gets the message for the person; without it stderr does.
+    """
     asked = False
 
     def handle(_signal: int, _frame: FrameType | None) -> None:
@@ -33,7 +36,10 @@ def stopping_by_signal(stop: Callable[[], None]) -> Iterator[None]:
         else:
             asked = True
             stop()
-            _write(_STOPPING)
+            if tell:
+                tell(_STOPPING)
+            else:
+                _write(f"\nlarm: {_STOPPING}\n".encode())
 
     before = {number: signal.getsignal(number) for number in _signals()}
     try:

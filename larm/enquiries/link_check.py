@@ -24,7 +24,7 @@ from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 from larm.model.forgotten import ForgottenPages
-from larm.model.message import URLMessage
+from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
 from larm.recrawl.page_book import Answer
@@ -117,6 +117,9 @@ class LinkCheck:
     def run(self) -> Checked:
         """Look at all links."""
         with self._pages:
+            for address in self._pages.header.start_urls if self._pages.header else ():
+                if (url := self._parsed(address)) is not None:
+                    self._follow(url, Referrer(START, ""))
             for page in self._pages:
                 self._look_at(page)
             if self._fragments is not None:
@@ -127,19 +130,22 @@ class LinkCheck:
     def _look_at(self, page: StoredPage) -> None:
         document = self._pages.read(page)
         for link in document.links:
-            self._links += 1
-            if link.url.fingerprint not in self._known and not self._is_outside(link.url):
-                self._unchecked += 1
-            judged = self._judge(link.url)
-            if judged is not None:
-                kind, status, why = judged
-                self._note(kind, link.url.access, status, why, Referrer(page.url.access, link.anchor))
+            self._follow(link.url, Referrer(page.url.access, link.anchor))
         for warning in document.warnings:
             address, why = malformed(warning.removeprefix(f"{page.url.access}: "))
             if address:
                 self._note(Kind.BROKEN, address, 0, f"malformed: {why}", Referrer(page.url.access, ""))
         if self._fragments is not None and document.mime in HTML and (body := self._pages.body(page)):
             self._fragments.add(page.url, body)
+
+    def _follow(self, url: Url, referrer: Referrer) -> None:
+        self._links += 1
+        if url.fingerprint not in self._known and not self._is_outside(url):
+            self._unchecked += 1
+        judged = self._judge(url)
+        if judged is not None:
+            kind, status, why = judged
+            self._note(kind, url.access, status, why, referrer)
 
     def _judge(self, url: Url) -> tuple[Kind, int, str] | None:
         key = url.fingerprint

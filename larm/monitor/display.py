@@ -50,7 +50,8 @@ class Display:
         self._live: Live | None = _live(stream)
         self._rates = Rates(_LIVE_SAMPLES if self._live else 1)
         self._next = clock.monotonic() + (0.0 if self._live else self._interval)
-        self._broken = False
+        self._broken = self._drawing = False
+        self._waiting: list[Callable[[], object]] = []
         self._sample()
 
     @property
@@ -71,6 +72,7 @@ class Display:
         lines = progress(now, self._rates, limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine))
         if waits:
             lines = [lines[0], _ENDING, *(f"waits for {printable(each)}" for each in waits)]
+        self._drawing = True
         try:
             if self._live:
                 _draw(self._live, lines + (details(now) if self._verbose else []))
@@ -78,6 +80,14 @@ class Display:
                 print("larm: " + "; ".join(lines), file=self._stream, flush=True)
         except (OSError, ValueError):  # ValueError: the stream is closed
             self._broken = True
+        self._drawing = False
+        self._speak()
+
+    def interrupt(self, tell: Callable[[], object]) -> None:
+        """Let a signal handler print something, which stays above the live lines: now, or when they are drawn."""
+        self._waiting.append(tell)
+        if not self._drawing:
+            self._speak()
 
     def close(self) -> None:
         """Give the terminal back, without the live lines."""
@@ -86,6 +96,13 @@ class Display:
                 self._live.stop()
         except (OSError, ValueError):
             self._broken = True
+
+    def _speak(self) -> None:
+        if self._waiting and self._live:
+            self.close()
+            self._live = _live(self._stream)  # the old one would erase what is said, as it remembers where it was
+        while self._waiting:
+            self._waiting.pop(0)()
 
     def _sample(self) -> Snapshot:
         now = self._probe()

@@ -53,7 +53,8 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     if errors:
         more = f" and {len(errors) - _MOST} more kinds" if len(errors) > _MOST else ""
         said = ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]])
-        yield f"errors: {said}{more}; 'larm links --broken --dir {directory}' says where links to these are"
+        where = f"; 'larm links --broken --dir {directory}' says where links to these are" if now.pages else ""
+        yield f"errors: {said}{more}{where}"
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""

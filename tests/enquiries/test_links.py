@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.enquiries.link_check import Checked, Kind, LinkCheck
+from larm.enquiries.link_check import Checked, Kind, LinkCheck, Referrer
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, run_crawl
@@ -117,3 +117,11 @@ def test_nothing_broken_is_success(web: SyntheticWeb, tmp_path: Path, capsys: py
     assert cli.run(["links", "--dir", str(tmp_path), "--external"]) == 1
     assert cli.run(["links", "--dir", str(tmp_path / "logs")]) == 2
     assert "no crawl in" in capsys.readouterr().err
+
+
+def test_a_start_url_that_is_not_there_is_broken(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").page("/")
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, [start, f"{start}mistyped"], {"frontier.retries": 0})
+    [found] = check(start, tmp_path, Kind.BROKEN).findings
+    assert (found.url, found.links) == (f"{start}mistyped", [Referrer("<start>", "")])

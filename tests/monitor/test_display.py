@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -132,3 +133,39 @@ def test_details_name_filters_storages_and_threads() -> None:
     assert lines[0] == "filtered: scope 1,234; visited: 0"
     assert lines[2] == "storage queues: index 2.00 KB; last checkpoint: 0.25 s, 1.50 KB"
     assert lines[3] == "[larm-fetch-0] idle, 0 tasks, 0.00 Bytes"
+
+
+def test_what_a_signal_says_stays_above_the_live_lines(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it comes while they are drawn: on a screen there is then the message, and no rest of a line."""
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    shown = display(clock, stream)
+    for _ in range(2):
+        clock.advance(1)
+        shown.refresh()
+    shown.interrupt(lambda: stream.write("larm: stopping\n"))
+    clock.advance(1)
+    shown.refresh()
+    shown._drawing = True  # a signal while they are drawn
+    shown.interrupt(lambda: stream.write("larm: once more\n"))
+    assert "once more" not in stream.getvalue()
+    clock.advance(1)
+    shown.refresh()
+    shown.close()
+    assert screen(stream.getvalue()) == ["larm: stopping", "larm: once more"]
+
+
+def screen(text: str) -> list[str]:
+    """What a terminal shows: lines that were not erased."""
+    lines, row = [""], 0
+    for part in re.findall(r"\x1b\[\??(?:\d+;?)*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\x1b[1A":
+            row -= 1
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif not part.startswith("\x1b") and part != "\r":
+            lines[row] += part
+    return [line for line in lines if line]
