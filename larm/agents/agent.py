@@ -106,7 +106,7 @@ class Agent:
         whom = set(membership.others())
         if not membership.inside or self._beats % _STRANGERS == 0:  # two that went on alone have to meet again
             whom |= self.acquaintances - {membership.me}
-        return [(name, membership.beat(name, now, self.quiet(name))) for name in sorted(whom)]
+        return [(name, membership.beat(name, now, told.get(name) or self.quiet(name))) for name in sorted(whom)]
 
     def hear(self, beat: Beat, now: float) -> Beat | None:
         """A beat, and what to answer; None: nothing."""
@@ -188,7 +188,7 @@ class Agent:
 
     def _look_at_views(self) -> None:
         membership, last = self.membership, self._view
-        if membership.view == last:
+        if membership.view.same(last):
             return
         known = [view for view in membership.views if view.epoch > last.epoch]
         if last.epoch and known and known[0].epoch > last.epoch + 1:  # did others come, get what we had, and die?

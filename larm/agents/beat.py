@@ -4,30 +4,42 @@ one back: all that is to be agreed on travels in them, as state and not as messa
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+LAST = (1 << 62) - 1
+Count = Annotated[int, msgspec.Meta(ge=0, le=LAST)]
 """One more of it can still be sent."""
 Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
 """That a placement can be made of (`larm.agents.placement`)."""
-Ballot = tuple[Count, str]
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+"""Of an agent."""
+MOST = 1_000
+"""Agents that one knows: each takes memory, and names can be made up without end."""
+_MOST_WEIGHT = 20_000
+"""Of all views in a beat together: what their placements take is bounded by that, to some 300 MB."""
+Ballot = tuple[Count, Name]
 """Round and proposer; the larger one wins."""
+Wish = Literal["", "join", "leave"]
 NO_BALLOT: Ballot = (0, "")
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
-    """Who has a part of the crawl: epoch after epoch one agent is added, or one is removed."""
+    """Who has a part of the crawl: epoch after epoch some agents are added, or removed."""
 
     epoch: Count
-    members: Annotated[dict[str, Weight], msgspec.Meta(min_length=1)]
+    members: Annotated[dict[Name, Weight], msgspec.Meta(min_length=1, max_length=MOST)]
     """Weights by the names of agents."""
 
     @property
     def majority(self) -> int:
         """So many are more than half."""
         return len(self.members) // 2 + 1
+
+    def same(self, other: View) -> bool:
+        """As ``==``, in less time."""
+        return self is other or (self.epoch == other.epoch and self.members == other.members)
 
 
 class Vote(msgspec.Struct, frozen=True, array_like=True):
@@ -52,11 +64,11 @@ class Quiet(msgspec.Struct, frozen=True, array_like=True):
 
     idle: bool = False
     """Nothing waits, nothing is in the air, all that it has sent was acknowledged."""
-    changes: int = 0
+    changes: Count = 0
     """Rises whenever something happens: who was idle twice with the same number was so all the time."""
-    sent: int = 0
+    sent: Count = 0
     """URLs to the agent that is told, since the sender's process began; acknowledged ones."""
-    received: int = 0
+    received: Count = 0
     """URLs that came from the agent that is told, of its process."""
 
 
@@ -70,22 +82,21 @@ class Stamp(NamedTuple):
 class Beat(msgspec.Struct, frozen=True, array_like=True):
     """One agent's state, as it tells it to one other."""
 
-    sender: str
+    sender: Name
     stamp: Stamp
     """When it was made."""
     echo: Stamp | None
     """Stamp of the last beat that it had from the agent that is told; None: it does not stand by that agent any more."""
-    views: tuple[View, ...]
+    views: Annotated[tuple[View, ...], msgspec.Meta(max_length=MOST)]
     """In the order of epochs, from the oldest that matters to its own; none: it has no part yet."""
     released: Count
     """The epoch up to which it has given up, and handed over, what is not its own any more."""
-    lost: tuple[str, ...]
+    lost: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST)]
     """Members that it has heard nothing of for so long that it would have them removed."""
     vote: Vote
     bid: Bid | None
     weight: Weight
-    wish: str
-    """``join``, ``leave`` or nothing."""
+    wish: Wish
     quiet: Quiet
     begun: bool
     """The crawl has begun: enough agents were there."""
@@ -101,3 +112,10 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
     def epoch(self) -> int:
         """Of its view; 0: it has none."""
         return self.view.epoch
+
+    def check(self) -> None:
+        """Of another agent. Raises ValueError where placements of its views would take all memory."""
+        values = [self.vote.value, *([self.bid.value] if self.bid is not None else [])]
+        views = [*self.views, *(view for view in values if view is not None)]
+        if sum(weight for view in views for weight in view.members.values()) > _MOST_WEIGHT:
+            raise ValueError(f"the weights of the agents in its views are more than {_MOST_WEIGHT:,} together")

@@ -4,47 +4,54 @@ somebody wants all of them to do. A card goes with each beat; the last one of ea
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from larm.agents.beat import MOST, Count, Name
+
+SAMPLE = 128
+"""Hashes that tell the overlap: 1 KB in each beat. As long as no agent has more pages the overlap is exact; later one page in a
+hundred shows."""
+Address = Annotated[str, msgspec.Meta(max_length=1_000)]
+"""Or a directory."""
 What = Literal["", "pause", "resume", "stop"]
 
 
 class Command(msgspec.Struct, frozen=True, array_like=True, order=True):
     """What all agents are to do, until there is a newer one."""
 
-    number: int = 0
+    number: Count = 0
     """Milliseconds since 1970, when it was given, or one more than that of the one before: the larger one wins."""
-    sender: str = ""
+    sender: Name = ""
     what: What = ""
-    why: str = ""
+    why: Name = ""
     """Of a stop: the reason of the run's end (`larm.river.crawl.Ending`)."""
 
 
 class Pages(msgspec.Struct, frozen=True, array_like=True):
     """Of ``--max-pages``, how many an agent may fetch, as far as is known (`larm.agents.quota`)."""
 
-    spent: int = 0
+    spent: Count = 0
     """It has fetched so many; as it says itself."""
-    granted: int = 0
+    granted: Count = 0
     """So many were ever given to it."""
-    returned: int = 0
+    returned: Count = 0
     """So many of these it has given back."""
 
 
 class Figures(msgspec.Struct, frozen=True, array_like=True):
     """How far an agent has got, in all its runs."""
 
-    pages: int = 0
+    pages: Count = 0
     """Stored."""
-    known: int = 0
+    known: Count = 0
     """URLs that it has taken in."""
-    waiting: int = 0
+    waiting: Count = 0
     """Of these, URLs that are not done."""
-    sent: int = 0
+    sent: Count = 0
     """URLs of others that it found and sent to them."""
-    sample: tuple[int, ...] = ()
+    sample: Annotated[tuple[int, ...], msgspec.Meta(max_length=SAMPLE)] = ()
     """The smallest hashes of its pages' addresses (`larm.agents.page_sample`)."""
     paused: bool = False
     hungry: bool = False
@@ -54,15 +61,15 @@ class Figures(msgspec.Struct, frozen=True, array_like=True):
 class Card(msgspec.Struct, frozen=True, array_like=True):
     """An agent, as it presents itself."""
 
-    address: str
+    address: Address
     """At which it listens to other agents."""
-    serve: str = ""
+    serve: Address = ""
     """Of its ``larm serve``; empty: nobody has said."""
-    directory: str = ""
+    directory: Address = ""
     """On its machine."""
     figures: Figures = Figures()
     command: Command = Command()
-    pages: dict[str, Pages] = {}
+    pages: Annotated[dict[Name, Pages], msgspec.Meta(max_length=2 * MOST)] = {}
     """By the names of agents, as far as it knows."""
     short: bool = False
     """It hands pages out, and has none left for who asks."""

@@ -108,6 +108,8 @@ class Courier:
         self._lanes: dict[str, _Lane] = {}
         self.moves = 0
         """Hosts that are handed over, and not acknowledged yet."""
+        self.waiting = 0
+        """Rows that nobody has acknowledged."""
 
     # -- in
 
@@ -126,6 +128,7 @@ class Courier:
             if not len(lane.queue):
                 lane.waiting_since = now
             lane.queue.put_many(some)
+            self.waiting += len(some)
             self.moves += _moves(some)
         return ours
 
@@ -134,10 +137,12 @@ class Courier:
         lane = self._lane(self._membership.me)
         lane.waiting_since = now
         lane.queue.put_many(rows)
+        self.waiting += len(rows)
 
     def restore(self, owner: str, rows: Sequence[Row]) -> None:
         """What was on its way when the state was saved: before all that waits."""
         self._lane(owner).queue.put_front(rows)
+        self.waiting += len(rows)
         self.moves += _moves(rows)
 
     # -- out
@@ -178,6 +183,7 @@ class Courier:
             lane.retry_at.pop(parcel.seq, None)
             lane.wait = _FIRST_WAIT
             lane.sent += len(parcel.rows)
+            self.waiting -= len(parcel.rows)
             self.moves -= _moves(parcel.rows)
             return True
         lane.retry_at[parcel.seq] = now + lane.wait
@@ -205,17 +211,13 @@ class Courier:
             lane.retry_at.clear()
             rows += lane.queue.take(len(lane.queue)) if len(lane.queue) else []
         self.moves -= _moves(rows)
+        self.waiting -= len(rows)
         return self.put(rows, now)
 
     # -- what is so
 
-    @property
-    def waiting(self) -> int:
-        """Rows that nobody has acknowledged."""
-        return sum(len(lane.queue) + sum(len(parcel.rows) for parcel in lane.out.values()) for lane in self._lanes.values())
-
     def waits_for(self) -> dict[str, int]:
-        """The same by agent."""
+        """Rows that nobody has acknowledged, by agent."""
         found = {name: len(lane.queue) + sum(len(p.rows) for p in lane.out.values()) for name, lane in self._lanes.items()}
         return {name: count for name, count in found.items() if count}
 
@@ -234,6 +236,7 @@ class Courier:
         lane = self._lanes.get(name)
         if lane is None:
             lane = self._lanes[name] = _Lane(self._queue(name))
+            self.waiting += len(lane.queue)
         return lane
 
     def _agrees(self, name: str) -> bool:

@@ -20,17 +20,18 @@ _TRIED_AGAIN = 5.0
 """Seconds between two tries of the direct way while a detour is taken."""
 _LATELY = 3.0
 """Leases in which somebody must have answered to be asked to pass something on."""
+_ADDRESSES = 4_000
 _passed = msgspec.msgpack.Decoder(tuple[str, str, float, bytes])
 _encode = msgspec.msgpack.Encoder().encode
 _OnAnswer = Callable[[bytes | None], object]
 
 
 class Detour:
-    """In place of a `larm.agents.bus.Bus`. ``later``: have something done on our thread, as no thread of a bus may ask."""
+    """In place of a `larm.agents.bus.Bus`. ``later``: have something done on our thread, as no thread of a bus may ask; that
+    about a question, which is its second argument, may be left.
+    """
 
-    def __init__(
-        self, bus: Bus, later: Callable[[Callable[[], object]], object], now: Callable[[], float], lease: float
-    ) -> None:
+    def __init__(self, bus: Bus, later: Callable[..., object], now: Callable[[], float], lease: float) -> None:
         """``now``: the clock of agents; ``lease``: seconds."""
         # constant after construction
         self._bus = bus
@@ -46,10 +47,13 @@ class Detour:
 
     def open(self, on_question: Callable[[Question], object]) -> None:
         """See `Bus`."""
-        self._bus.open(lambda question: self._later(lambda: self._asked(question, on_question)))
+        self._bus.open(lambda question: self._later(lambda: self._asked(question, on_question), question))
 
     def ask(self, address: str, kind: str, payload: bytes, timeout: float, on_answer: _OnAnswer) -> None:
         """See `Bus`; with a detour it may take twice as long."""
+        if len(self._answered) > _ADDRESSES:  # others tell them, and may do so without end
+            for known in (self._answered, self._by, self._tried):
+                known.clear()
         self._answered.setdefault(address, 0.0)
         by = self._by.get(address)
         if by is None:

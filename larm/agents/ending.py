@@ -47,7 +47,7 @@ class Ending:
                 return None  # its answer is still to come
             quiet, ours = beat.quiet if beat is not None else Quiet(), told[name]
             lost = quiet.received < ours.sent or ours.received < quiet.sent  # acknowledged, and not there
-            if beat is None or beat.view != membership.view or not quiet.idle or lost:
+            if beat is None or not beat.view.same(membership.view) or not quiet.idle or lost:
                 self._round = 0
                 return None
             changes[name] = quiet.changes

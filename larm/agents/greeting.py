@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from larm.agents.agent import Agent
-from larm.agents.beat import Beat, Quiet
+from larm.agents.beat import MOST, Beat, Quiet
 from larm.agents.line import Line
 from larm.agents.said import GARBAGE, Said
 from larm.agents.terms import Doors, Envelope, Refusal, Rule, differing
 from larm.agents.together import Together
 from larm.version import VERSION
 
-_ADDRESSES = 1_000
 _REFUSED = 100
 """Reasons that are logged, each once."""
+_LINE = 300
+"""Characters of a reason."""
 _encode = msgspec.msgpack.Encoder().encode
 _said = msgspec.msgpack.Decoder(Envelope | Refusal)
 
@@ -49,6 +50,8 @@ class Greeting:
         self._refused: set[str] = set()
         self._refused_since: dict[str, float] = {}
         """By the addresses of who refuses us."""
+        self._heard_by: dict[str, float] = {}
+        """When an address has last answered as one does who takes part."""
 
     def send(self, beats: Sequence[tuple[str, Beat]], now: float) -> None:
         """To the agents they are for, and, in the same rhythm, to seeds that no known agent listens at."""
@@ -70,6 +73,7 @@ class Greeting:
         found = _said.decode(said.payload)
         if isinstance(found, Refusal):
             raise ValueError("a refusal is no question")
+        found.beat.check()
         why = ""
         if not said.may_speak_for(found.beat.sender):
             why = f"with the certificate of {said.by} it can't be {found.beat.sender}"
@@ -79,7 +83,7 @@ class Greeting:
             differ = ", ".join(differing(found.settings, self._rule.settings))
             why = f"its settings differ: {differ} must be the same for all agents of a cluster"
         elif self._too_many(found.beat.sender):
-            why = f"it is one of more than {_ADDRESSES:,} agents"
+            why = f"it is one of more than {MOST:,} agents"
         answer = None if why else self._hear(found)
         if answer is None:
             copied = not why
@@ -91,14 +95,17 @@ class Greeting:
     def _too_many(self, sender: str) -> bool:
         """A process may make names up without end; each takes memory."""
         beats = self._agent.membership.contact.beats
-        return sender not in beats and len(beats) >= _ADDRESSES
+        return sender not in beats and len(beats) >= MOST
 
-    def refuse(self, why: str) -> None:
-        """Somebody was not heard: each reason is logged once."""
+    def refuse(self, why: str, times: int = 1) -> None:
+        """Somebody was not heard: each reason is logged once, and no more than so many; all are counted."""
+        why = why[:_LINE]
+        self._doors.shared.counters.add("agents/refused", times)
         if why not in self._refused and len(self._refused) < _REFUSED:
             self._refused.add(why)
             self._doors.log(f"refused {why}")
-        self._doors.shared.counters.add("agents/refused", 1)
+            if len(self._refused) == _REFUSED:
+                self._doors.log("refused for more reasons than are told here: from now on they are only counted")
 
     def _send(self, address: str, name: str, beat: Beat) -> None:
         payload = _encode(self._envelope(beat))
@@ -114,7 +121,10 @@ class Greeting:
             return
         try:
             found = _said.decode(said.payload)
-        except GARBAGE:
+            if isinstance(found, Envelope):
+                found.beat.check()
+        except GARBAGE as error:
+            self.refuse(f"garbage from {address}: {error}")
             return
         if isinstance(found, Refusal):
             self._refused_by(address, found)
@@ -122,18 +132,27 @@ class Greeting:
             self.refuse(f"{address}: with the certificate of {said.by} it can't be {found.beat.sender}")
         else:
             self._refused_since.pop(address, None)
-            self._hear(found)
+            if self._hear(found) is not None:
+                self._heard_by[address] = self._doors.now()
 
     def _refused_by(self, address: str, refusal: Refusal) -> None:
-        """Who has just started anew is taken for a copy of himself, until the others have missed him."""
-        now = self._doors.now()
+        """Who has just started anew is taken for a copy of himself, until the others have missed him.
+
+        One alone can't end this agent, whatever it says, where others hear us: more have to refuse than hear.
+        """
+        now, patience = self._doors.now(), 3 * self._rule.rules.lease + 1
         if address not in self._refused_since:
             self._refused_since[address] = now
-            self._doors.log(f"{address}: {refusal.why}")
-        patience = 3 * self._rule.rules.lease + 1
-        over = now - self._refused_since[address] > patience if refusal.copied else not self._agent.membership.inside
-        if over:
-            self._fail(f"the agent at {address} refuses this one: {refusal.why}")
+            self._doors.log(f"{address}: {refusal.why[:_LINE]}")
+        self._heard_by.pop(address, None)
+        membership = self._agent.membership
+        over = now - self._refused_since[address] > patience if refusal.copied else not membership.inside
+        count = {*self._line.addresses.values(), *self._rule.seeds}
+        if membership.inside:  # names, and addresses for them, can be made up, but members are let in
+            count = {self._line.addresses.get(name, "") for name in membership.others()}
+        heard = sum(now - at < patience for other, at in self._heard_by.items() if other in count)
+        if over and len(count & self._refused_since.keys()) > heard:
+            self._fail(f"the agent at {address} refuses this one: {refusal.why[:_LINE]}")
 
     def _hear(self, envelope: Envelope) -> Beat | None:
         now, beat, agent = self._doors.now(), envelope.beat, self._agent
@@ -149,8 +168,11 @@ class Greeting:
             return agent.membership.beat(beat.sender, self._doors.now(), agent.quiet(beat.sender))
 
     def _meet(self, envelope: Envelope) -> None:
+        """Of others only members' addresses are believed: whoever is asked takes a session (`larm.agents.zenoh_bus`)."""
         me, addresses, sender = self._agent.membership.me, self._line.addresses, envelope.beat.sender
+        members = self._agent.membership.view.members
         for name, address in {**envelope.addresses, sender: envelope.card.address}.items():
-            if name != me and (name == sender or name not in addresses) and len(addresses) < _ADDRESSES:
+            known = name == sender or (name not in addresses and (name in members or not members))
+            if name != me and known and len(addresses) < MOST:
                 addresses[name] = address
         self._agent.acquaintances = set(addresses)

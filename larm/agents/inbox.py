@@ -9,6 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
+_LATER = 1_000
+"""Numbers behind a gap: who sends has a few parcels on their way at a time, and sends none that is missing last."""
+_SENDERS = 10_000
+
 
 class Mark(msgspec.Struct, array_like=True):
     """What was taken of one agent's process."""
@@ -29,13 +33,16 @@ class Inbox:
         self._marks: dict[str, Mark] = msgspec.convert(marks or {}, dict[str, Mark])
 
     def knows(self, sender: str, boot: int, seq: int) -> Literal["new", "taken", "stale"]:
-        """Whether such a parcel is to be taken; stale: it is of a process that has been followed by another one."""
+        """Whether such a parcel is to be taken; stale: it is of a process that has been followed by another one,
+        or comes before too many others."""
         mark = self._marks.get(sender)
-        if mark is None or boot > mark.boot:
-            return "new"
-        if boot < mark.boot:
-            return "stale"
-        return "taken" if seq <= mark.upto or seq in mark.later else "new"
+        if mark is None:
+            return "new" if len(self._marks) < _SENDERS else "stale"
+        if boot != mark.boot:
+            return "new" if boot > mark.boot else "stale"
+        if seq <= mark.upto or seq in mark.later:
+            return "taken"
+        return "new" if len(mark.later) < _LATER or seq < mark.later[0] else "stale"
 
     def note(self, sender: str, boot: int, seq: int, rows: int, low: int = 1) -> bool:
         """It was taken; False: it had been before. None before ``low`` will come again."""

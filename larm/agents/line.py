@@ -1,12 +1,14 @@
 """Line: the bus as ``larm-agents`` has it: whatever comes in, questions and answers, waits until that thread takes it; and what
 goes out is signed (`larm.agents.said`), as is what comes in, or it is refused.
 
-Only that thread uses it, but for the bus itself, whose callbacks put what they bring into a queue.
+Only that thread uses it, but for the bus itself, whose callbacks put what they bring into a queue. Questions that come
+in faster than they are answered get no answer once `_MOST` of them wait, or `_LARGEST` bytes: who asks will ask again.
 """
 
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -14,6 +16,7 @@ from larm.agents.bus import Bus, Question
 from larm.agents.detour import Detour
 from larm.agents.said import GARBAGE, Said, Sealing, fingerprint_of
 
+_MOST, _LARGEST = 2_000, 64_000_000
 Asked = Callable[[str, Said], bytes | None]
 """Kind of a question, and what is asked: what to answer; None: nothing."""
 
@@ -30,7 +33,7 @@ class Line:
         bus: Bus,
         seal: Sealing,
         addresses: dict[str, str],
-        refused: Callable[[str], object],
+        refused: Callable[..., object],
         *,
         now: Callable[[], float],
         lease: float,
@@ -42,6 +45,12 @@ class Line:
         self._seal = seal
         self._refused = refused
         self._events: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._questions, self._bytes = 0, 0
+        """That wait."""
+        self._unheard = 0
+        """Questions for which there was no room."""
         # only larm-agents
         self.addresses = addresses
 
@@ -57,10 +66,33 @@ class Line:
         """Do what has come in first, or comes in within so many seconds."""
         with suppress(queue.Empty):
             self._events.get(timeout=seconds)()
+        if self._unheard:
+            with self._lock:
+                self._unheard, some = 0, self._unheard
+            self._refused(f"questions, as {_MOST:,} of them wait, or {_LARGEST:,} bytes", some)
 
-    def put(self, event: Callable[[], object]) -> None:
-        """Have something done on ``larm-agents``. Any thread."""
-        self._events.put(event)
+    def put(self, event: Callable[[], object], question: Question | None = None) -> None:
+        """Have something done on ``larm-agents``; about a question only if there is room. Any thread."""
+        if question is None:
+            self._events.put(event)
+            return
+        size = len(question.payload)
+        with self._lock:
+            room = self._questions < _MOST and self._bytes + size <= _LARGEST
+            if room:
+                self._questions, self._bytes = self._questions + 1, self._bytes + size
+            else:
+                self._unheard += 1
+
+        def begin() -> None:
+            with self._lock:
+                self._questions, self._bytes = self._questions - 1, self._bytes - size
+            event()
+
+        if room:
+            self._events.put(begin)
+        else:
+            question.answer(None)
 
     def ask(self, name: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[bytes | None], object]) -> None:
         """Ask an agent; see `Bus.ask`. The answer comes on ``larm-agents``, and None at once where its address is not known."""

@@ -8,8 +8,9 @@ Two promises (``tests/agents/test_simulation.py`` looks for a way around them):
 
 - *One agent a host.* Whoever had a host in an earlier view has said that it let go of it (`Beat.released`), or was removed and
   has been without a majority for so long that it has fenced itself. Until then the new owner does not ask (`may_ask`).
-- *No two next views.* A majority of a view decides the next one (`larm.agents.votes`), which adds or removes one agent. One is
-  removed where a majority has heard nothing of it for ``adopt_after``, and nobody who is alive still hears it.
+- *No two next views.* A majority of a view decides the next one (`larm.agents.votes`). An agent is removed where a majority
+  has heard nothing of it for ``adopt_after``, and nobody who is alive still hears it. Any number may come and go in one step:
+  who has accepted the next view stands by nobody in this one, so all who don't learn of it are fenced.
 
 With two agents there is no majority without the other one. ``minority: continue`` has each go on alone then, and adopt the
 other's hosts: while the two can't see each other both crawl everything. When they meet again, the one with the older view gives
@@ -20,11 +21,12 @@ way (of views of one epoch, that with fewer agents or of later names): it takes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Literal
 
 import msgspec
 
-from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
+from larm.agents.beat import MOST, Beat, Quiet, Stamp, View, Vote, Wish
 from larm.agents.contact import NEVER, Contact
 from larm.agents.placement import HashRing, Placement
 from larm.agents.votes import PATIENCE, Votes
@@ -101,9 +103,13 @@ class Membership:
         """A majority was heard since this process began."""
         self._unmet_since = now
         """It has been looked for since then: before the crawl begins nobody has to be there."""
+        self.view = View(0, {})
+        """The newest that is known; epoch 0: none."""
         self._views: list[View] = []
         self._placements: dict[int, Placement] = {}
         self._learned: dict[int, float] = {}
+        self._lost: set[str] = set()
+        """Members that were not heard for ``adopt_after``, when it was looked last."""
         self._moved: dict[str, bool] = {}
         """Hosts of which it is known that nobody else may ask them; a memory of `opened`."""
         self._votes = Votes(me, View(0, {}))
@@ -119,11 +125,6 @@ class Membership:
         self._note_begin()
 
     # -- what is so
-
-    @property
-    def view(self) -> View:
-        """The newest that is known; epoch 0: none."""
-        return self._views[-1] if self._views else View(0, {})
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -179,7 +180,7 @@ class Membership:
 
     def may_ask(self, host: str, now: float) -> bool:
         """Whether this host may be asked by us now."""
-        return not self.fenced(now) and self.owner(host) == self.me and self.opened(host, now)
+        return self.inside and self.owner(host) == self.me and not self.fenced(now) and self.opened(host, now)
 
     def opened(self, host: str, now: float) -> bool:
         """Whether nobody else who had this host may still ask it."""
@@ -198,12 +199,13 @@ class Membership:
         """A beat, asked for or not. False: it is refused; nothing is to be answered then."""
         if not self.contact.hear(beat, now):
             return False
+        self._lost.discard(beat.sender)
         beat = self.contact.beats[beat.sender]
         for view in beat.views:
             self._see_view(view, now)
         if beat.begun and not self.begun:
             self.begun = self.unsaved = True
-        if beat.view == self.view:
+        if beat.view.same(self.view):
             self._votes.hear(beat.sender, beat.vote, beat.bid)
             if beat.over:
                 self.over = True
@@ -216,6 +218,7 @@ class Membership:
         if not self.begun:
             self._unmet_since = now
         self._settle(now)
+        self._lost = {name for name in self.others() if self.contact.lost(name, now)}
         if self.inside:
             self._wish(now)
         self._decide(now)
@@ -229,15 +232,15 @@ class Membership:
     def beat(self, other: str, now: float, quiet: Quiet) -> Beat:
         """What to tell that agent now."""
         seen = self.contact.beats.get(other)
-        stands_by = seen is not None and seen.view == self.view and not self._votes.removes(other)
-        wish = "leave" if self.inside and self.leaving else "" if self.inside or self.leaving else "join"
+        stands_by = seen is not None and seen.view.same(self.view) and not self._votes.accepted
+        wish: Wish = "leave" if self.inside and self.leaving else "" if self.inside or self.leaving else "join"
         return Beat(
             sender=self.me,
             stamp=Stamp(self.contact.boot, now),
             echo=self.contact.stamp_of(other) if stands_by else None,
             views=self.views,
             released=self.released,
-            lost=tuple(name for name in self.others() if self.contact.lost(name, now)),
+            lost=tuple(self._lost),
             vote=self._votes.vote,
             bid=self._votes.bid,
             weight=self._weight,
@@ -252,8 +255,9 @@ class Membership:
     def _see_view(self, view: View, now: float) -> None:
         mine = self.view
         if view.epoch > mine.epoch:
-            self._learn(view, now)
-        elif view.epoch == mine.epoch and view.members != mine.members:
+            if len(self._views) < MOST:  # else somebody makes them up; these have to be settled first
+                self._learn(view, now)
+        elif view.epoch == mine.epoch and not view.same(mine):
             self._disagree(view, now)
 
     def _disagree(self, view: View, now: float) -> None:
@@ -270,6 +274,8 @@ class Membership:
             self._placements.clear()
         self._placements[view.epoch] = self._placement(view.members)
         self._views.append(view)
+        self.view = view
+        self._lost.clear()
         self._learned[view.epoch] = now
         self._moved.clear()
         self._votes = Votes(self.me, view)
@@ -342,26 +348,22 @@ class Membership:
             self._votes.propose(value, place, now)
 
     def _change(self, now: float) -> View | None:
-        members = self.view.members
-        gone = next((name for name in self.others() if self._agreed_lost(name, now)), "")
-        if gone:
-            return self._without(gone)
-        if not self.settled:
-            return None
-        for name in (self.me, *self.others()):
-            beat = self.contact.beats.get(name)
-            leaves = self.leaving if name == self.me else beat is not None and beat.wish == "leave"
-            if leaves and len(members) > 1:
-                return self._without(name)
-        for name, beat in sorted(self.contact.beats.items()):
-            comes = beat.wish == "join" and name not in members and self.contact.fresh(name, now)
-            if comes and beat.released >= beat.epoch:
-                return View(self.view.epoch + 1, {**members, name: beat.weight})
-        return None
+        """All that are lost are removed at once, however many; else, with what is settled, all that leave and all that join."""
+        members, beats = self.view.members, self.contact.beats
+        change = {name for name in self._lost if self._agreed_lost(name, now)}
+        come: dict[str, float] = {}
+        if not change and self.settled:
+            change = {name for name in self.others() if name in beats and beats[name].wish == "leave"}
+            change |= {self.me} if self.leaving else set()
+            change -= {max(members)} if change >= members.keys() else set()  # somebody has to have it all
+            come = {name: beat.weight for name, beat in sorted(beats.items()) if self._comes(beat, now)}
+            come = dict(islice(come.items(), MOST - len(members)))
+        rest = {name: weight for name, weight in members.items() if name not in change} | come
+        return View(self.view.epoch + 1, rest) if rest and rest != members else None
 
-    def _without(self, name: str) -> View:
-        rest = {other: weight for other, weight in self.view.members.items() if other != name}
-        return View(self.view.epoch + 1, rest)
+    def _comes(self, beat: Beat, now: float) -> bool:
+        wishes = beat.wish == "join" and beat.sender not in self.view.members and self.contact.fresh(beat.sender, now)
+        return wishes and beat.released >= beat.epoch
 
     def _agreed_lost(self, name: str, now: float) -> bool:
         """A majority has lost it, and nobody who is alive still hears it."""

@@ -91,7 +91,7 @@ class Node:
         roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
         self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
-        self._post = Post(self.agent, rule, doors, self._line, self.name)
+        self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
         self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement])
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
@@ -238,8 +238,8 @@ class Node:
         beats = membership.contact.beats
         return any(name in beats and not beats[name].over for name in membership.others())
 
-    def _not_heard(self, why: str) -> None:
-        self._greeting.refuse(why)
+    def _not_heard(self, why: str, times: int = 1) -> None:
+        self._greeting.refuse(why, times)
 
     def _asked(self, kind: str, said: Said) -> bytes | None:
         try:
@@ -247,8 +247,7 @@ class Node:
                 return self._greeting.asked(said)
             return self._post.asked_parcel(said) if kind == "parcel" else self._post.asked_parts(said)
         except (*GARBAGE, UsageError) as error:
-            self._doors.shared.counters.add("agents/garbage", 1)
-            self._doors.log(f"garbage: {str(error)[:200]}")
+            self._greeting.refuse(f"garbage: {error}")
             return None
 
     def _step(self, now: float) -> None:

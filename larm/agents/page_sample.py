@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-SIZE = 128
-"""1 KB in each beat. As long as no agent has more pages the overlap is exact; later one page in a hundred shows."""
+from larm.agents.card import SAMPLE
+
 _BYTES = 200_000
 """Of the log that are read at a time: some milliseconds."""
 
@@ -44,7 +44,7 @@ class PageSample:
         self._position += end
         self.behind = self._position + len(block) - end < size and end > 0
         found = {*self._smallest, *(_hash(line.split(b"\t", 2)[1]) for line in block[:end].splitlines() if b"\t" in line)}
-        self._smallest = sorted(found)[:SIZE]
+        self._smallest = sorted(found)[:SAMPLE]
 
     @property
     def smallest(self) -> tuple[int, ...]:
@@ -55,7 +55,7 @@ class PageSample:
 def overlap(samples: Iterable[Sequence[int]]) -> float:
     """Pages that were fetched once too often, by all pages: (n - u) / u."""
     seen = list(samples)
-    full = [sample[-1] for sample in seen if len(sample) >= SIZE]
+    full = [sample[-1] for sample in seen if len(sample) >= SAMPLE]
     below = min(full, default=1 << 64)
     chosen = [each for sample in seen for each in sample if each <= below]
     return (len(chosen) - len(set(chosen))) / len(set(chosen)) if chosen else 0.0

@@ -12,15 +12,17 @@ import msgspec
 from larm.agents.agent import Agent, Received
 from larm.agents.courier import WINDOW, Answer, Parcel, Row
 from larm.agents.line import Line
-from larm.agents.rows import Wire, check_rows, decode_rows, encode_rows
+from larm.agents.rows import Wire, check_addresses, check_rows, decode_rows, encode_rows
 from larm.agents.said import GARBAGE, Said
 from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
-from larm.frontier.host_parts import decode_part
+from larm.frontier.host_parts import decode_part, messages_of
 from larm.kit.squash import squash, unsquash
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
+RECIPIENT = "agents"
+"""The name under which the journal keeps parcels."""
 _LARGEST = 16_000_000
 _encode = msgspec.msgpack.Encoder().encode
 _wire = msgspec.msgpack.Decoder(Wire)
@@ -30,15 +32,15 @@ _answer = msgspec.msgpack.Decoder(Answer)
 
 
 class Post:
-    """Of one agent. ``recipient``: the name under which the journal keeps parcels."""
+    """Of one agent. ``refuse`` is told why something was not taken."""
 
-    def __init__(self, agent: Agent, rule: Rule, doors: Doors, line: Line, recipient: str) -> None:
+    def __init__(self, agent: Agent, rule: Rule, doors: Doors, line: Line, refuse: Callable[[str], object]) -> None:
         # constant after construction
         self._agent = agent
         self._rule = rule
         self._doors = doors
         self._line = line
-        self._recipient = recipient
+        self._refuse = refuse
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._moves: Moves | None = None
@@ -47,7 +49,7 @@ class Post:
         """Before any other thread runs."""
         self._frontier, self._moves = frontier, moves
         moves.me = self._agent.membership.me
-        self._doors.steering.recipients[self._recipient] = self._carry_out
+        self._doors.steering.recipients[RECIPIENT] = self._carry_out
 
     # -- parcels
 
@@ -84,9 +86,9 @@ class Post:
             agent.credit = WINDOW if self._frontier is None or self._frontier.handler.keeps_up() else 0
             answer = agent.knows(wire.sender, wire.boot, wire.seq)
         if answer is None:
-            check_rows(decode_rows(wire.rows))  # garbage must not get into the journal
+            check_rows(decode_rows(wire.rows), self._doors.parse, self._doors.key)  # garbage must not get into the journal
             try:
-                steering.deliver(self._recipient, said.payload)
+                steering.deliver(RECIPIENT, said.payload)
             except UsageError:  # it ends
                 return _encode(Answer(taken=False, credit=0))
             steering.carry_out()
@@ -129,7 +131,9 @@ class Post:
         _check(said, sender)
         by_host: dict[str, list[bytes]] = {}
         for part in parts:
-            by_host.setdefault(decode_part(part).host, []).append(part)
+            decoded = decode_part(part)
+            check_addresses(messages_of(decoded), self._doors.parse)
+            by_host.setdefault(decoded.host, []).append(part)
         with self._agent.lock:
             membership = self._agent.membership
             view = membership.view.epoch
@@ -149,7 +153,7 @@ class Post:
         try:
             self._moves.receive(*parts)
         except UsageError as error:
-            self._doors.log(f"{sender}: {error}")
+            self._refuse(f"a host of {sender}: {error}")
             return False
         return True
 

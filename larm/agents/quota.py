@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from larm.agents.beat import MOST
 from larm.agents.card import Pages
 
 
@@ -30,6 +31,8 @@ class Quota:
     def learn(self, pages: Mapping[str, Pages]) -> None:
         """What another agent knows."""
         for name, told in pages.items():
+            if name not in self.known and len(self.known) >= MOST:
+                continue  # names can be made up without end
             mine = self.known.get(name, Pages())
             spent = mine.spent if name == self.me else max(told.spent, mine.spent)
             self.known[name] = Pages(spent, max(told.granted, mine.granted), max(told.returned, mine.returned))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from larm.agents.courier import Row
 from larm.model.file_url import FILES
-from larm.model.message import decode_messages, encode_messages
+from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.url import Url
 
 
 class _Block(msgspec.Struct, array_like=True):
@@ -45,9 +46,24 @@ def decode_rows(block: bytes) -> list[Row]:
     return [Row(host, message, hops) for host, message, hops in zip(found.hosts, messages, found.hops, strict=True)]
 
 
-def check_rows(rows: Sequence[Row]) -> None:
-    """Of another agent. Raises ValueError for a URL whose host and path can't be told, and for files."""
+def check_rows(rows: Sequence[Row], parse: Callable[[str], Url], key: Callable[[str], str]) -> None:
+    """Of another agent. ``parse`` and ``key``: see `larm.agents.terms.Doors`. Raises ValueError."""
+    check_addresses([row.item for row in rows], parse)
     for row in rows:
-        url = row.item.url
+        if row.host != key(row.item.url.host) or row.hops < 0:
+            raise ValueError(f"not the host of {row.item.url.access[:200]}: {row.host[:200]}")
+
+
+def check_addresses(messages: Iterable[URLMessage], parse: Callable[[str], Url]) -> None:
+    """A host that another name stands for, or the fingerprint of another address, would keep pages from being fetched.
+
+    Raises ValueError; also for files, and for numbers that no crawl counts up to.
+    """
+    for message in messages:
+        url = message.url
         if url.host == FILES or not url.is_one:
             raise ValueError(f"no address of a page on the web: {url.access[:200]}")
+        if parse(url.access) != url:
+            raise ValueError(f"host and fingerprint are not those of {url.access[:200]}")
+        if not min(message.depth, message.redirects, message.tries) >= 0:
+            raise ValueError(f"depth, redirects and tries of {url.access[:200]} are none")

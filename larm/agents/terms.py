@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from larm.agents.beat import Beat
-from larm.agents.card import Card
+from larm.agents.beat import MOST, Beat, Name
+from larm.agents.card import Address, Card
 from larm.agents.membership import Rules
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
+from larm.model.url import Url
 from larm.river.parts import Shared
 from larm.river.steering import Steering
 
@@ -50,6 +51,8 @@ class Doors(NamedTuple):
     """Of a host, by which its owner is known."""
     links: Callable[[], Iterator[URLMessage]]
     """All links that were found so far, from the disk, and the start URLs."""
+    parse: Callable[[str], Url]
+    """An address as this crawl has it. Raises ValueError where it is none."""
     fetched: Callable[[str], Iterator[list[URLMessage]]]
     """Pages that the agent of this name had fetched when their hosts came here: requests for them, some at a time."""
     now: Callable[[], float]
@@ -90,7 +93,7 @@ class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
     larm: str
     settings: str
     card: Card
-    addresses: dict[str, str]
+    addresses: Annotated[dict[Name, Address], msgspec.Meta(max_length=2 * MOST)]
     beat: Beat
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from larm.agents.agent import BEAT, Agent
+from larm.agents.beat import LAST, MOST
 from larm.agents.card import Card, Command, Figures, What
 from larm.agents.line import Line
 from larm.agents.page_sample import PageSample, overlap
@@ -28,8 +29,6 @@ from larm.river.parts import Frontier
 PAGES_SPENT, TIME_SPENT = "closespider_pagecount", "closespider_timeout"
 _AHEAD = 3.0
 """An agent asks for more pages when it has as many left as it fetches in so many seconds: a grant takes two beats to come."""
-_CARDS = 1_000
-"""Agents that are remembered."""
 _DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
 
 
@@ -87,7 +86,7 @@ class Together:
         """Have all agents do something; what is to be said of it."""
         now = self._doors.now()
         with self._agent.lock:
-            number = max(self._command.number + 1, round(self._doors.shared.clock.wall() * 1000))
+            number = max(min(self._command.number + 1, LAST), round(self._doors.shared.clock.wall() * 1000))
             self._command = Command(number, self._me, what, why)
             others = self._agent.membership.others()
             silent = [name for name in others if not self._agent.membership.contact.fresh(name, now)]
@@ -124,7 +123,7 @@ class Together:
 
     def hear(self, name: str, card: Card) -> None:
         """That of another agent. A stop on its first card is of the run before: it was told before this one began."""
-        if name not in self.cards and len(self.cards) >= _CARDS:
+        if name not in self.cards and len(self.cards) >= MOST:
             return
         self.cards[name] = card
         self._quota.learn(card.pages)
@@ -176,7 +175,7 @@ class Together:
         return Figures(
             pages=counters.get("item_scraped_count", 0),
             known=len(frontier.seen),
-            waiting=tally + frontier.queues.figures().uncounted,
+            waiting=max(0, tally) + frontier.queues.figures().uncounted,
             sent=counters.get("agents/urls_out", 0),
             sample=self._sample.smallest,
             paused=self._doors.steering.paused,

@@ -3,8 +3,6 @@
 Paxos for a single decision, told as state: each agent says in its beats what it has promised and accepted, and what it bids.
 Two decisions for one epoch are impossible whatever is lost, late or restarted, as long as an agent's `Vote` is on its disk
 before the agent says it. A majority of the view must be there; that is what keeps a part that was cut off from deciding.
-
-As one member at most is added or removed at a time, majorities of a view and of the next one have a member in common.
 """
 
 from __future__ import annotations
@@ -34,12 +32,15 @@ class Votes:
         self._wish: View | None = None
         self._highest = max(self.vote.promised[0], self.vote.accepted[0])
         self._others: dict[str, Vote] = {}
+        self._news = True
+        """Since `decided` was asked last somebody has voted."""
 
     def hear(self, sender: str, vote: Vote, bid: Bid | None) -> None:
         """What another member says."""
         if sender not in self._view.members:
             return
-        if vote.epoch == self._epoch:
+        if vote.epoch == self._epoch and vote != self._others.get(sender):
+            self._news = True
             self._others[sender] = vote
             self._highest = max(self._highest, vote.promised[0])
         if bid is not None and bid.epoch == self._epoch:
@@ -62,6 +63,9 @@ class Votes:
 
     def decided(self) -> View | None:
         """The next view, as soon as a majority has accepted it; moves our own bid on."""
+        if not self._news:
+            return None
+        self._news = False
         votes = self._all()
         if self.bid is not None and self.bid.value is None:
             promised = [vote for vote in votes.values() if vote.promised == self.bid.ballot]
@@ -72,12 +76,13 @@ class Votes:
                 votes = self._all()
         return _chosen(votes, self._view.majority)
 
-    def removes(self, other: str) -> bool:
-        """We have accepted a view without this one: we don't stand by it any more."""
-        return self.vote.value is not None and other not in self.vote.value.members
+    @property
+    def accepted(self) -> bool:
+        """We have accepted a next view: we stand by nobody in this one any more."""
+        return self.vote.value is not None
 
     def _answer(self, bid: Bid) -> None:
-        self._highest = max(self._highest, bid.ballot[0])
+        self._highest, self._news = max(self._highest, bid.ballot[0]), True
         if bid.value is None and bid.ballot > self.vote.promised:
             self.vote = Vote(self._epoch, bid.ballot, self.vote.accepted, self.vote.value)
         elif bid.value is not None and bid.ballot >= self.vote.promised:

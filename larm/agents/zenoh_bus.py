@@ -20,8 +20,14 @@ import zenoh
 
 from larm.agents.bus import Question
 from larm.errors import ConfigError
+from larm.kit.clock import SystemClock
+from larm.kit.threads.workers import Workers
 
 _LARGEST = 16 * 1024 * 1024
+_SESSIONS, _IDLE = 500, 30.0
+"""That dial, of some 9 MB each, and seconds until one that nobody asks is closed: members are asked each second. Other agents
+say where they are, and may do so without end."""
+_clock = SystemClock()
 _KINDS = ("beat", "parcel", "parts", "pass")
 
 
@@ -56,9 +62,11 @@ class ZenohBus:
         self._listen = listen
         self._lease = lease
         self._tls = tls
+        self._closing = Workers(lambda _, error: None)  # noqa: ARG005  it raises where its link loses what is sent: it goes anyway
         self._lock = threading.Lock()
         # guarded by self._lock
-        self._dialled: dict[str, Any] = {}
+        self._dialled: dict[str, tuple[Any, float]] = {}
+        """With the time of the last question; who was asked last is last."""
         self._listening: Any = None
         self._closed = False
 
@@ -104,7 +112,10 @@ class ZenohBus:
     def close(self) -> None:
         """See `Bus`. May take seconds on a link that loses what is sent."""
         with self._lock:
-            sessions = [*self._dialled.values(), *([self._listening] if self._listening is not None else [])]
+            sessions = [
+                *(session for session, _ in self._dialled.values()),
+                *([self._listening] if self._listening is not None else []),
+            ]
             self._dialled, self._listening, self._closed = {}, None, True
         for session in sessions:
             session.close()
@@ -127,10 +138,21 @@ class ZenohBus:
         return receive
 
     def _to(self, address: str) -> Any:
+        now = _clock.monotonic()
         with self._lock:
-            if address not in self._dialled and not self._closed:
-                self._dialled[address] = zenoh.open(self._config({"connect/endpoints": [address]}))
-            return self._dialled.get(address)
+            session, _ = self._dialled.pop(address, (None, now))
+            if session is None and not self._closed:
+                session = zenoh.open(self._config({"connect/endpoints": [address]}))
+                self._make_room(now)
+            if session is not None:
+                self._dialled[address] = session, now
+            return session
+
+    def _make_room(self, now: float) -> None:
+        idle = [address for address, (_, at) in self._dialled.items() if now - at > _IDLE]
+        for address in idle or list(self._dialled)[: len(self._dialled) >= _SESSIONS]:
+            session, _ = self._dialled.pop(address)
+            self._closing.start("larm-agents-close", session.close)
 
     def _config(self, more: Mapping[str, object]) -> Any:
         protocol = "tls" if self._tls is not None else "tcp"

@@ -76,6 +76,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         store=ground.state.store,
         key=lambda host: key_of(host, cluster.by),
         links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
+        parse=ground.normalizer.parse,
         fetched=lambda name: _fetched(ground.directory / QUEUES / PAGES, name),
         now=boot_time,
         log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),

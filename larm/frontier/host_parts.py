@@ -75,12 +75,9 @@ def decode_part(data: bytes) -> AnyPart:
     """Looks at all of it, as it may come from anybody. Raises UsageError for what is no part, or of a later larm."""
     try:
         part: AnyPart = _decoder.decode(data)
-        messages = []
         if isinstance(part, Begin):
             queues_of(part.row.traps)
-            messages = [each for _, each in part.row.delayed]
-        elif isinstance(part, Waiting):
-            messages = decode_messages(part.messages)
+        messages = messages_of(part)
         if any(each.url.host != part.host for each in messages):
             raise msgspec.ValidationError("it has URLs of another host")
         if not all(each.url.is_one for each in messages):
@@ -92,6 +89,17 @@ def decode_part(data: bytes) -> AnyPart:
             raise UsageError(f"{part.host}: it comes in format {part.format}, this larm reads {FORMAT}: use the same larm")
         return msgspec.structs.replace(part, row=msgspec.structs.replace(part.row, running=[], robots_tasks=[]))
     return part
+
+
+def messages_of(part: AnyPart) -> list[URLMessage]:
+    """That it has. Raises msgspec.DecodeError or UnicodeDecodeError on damage."""
+    match part:
+        case Begin(row=row):
+            return [each for _, each in row.delayed]
+        case Waiting(messages=messages):
+            return decode_messages(messages)
+        case _:
+            return []
 
 
 def parts_of(book: HostBook, host: str, move: str, pages: Iterable[list[tuple[int, bytes]]]) -> Iterator[AnyPart]:

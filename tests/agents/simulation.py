@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from larm.agents.agent import Agent, Received, rows_of
@@ -19,6 +19,7 @@ from larm.agents.beat import Beat
 from larm.agents.courier import Answer, Courier, Parcel, Row
 from larm.agents.inbox import Inbox
 from larm.agents.membership import Membership, Rules, Saved
+from larm.agents.placement import HashRing
 
 CHECKPOINT = 5.0
 Page = tuple[str, int]
@@ -79,7 +80,7 @@ class Process:
         self.ready = dict.fromkeys(host for host, record in self.hosts.items() if record.queue)
         self.boot = boot
         now = world.now
-        membership = Membership(name, boot, 1.0, world.rules, saved=saved, now=now, founder=founder)
+        membership = Membership(name, boot, 1.0, world.rules, saved=saved, now=now, founder=founder, placement=world.ring)
         self.queues = {to: Memory(rows) for to, rows in disk.rows.items()}
         courier = Courier(membership, lambda to: self.queues.setdefault(to, Memory()), most=50)
         for to, rows in disk.rows.items():
@@ -94,6 +95,7 @@ class Process:
             self.deliver(self.agent.carry_out(received, now))
         self.journal.clear()
         self.stepped = self.began = now
+        self.left_at: float | None = None
 
     def membership(self) -> Membership:
         return self.agent.membership
@@ -175,7 +177,7 @@ class Process:
             agent.released()
         self.deliver(agent.reopened(now))
         for gone in agent.orphaned(now):
-            owner = self.world.ring(gone.before.members)
+            owner = self.world.ring(gone.before.members).owner
             self.put([page for page in sorted(self.links) if not gone.name or owner(page[0]) == gone.name])
             self.dead.add(gone.name)
             for host, record in self.hosts.items():
@@ -183,6 +185,15 @@ class Process:
                 record.queue.extend(again)
                 record.seen |= dict.fromkeys(again, self.name)
                 self.note(host)
+
+    def left(self) -> bool:
+        """It leaves as planned, has nothing any more, and all others had the time to hear of it."""
+        agent, now = self.agent, self.world.now
+        if not agent.membership.leaving or agent.membership.inside or agent.must_release or agent.courier.waiting:
+            self.left_at = None
+        elif self.left_at is None:
+            self.left_at = now
+        return self.left_at is not None and now - self.left_at >= 3 * self.world.rules.lease
 
     def note(self, host: str) -> None:
         if self.hosts[host].queue:
@@ -227,9 +238,10 @@ class World:
         self.over: dict[str, float] = {}
         self.died: dict[str, tuple[float, set[Page]]] = {}
         self.lost_for_good: set[str] = set()
+        self.left: set[str] = set()
         self.asks = 0
         self.sent = 0
-        self.rings: dict[frozenset[str], Callable[[str], str]] = {}
+        self.rings: dict[frozenset[str], HashRing] = {}
         self.seed = seed
 
     # -- the web
@@ -251,12 +263,13 @@ class World:
                     left.append(page)
         return found
 
-    def ring(self, members: dict[str, float]) -> Callable[[str], str]:
-        from larm.agents.placement import HashRing
-
+    def ring(self, members: Mapping[str, float]) -> HashRing:
+        """What each agent would compute; once for all of them."""
         key = frozenset(members)
         if key not in self.rings:
-            self.rings[key] = HashRing(members).owner
+            while len(self.rings) >= 50:  # each remembers all hosts
+                del self.rings[next(iter(self.rings))]
+            self.rings[key] = HashRing(members)
         return self.rings[key]
 
     # -- what is checked
@@ -307,7 +320,7 @@ class World:
     # -- agents
 
     def start(self, name: str) -> None:
-        if name in self.running or name in self.lost_for_good:
+        if name in self.running or name in self.lost_for_good or name in self.left:
             return
         self.boots[name] += 1
         boot = self.boots[name] << 32 | self.chance.getrandbits(32)
@@ -350,6 +363,10 @@ class World:
             process.checkpoint()
         if process.membership().over:
             self.check_over(process.name)
+        elif process.left():
+            process.checkpoint()
+            self.kill(process.name)
+            self.left.add(process.name)
 
     def passes(self, sender: str, to: str) -> bool:
         return (sender, to) not in self.cut and to in self.running

@@ -133,3 +133,22 @@ def test_only_who_has_a_certificate_of_the_cluster_is_heard(tmp_path: Path) -> N
     finally:
         for bus in (answers, asks, foreign, plain):
             bus.close()
+
+
+def test_sessions_to_addresses_without_end_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents say where they are, and may say so anew each second: each address takes a session of 9 MB."""
+    pytest.importorskip("zenoh")
+    from larm.agents import zenoh_bus
+
+    monkeypatch.setattr(zenoh_bus, "_SESSIONS", 3)
+    ports = free_ports(8)
+    bus = zenoh_bus.ZenohBus("test", f"tcp/127.0.0.1:{ports[0]}", 1.0)
+    try:
+        for port in ports[1:]:
+            assert ask(bus, f"tcp/127.0.0.1:{port}", b"hello") is None
+        assert [address.rpartition(":")[2] for address in bus._dialled] == [str(port) for port in ports[-3:]]
+        monkeypatch.setattr(zenoh_bus, "_IDLE", -1.0)
+        assert ask(bus, f"tcp/127.0.0.1:{ports[1]}", b"hello") is None
+        assert len(bus._dialled) == 1
+    finally:
+        bus.close()

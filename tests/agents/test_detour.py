@@ -18,7 +18,9 @@ class Net:
         self.now = 1.0
         self.hub = Hub()
         self.asked: list[tuple[str, str]] = []
-        self.buses = {name: Detour(LocalBus(self.hub, name), lambda event: event(), lambda: self.now, 3.0) for name in "ABC"}
+        self.buses = {
+            name: Detour(LocalBus(self.hub, name), lambda event, _=None: event(), lambda: self.now, 3.0) for name in "ABC"
+        }
         for name, bus in self.buses.items():
             bus.open(lambda question, name=name: self._answer(name, question))  # type: ignore[misc]
 

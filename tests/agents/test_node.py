@@ -30,9 +30,18 @@ from larm.kit.threads.gate import Gate
 from larm.kit.threads.tally import Tally
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
+from larm.model.url import URLNormalizer
 from larm.river.limits import Limits
 from larm.testing.local_bus import Hub, LocalBus
 from larm.version import VERSION
+
+
+class _Log:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __call__(self, line: str) -> None:
+        self.lines.append(line)
 
 
 @contextmanager
@@ -49,9 +58,10 @@ def node_of(
         store,
         str,
         lambda: iter(()),
+        URLNormalizer().parse,
         lambda _: iter(()),
         now,
-        lambda _: None,
+        _Log(),
         folder,
         folder / "store.log",
     )
@@ -144,13 +154,12 @@ def test_names_that_are_made_up_without_end_are_refused(tmp_path: Path) -> None:
     with node_of(tmp_path, steering, Hub()) as node:
 
         def said_by(name: str) -> object:
-            beat = Beat(name, Stamp(1 << 32, 1.0), None, (), 0, (), Vote(0), None, 1.0, "", Quiet(), begun=False)
-            envelope = Envelope(VERSION, "", Card("there"), {}, beat)
+            envelope = Envelope(VERSION, "", Card("there"), {}, beat_of(name))
             answer = node._greeting.asked(Said(msgspec.msgpack.encode(envelope)))
             return msgspec.msgpack.decode(answer, type=Envelope | Refusal)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("larm.agents.greeting._ADDRESSES", 2)
+            patch.setattr("larm.agents.greeting.MOST", 2)
             told = [said_by(name) for name in ("a", "b", "c", "a")]
     assert [type(each) for each in told] == [Envelope, Envelope, Refusal, Envelope]
 
@@ -180,3 +189,82 @@ def test_the_newest_command_is_on_our_card(tmp_path: Path) -> None:
         node.together.hear("b", Card("there", command=Command(1 << 60, "b", "pause")))
         assert node.together.card().command.what == "resume"
     assert orders == ["Pause", "Resume"]
+
+
+def beat_of(name: str, *views: View) -> Beat:
+    return Beat(name, Stamp(1 << 32, 1.0), None, views, 0, (), Vote(0), None, 1.0, "", Quiet(), begun=False)
+
+
+@pytest.mark.parametrize("liars", [1, 2])
+def test_one_member_that_refuses_ends_nobody_whom_others_hear(tmp_path: Path, liars: int) -> None:
+    """It may say that we are a copy in each of its answers; where more say so than hear us, we are one."""
+    hub, time = Hub(), [100.0]
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+    view = View(3, dict.fromkeys(["me", "b", "c", "d"], 1.0))
+
+    def answers(name: str, *, lies: bool) -> Callable[[Question], object]:
+        def answer(question: Question) -> None:
+            if question.kind == "pass":
+                question.answer(None)
+                return
+            asked = msgspec.msgpack.decode(question.payload, type=Envelope)
+            beat = msgspec.structs.replace(beat_of(name, view), stamp=Stamp(1 << 32, time[0]), echo=asked.beat.stamp)
+            envelope = Envelope(VERSION, "", Card(name), {}, beat)
+            question.answer(msgspec.msgpack.encode(Refusal("it is a copy", copied=True) if lies else envelope))
+
+        return answer
+
+    with node_of(tmp_path, steering, hub, Saved((view,), 3, Vote(0), begun=True), now=lambda: time[0]) as node:
+        for number, name in enumerate("bcd"):
+            hub.listening[name] = answers(name, lies=number < liars)
+            node._line.addresses[name] = name
+        for _ in range(600):
+            node._step(time[0])
+            for _ in range(50):
+                node._line.take(0.0)
+            time[0] += 0.1
+        died: object = node._doors.shared.bell.wait(0)
+    assert isinstance(died, UsageError) is (liars == 2)
+
+
+def test_garbage_without_end_is_counted_and_not_logged_without_end(tmp_path: Path) -> None:
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+        for number in range(1_000):
+            assert node._asked("beat", Said(b"\xa4" + f"{number:04}".encode())) is None
+            assert node._asked("parts", Said(bytes(number))) is None
+            node._not_heard(f"{number} {'x' * 100_000}")
+        assert node._doors.shared.counters.snapshot() == {"agents/refused": 3_000}
+        lines: list[str] = node._doors.log.lines  # type: ignore[attr-defined]
+        assert len(lines) <= 101
+        assert max(map(len, lines)) < 400
+
+
+def test_questions_without_end_wait_in_bounded_memory(tmp_path: Path) -> None:
+    """What there is no room for gets no answer at once; what we asked ourselves is always heard."""
+    hub, answers = Hub(), list[bytes | None]()
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    with node_of(tmp_path, steering, hub) as node:
+        node._line.open(lambda kind, said: b"yes")
+        liar = LocalBus(hub, "liar")
+        for _ in range(5_000):
+            liar.ask("me", "beat", b"x", 1.0, answers.append)
+        assert answers == [None] * 3_000
+        for _ in range(2_000):
+            node._line.take(0.0)
+        assert answers[3_000:] == [b"yes"] * 2_000
+        for _ in range(5):
+            liar.ask("me", "parts", bytes(16_000_000), 1.0, answers.append)
+        assert answers[5_000:] == [None]
+        node._line.take(0.0)
+        assert node._doors.shared.counters.snapshot()["agents/refused"] == 3_001
+
+
+def test_addresses_of_strangers_are_not_asked_because_somebody_tells_them(tmp_path: Path) -> None:
+    """Each takes a session; those of members, and of whoever is heard, are known."""
+    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+        told = {str(number): f"tcp/10.0.0.1:{number}" for number in range(900)} | {"c": "tcp/10.0.0.2:1"}
+        beat = beat_of("b", View(3, dict.fromkeys("bc", 1.0)))
+        node._greeting.asked(Said(msgspec.msgpack.encode(Envelope(VERSION, "", Card("there"), told, beat))))
+        assert node._line.addresses == {"b": "there", "c": "tcp/10.0.0.2:1"}

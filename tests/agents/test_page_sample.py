@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.agents.page_sample import SIZE, PageSample, overlap
+from larm.agents.card import SAMPLE
+from larm.agents.page_sample import PageSample, overlap
 
 
 def sample_of(path: Path, urls: list[str]) -> PageSample:
@@ -25,7 +26,7 @@ def test_overlap_of_many_pages_is_an_estimate(tmp_path: Path) -> None:
     one = sample_of(tmp_path / "one", [f"http://a/{n}" for n in range(20_000)])
     two = sample_of(tmp_path / "two", [f"http://a/{n}" for n in range(16_000, 36_000)])
     apart = sample_of(tmp_path / "three", [f"http://b/{n}" for n in range(20_000)])
-    assert len(one.smallest) == SIZE
+    assert len(one.smallest) == SAMPLE
     assert 0.04 < overlap([one.smallest, two.smallest]) < 0.25  # 4,000 of 36,000
     assert overlap([one.smallest, apart.smallest]) == 0.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import itertools
 
 import pytest
 
@@ -24,13 +24,14 @@ def test_nothing_happens() -> None:
     assert world.run(200)
     assert set(world.fetched) == world.all_pages()
     assert set(world.fetched.values()) == {1}
-    assert len({world.ring(world.running[world.names[0]].membership().view.members)(host) for host in world.hosts}) == 5
+    assert len({world.ring(world.running[world.names[0]].membership().view.members).owner(host) for host in world.hosts}) == 5
 
 
 def trouble(world: World, until: float, *, kinds: str, every: float) -> None:
     """Something happens every few seconds; afterwards all is well again, but for those that are gone for good."""
     chance = world.chance
-    newcomers = iter(range(100))
+    newcomers = itertools.count()
+    at_first = len(world.names)
 
     def happen() -> None:
         if world.now > until:
@@ -55,10 +56,10 @@ def trouble(world: World, until: float, *, kinds: str, every: float) -> None:
             case "g" if name in members(world) and len(members(world)) > 3 and not world.lost_for_good:  # with its disk
                 world.kill(name)
                 world.lost_for_good.add(name)
-            case "j" if len(world.names) < 40:
+            case "j" if len(world.running) < 1.4 * at_first:
                 world.names.append(f"late-{next(newcomers):02}")
                 world.start(world.names[-1])
-            case "l" if name in world.running and len(world.running) > 4:
+            case "l" if name in world.running and len(world.running) > max(4, 0.7 * at_first):
                 world.running[name].membership().leaving = True
 
     world.at(2.0, happen)
@@ -80,19 +81,35 @@ def test_more_trouble(seed: int, kinds: str) -> None:
     through_trouble(seed, kinds)
 
 
+def test_twenty_agents() -> None:
+    """With 1,000 hosts; each ask in a hundred is checked against all other agents."""
+    through_much_trouble(20, 1_000, every=2.0)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1_000)
-def test_many_agents() -> None:
-    """30 of them with 10,000 hosts; each ask in a hundred is checked against all other agents."""
+def test_thirty_agents() -> None:
+    """With 10,000 hosts."""
     through_much_trouble(30, 10_000, every=2.0)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(6_000)
-@pytest.mark.skipif("LARM_LARGE" not in os.environ, reason="takes a quarter of an hour: LARM_LARGE=1 runs it")
 def test_a_hundred_agents() -> None:
-    """With 100,000 hosts."""
+    """With 100,000 hosts: ten minutes of CPU."""
     through_much_trouble(100, 100_000, every=1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_000)
+def test_joins_and_leaves_by_the_thousand() -> None:
+    """20 agents; each third of a second somebody comes or wishes to leave."""
+    world = begun(1, 20, 1_000, RULES, pages=75, pace=2, checks=20)
+    trouble(world, 1_500.0, kinds="jl", every=0.3)
+    assert world.run(3_000), told(world)
+    assert set(world.fetched) == world.all_pages()
+    assert set(world.fetched.values()) == {1}, "who joins or leaves as planned costs no page twice"
+    assert len(world.names) - 20 + len(world.left) > 1_000
 
 
 def through_much_trouble(agents: int, hosts: int, every: float) -> None:
