@@ -2,7 +2,9 @@
 the line of its address (`larm.frontier.shared_addresses`). Guarded by the lock of the `HostBook`.
 
 The `Ring` has the hosts that are ready in the order of their turns. A host stands there in a band: 0, unless the crawl has an
-order (`larm.seams.CrawlOrder`). Within a band they take turns.
+order (`larm.seams.CrawlOrder`). Within a band they take turns. Where bands are ``fair``, they take turns, too (YIOOP-45), but
+none has more of them than its hosts would have in one ring of all: a large host that is alone in its band would be asked as
+often as all small ones together. What the others leave goes to the lowest one.
 
 This is all that is in memory of a host that waits, so it is as little as can be: its key, and a time. What is on the heap of a
 host that was given an earlier time since stays there till its turn comes, and is passed over then.
@@ -23,13 +25,13 @@ class Ring:
     """Keys of hosts, each there once."""
 
     def __init__(self, fair: bool = False) -> None:
-        """``fair``: bands take turns, too (YIOOP-45); otherwise a host comes when all lower bands are empty."""
+        """``fair``: bands take turns, too; otherwise a host comes when all lower bands are empty."""
         # constant after construction
         self._fair = fair
         # guarded by the lock of the book
         self._bands: dict[int, deque[str]] = {0: deque()}
         self._places: dict[str, int] = {}  # of a host that was moved up, the old entry stays till its turn comes
-        self._last = -1
+        self._due: dict[int, float] = {}  # turns that a band should have had, and had not, while it was not the lowest one
 
     def put(self, key: str, band: int) -> None:
         """At the end of a band; a host that is there already only ever moves to a lower one."""
@@ -44,13 +46,15 @@ class Ring:
 
     def take(self) -> str:
         """The host whose turn it is. Raises LookupError if there is none."""
-        while self._places:
-            band, queue = self._turn()
-            self._last = band
+        turns = self._turns() if self._fair else self._bands
+        for band in turns:
+            queue = self._bands[band]
             while queue:
                 key = queue.popleft()
                 if self._places.get(key) == band:
                     del self._places[key]
+                    if self._due.get(band, 0.0) >= 1.0:
+                        self._due[band] -= 1.0
                     return key
         raise LookupError("no host is ready")
 
@@ -71,11 +75,14 @@ class Ring:
     def __len__(self) -> int:
         return len(self._places)
 
-    def _turn(self) -> tuple[int, deque[str]]:
-        if not self._fair:
-            return next(each for each in self._bands.items() if each[1])
-        filled = [each for each in self._bands.items() if each[1]]
-        return next((each for each in filled if each[0] > self._last), filled[0])
+    def _turns(self) -> list[int]:
+        """The bands that have hosts: those that a whole turn is due to, the longest first, then from the lowest one on."""
+        filled = [(band, len(queue)) for band, queue in self._bands.items() if queue]
+        hosts, due = sum([length for _, length in filled]), self._due
+        for band, length in filled[1:]:
+            due[band] = due.get(band, 0.0) + min(1 / len(filled), length / hosts)
+        overdue = sorted((band for band, _ in filled[1:] if due[band] >= 1.0), key=lambda band: -due[band])
+        return [*overdue, *(band for band, _ in filled if band not in overdue)]
 
     def __repr__(self) -> str:
         return f"<Ring of {len(self)} hosts>"
