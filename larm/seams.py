@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from larm.kit import clock
 from larm.model.document import Document, Visit
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.lease import Lease
@@ -20,16 +21,8 @@ Drop = Callable[[Sequence[URLMessage], str], None]
 """``drop(messages, reason)``: how a filter says that it consumed messages; the chain counts and logs them."""
 
 
-class Clock(Protocol):
-    """Time, so that tests can move it. `larm.kit.clock` has the real one."""
-
-    def monotonic(self) -> float:
-        """Seconds, never going backwards; every delay of a run is measured with it."""
-        ...
-
-    def wall(self) -> float:
-        """Seconds since 1970; only for log lines and for what must outlive the process."""
-        ...
+Clock = clock.Clock
+"""Time, so that tests can move it."""
 
 
 class Filter(Protocol):

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from larm.archive.cdxj import Capture
-from larm.archive.compression import COMPRESSIONS
-from larm.archive.records import Records, date_of
+from larm.archive.records import COMPRESSIONS, Records, date_of
 from larm.archive.warc_files import Entry, Place, WarcFiles
 from larm.errors import UsageError
 from larm.kit.disk.disk_failure import disk_failure

@@ -10,6 +10,7 @@ import hashlib
 import io
 import re
 import uuid
+import zlib
 from base64 import b32encode
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from typing import Final, NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
 
+from larm.kit.squash import zstd
 from larm.model.exchange import Exchange
 
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -187,3 +189,25 @@ def _phrase(status: bytes) -> bytes:
 
 def _http(what: str) -> str:
     return f"application/http; msgtype={what}"
+
+
+_GZIP_LEVEL: Final = 3  # of HTML a tenth larger than at 6, in half the time; without the GIL, as FastWARC's own is not
+_ZSTD_LEVEL: Final = 3  # zstd's default
+
+
+def gzip_member(data: bytes) -> bytes:
+    """Complete in itself."""
+    stream = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
+    return stream.compress(data) + stream.flush()
+
+
+def zstd_frame(data: bytes) -> bytes:
+    """Complete in itself, with its length."""
+    return zstd.compress(data, _ZSTD_LEVEL)
+
+
+COMPRESSIONS: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
+    "gzip": (".warc.gz", gzip_member),
+    "zstd": (".warc.zst", zstd_frame),
+}
+"""Of each setting the ends of file names, and what makes a member."""

@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 
 from larm.archive.cdxj import Capture
-from larm.archive.compression import COMPRESSIONS
 from larm.archive.names import FOLDER, PAYLOADS
 from larm.archive.payload_book import PayloadBook
-from larm.archive.records import NOT_MODIFIED, SAME_PAYLOAD, Made, Original, Records, date_of, payload_digest
+from larm.archive.records import COMPRESSIONS, NOT_MODIFIED, SAME_PAYLOAD, Made, Original, Records, date_of, payload_digest
 from larm.archive.warc_files import Entry, Place, WarcFiles
 from larm.config import WarcStorage as Settings
 from larm.config.section import Count

@@ -9,7 +9,7 @@ connection takes any number of requests, which are answered in their order.
 
 from __future__ import annotations
 
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -241,23 +241,8 @@ AnyRequest = (
     Status | Watch | Hosts | Why | Pages | Errors | Tail | Agents | All | Leave | Do | Checkpoint | Hold | Release | Stop
 )
 AnyAnswer = Report | HostTable | AgentTable | Fetches | Explanation | Lines | Done
-ANSWERS: Final[dict[type, type]] = {
-    Status: Report,
-    Watch: Report,
-    Hosts: HostTable,
-    Why: Explanation,
-    Pages: Fetches,
-    Errors: Fetches,
-    Tail: Lines,
-    Agents: AgentTable,
-    All: Done,
-    Leave: Done,
-    Do: Done,
-    Checkpoint: Done,
-    Hold: Done,
-    Release: Done,
-    Stop: Done,
-}
+ANSWERS: Final[dict[type, type]] = {each: get_args(each.__orig_bases__[0])[0] for each in get_args(AnyRequest)}
+"""What is answered to each request: the type that its base is given."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -14,7 +14,6 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from larm.control.address import listen, remove
 from larm.control.connection import Connection
@@ -34,6 +33,7 @@ from larm.control.requests import (
 )
 from larm.errors import LarmError, UsageError
 from larm.kit.disk.lock import DirectoryLock
+from larm.river.checkpointer import Checkpointer
 from larm.river.orders import Done
 from larm.seams import Clock
 
@@ -47,17 +47,6 @@ _REST = 4.0
 _SHORT = 0.001
 
 
-class Checkpoints(Protocol):
-    """`larm.river.checkpointer`."""
-
-    begun: int
-    """So many were begun."""
-    done: int
-    """The number of the last one that is on the disk."""
-    hold_at: int
-    """Of which number the last one is, as long as somebody copies the files; 0: nobody does."""
-
-
 class ControlServer:
     """`open` on the main thread, `run` on a thread of its own, `saved` and `stop` on any."""
 
@@ -66,7 +55,7 @@ class ControlServer:
         lock: DirectoryLock,
         desk: ControlDesk,
         clock: Clock,
-        checkpoints: Checkpoints,
+        checkpoints: Checkpointer,
         hurry: Callable[[], object],
         *,
         counted: Callable[[str, int], object],

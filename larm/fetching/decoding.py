@@ -7,17 +7,13 @@ encodings it knows depends on how it was built. What can be read is read, as bro
 from __future__ import annotations
 
 import re
-import sys
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING or sys.version_info < (3, 14):
-    from backports import zstd
-else:
-    from compression import zstd
+from typing import Any, Final, NamedTuple
 
 import brotli
+
+from larm.kit.squash import zstd
 
 _MOST_LAYERS = 5  # of encodings; nobody needs more than two
 _MOST_PARTS = 10_000  # of 20 bytes each, that may hold nothing

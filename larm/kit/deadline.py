@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from larm.kit.clock import Clock
 
 
 class OutOfTimeError(Exception):
     """The work was stopped at its deadline. Caught by whoever set it; what was done until then is lost."""
-
-
-class _Clock(Protocol):
-    def monotonic(self) -> float: ...
 
 
 class Deadline:
@@ -18,7 +14,7 @@ class Deadline:
 
     __slots__ = ("_clock", "_end")
 
-    def __init__(self, clock: _Clock | None = None, seconds: float | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, seconds: float | None = None) -> None:
         """``seconds`` from now on the ``clock``; without them it never comes."""
         self._clock = clock
         self._end = 0.0 if clock is None or seconds is None else clock.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""squash, unsquash: bytes by zstd, with a bound for what comes out. Pure; any thread."""
+"""zstd, where this Python has it; squash, unsquash: bytes by it, with a bound for what comes out. Pure; any thread."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+
+__all__ = ["squash", "unsquash", "zstd"]
 
 
 def squash(data: bytes) -> bytes:

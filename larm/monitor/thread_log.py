@@ -7,8 +7,7 @@ naming it, has a name here, and what larm adds stands at the end. All sizes are 
 
 from __future__ import annotations
 
-from datetime import datetime
-
+from larm.kit.logs.log_book import time_of_day
 from larm.monitor.machine import Memory
 from larm.monitor.snapshot import Snapshot
 
@@ -71,6 +70,5 @@ def line(now: Snapshot, wall: float, memory: Memory) -> str:
 
 
 def _prefix(wall: float, elapsed: float) -> str:
-    """``hh:mm:ss:mmm;<ms since start>;``, local time, as all logs have it."""
-    moment = datetime.fromtimestamp(wall)
-    return f"{moment:%H:%M:%S}:{moment.microsecond // 1000:03};{int(elapsed * 1000)};"
+    """``hh:mm:ss:mmm;<ms since start>;``, as all logs have it."""
+    return f"{time_of_day(wall)};{int(elapsed * 1000)};"

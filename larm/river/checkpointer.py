@@ -11,11 +11,11 @@ Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import msgspec
 
 from larm.errors import StorageError
+from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
 from larm.kit.logs.log_book import GONE, LogBook
@@ -34,12 +34,6 @@ class Saved(msgspec.Struct, frozen=True):
     """Bytes of state written."""
 
 
-class ScopeHosts(Protocol):
-    """The scope filter's hosts, where it has any; what else it knows is a part of its own."""
-
-    hosts: set[str]
-
-
 class Checkpointer:
     """Knows every part that has state; no part knows it."""
 
@@ -53,7 +47,7 @@ class Checkpointer:
         file: CheckpointFile,
         header: Header,
         met: Callable[[], dict[str, list[str]]],
-        scope: ScopeHosts | None = None,
+        scope: StartScope | None = None,
         parts: Sequence[Stateful] = (),
         begun: Callable[[], object] | None = None,
     ) -> None:

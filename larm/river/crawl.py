@@ -58,7 +58,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     reason: str
     """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), `WAITING`, or that of
-    `larm.river.disk_floor` or `larm.river.byte_limit`."""
+    `larm.river.ends`."""
     error: LarmError | None = None
     start_fetched: bool = True
     """At least one start URL was fetched, in this or an earlier run."""

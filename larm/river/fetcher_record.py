@@ -58,7 +58,7 @@ class FetcherRecord:
             return
         self._tasks += len(landed)
         self._received += sum(each.outcome.timing.received for each in landed)
-        now = time_of_day(self._clock)
+        now = time_of_day(self._clock.wall())
         self._all.lines([f"{now}: {each.log_line}" for each in landed])
         for each in landed:
             if each.error:

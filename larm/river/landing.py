@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,15 +30,6 @@ from larm.processing.apart.protocol import KINDS
 from larm.processing.hollow import hollow_of
 from larm.river.causes import cause_of
 from larm.seams import CrawlOrder
-
-
-class ProcessByMime(Protocol):
-    """What `larm.processing.by_mime.ByMime` is."""
-
-    def process(self, message: URLMessage, fetched: Fetched) -> Document:
-        """A Document for any bytes; never raises."""
-        ...
-
 
 TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
@@ -75,7 +66,7 @@ class Lander:
 
     def __init__(
         self,
-        process: ProcessByMime,
+        process: Callable[[URLMessage, Fetched], Document],
         join: Callable[[str, str], Url],
         settings: Settings,
         max_depth: int | None,
@@ -85,7 +76,9 @@ class Lander:
         limits: Mapping[str, int] | None = None,
         text: bool = True,
     ) -> None:
-        """``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
+        """``process`` makes a Document of any bytes, and never raises; `larm.processing.by_mime`.
+
+        ``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
 
         ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
         """
@@ -134,7 +127,7 @@ class Lander:
             )
             return landed._replace(visit=_unchanged(message, 200, outcome.headers))
         if document is None:
-            document = self._process.process(message, outcome)
+            document = self._process(message, outcome)
         visit = Visit(
             page=message.url.access,
             links=document.links,

@@ -88,15 +88,14 @@ class Watchdog:
             return
         self._told.add(stalled.thread)
         self._counted(f"stalled/{stalled.thread}", 1)
-        head = (
-            f"{time_of_day(self._clock)}: {stalled.thread} makes no progress for {duration(stalled.seconds)}: {stalled.doing}"
-        )
+        now = time_of_day(self._clock.wall())
+        head = f"{now}: {stalled.thread} makes no progress for {duration(stalled.seconds)}: {stalled.doing}"
         self._log([head, *(f"    {line}" for line in stack_of(stalled.thread))])
 
     def _goes_on(self, name: str, seconds: float) -> None:
         if name in self._told:
             self._told.remove(name)
-            self._log([f"{time_of_day(self._clock)}: {name} goes on, after {duration(seconds)}"])
+            self._log([f"{time_of_day(self._clock.wall())}: {name} goes on, after {duration(seconds)}"])
 
 
 def stack_of(name: str) -> list[str]:

@@ -7,16 +7,11 @@ overwritten; ``zstd -dc`` passes over it, and shows all bodies of a file. Pure b
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import BinaryIO
 
-if sys.version_info < (3, 14):
-    from backports import zstd
-else:
-    from compression import zstd
-
 from larm.errors import StorageError
+from larm.kit.squash import zstd
 
 BLOCK = 128_000
 """Bytes of bodies that are compressed together: with 512,000 they take a tenth less, and to read one page takes four times as

@@ -19,8 +19,7 @@ from larm.web.commands import BadCommandError, request_of
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
 from larm.web.directories import Served
 from larm.web.events import MOST, Render
-from larm.web.form import form_of
-from larm.web.page import crawl_named, message, page, text_of
+from larm.web.page import crawl_named, form_of, message, page, text_of
 
 _SORTS = tuple(name for name in HostLine.__struct_fields__ if name not in {"closed", "next"})
 _NOTHING = Lately((), ())

@@ -13,8 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from larm.peers.yacy.trust import Vote
 from larm.web.access import Kind
-from larm.web.form import form_of
-from larm.web.page import message, page
+from larm.web.page import form_of, message, page
 
 if TYPE_CHECKING:
     from larm.peers.yacy.service import Service

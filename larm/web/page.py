@@ -1,8 +1,9 @@
-"""Pages made of templates: everything in them is text, which is escaped. On the event loop."""
+"""Pages made of templates: everything in them is text, which is escaped; and forms that come back. On the event loop."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -100,3 +101,17 @@ def crawl_named(request: Request) -> Served:
 def message(request: Request, status: int, title: str, *sentences: str) -> HTMLResponse:
     """A page that says what went wrong, and what to do."""
     return page(request, "message.html", status, title=title, sentences=sentences)
+
+
+_MOST = 100
+"""Fields."""
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The last value of each field; empty for what is no form. `larm.web.guard` has bounded the body."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
+        return {}
+    try:
+        return dict(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST))
+    except ValueError:  # more of them
+        return {}

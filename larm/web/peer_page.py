@@ -16,8 +16,7 @@ from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.protocol import Recommend
 from larm.search.query import LONGEST
 from larm.web.access import Kind
-from larm.web.form import form_of
-from larm.web.page import can_be_opened, message, page
+from larm.web.page import can_be_opened, form_of, message, page
 
 if TYPE_CHECKING:
     from larm.peers.channel import Contact

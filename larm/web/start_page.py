@@ -6,8 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.errors import LarmError
-from larm.web.form import form_of
-from larm.web.page import crawl_named, message, page
+from larm.web.page import crawl_named, form_of, message, page
 from larm.web.starting import FIELDS
 
 

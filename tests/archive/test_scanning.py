@@ -11,8 +11,7 @@ from fastwarc.warc import response
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.archive.compression import gzip_member, zstd_frame
-from larm.archive.records import Records
+from larm.archive.records import Records, gzip_member, zstd_frame
 from larm.archive.scanning import Record, is_by_record, read_at, scan, unpack
 from tests.archive.exchanges import exchange
 

@@ -39,7 +39,7 @@ def rig() -> Iterator[Rig]:
     answer = [b""]
     fetcher = make_fetcher(Fetch(timeout=Seconds(TIMEOUT), page_size=ByteSize(5_000)), Robots())
     normalizer = URLNormalizer()
-    lander = Lander(processors(LinkMemo(normalizer), Processing()), normalizer.join, Frontier(), None)
+    lander = Lander(processors(LinkMemo(normalizer), Processing()).process, normalizer.join, Frontier(), None)
     with RawServer(lambda request: answer[0]) as server:
         yield Rig(server, fetcher, lander, answer)
         fetcher.close()

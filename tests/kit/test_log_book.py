@@ -306,4 +306,4 @@ def test_time_of_day() -> None:
         def wall(self) -> float:
             return datetime(2002, 6, 7, 8, 9, 5, 42_999).timestamp()
 
-    assert time_of_day(Clock()) == "08:09:05:042"
+    assert time_of_day(Clock().wall()) == "08:09:05:042"

@@ -45,7 +45,7 @@ DOCUMENT = Document("text/html", "Title", "text", Links.of(LINKS), warnings=("ba
 
 def lander(max_depth: int | None = None, document: Document = DOCUMENT, **settings: Any) -> Lander:
     frontier = msgspec.structs.replace(Frontier(), **settings)
-    return Lander(Process(document), URLNormalizer().join, frontier, max_depth)
+    return Lander(Process(document).process, URLNormalizer().join, frontier, max_depth)
 
 
 def land(outcome: Outcome, about: URLMessage | None = None, by: Lander | None = None) -> Landed:
@@ -176,7 +176,7 @@ def test_not_modified_stores_no_page_but_that_it_is_current() -> None:
 def test_a_body_that_is_the_one_we_have_is_not_processed() -> None:
     """For servers that answer 200 whatever one asks."""
     process = Process(DOCUMENT)
-    by = Lander(process, URLNormalizer().join, Frontier(), None)
+    by = Lander(process.process, URLNormalizer().join, Frontier(), None)
     known = msgspec.structs.replace(message(HERE), known=Known("", "", digest(b"<p>body")))
     landed = land(fetched(), known, by)
     assert (landed.page, process.asked, landed.counts["revisit/unchanged"]) == (False, [], 1)
@@ -307,7 +307,7 @@ def test_links_to_visited_pages_never_become_messages() -> None:
         asked.append(list(fingerprints))
         return {"visited": {known.fingerprint}}
 
-    landed = land(fetched(), by=Lander(Process(DOCUMENT), URLNormalizer().join, Frontier(), None, recall=recall))
+    landed = land(fetched(), by=Lander(Process(DOCUMENT).process, URLNormalizer().join, Frontier(), None, recall=recall))
     assert asked == [[link.url.fingerprint for link in LINKS if link.follow]]
     assert landed.known == {"visited": known.access}
     assert [message.url for message in landed.messages] == [LINKS[1].url]

@@ -11,8 +11,7 @@ import pytest
 from fastwarc.warc import response
 
 from larm import cli, open_index
-from larm.archive.compression import gzip_member
-from larm.archive.records import Records
+from larm.archive.records import Records, gzip_member
 from larm.archive.scanning import scan
 from larm.enquiries.afterwards import explain_url
 from larm.errors import StorageError, UsageError

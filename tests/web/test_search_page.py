@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from larm.archive.compression import gzip_member
-from larm.archive.records import Records
+from larm.archive.records import Records, gzip_member
 from larm.config import Serve
 from larm.kit.units import Seconds
 from larm.testing.webs.words import prose

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
@@ -148,11 +148,7 @@ class LogBook:
         return f"<LogBook {self.directory}: {', '.join(self._files) or 'no logs'}>"
 
 
-class _WallClock(Protocol):
-    def wall(self) -> float: ...
-
-
-def time_of_day(clock: _WallClock) -> str:
-    """``HH:mm:ss:mmm``, local time, as each line of a log begins (LARM-96)."""
-    now = datetime.fromtimestamp(clock.wall())
+def time_of_day(wall: float) -> str:
+    """``HH:mm:ss:mmm``, local time, as each line of a log begins (LARM-96); ``wall``: seconds since 1970."""
+    now = datetime.fromtimestamp(wall)
     return f"{now.hour:02d}:{now.minute:02d}:{now.second:02d}:{now.microsecond // 1000:03d}"
