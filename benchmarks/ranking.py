@@ -16,13 +16,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+from benchmarks.howto import HOW_TO, howto_sets
 from benchmarks.judged import Question, Score, half, judged_collections, mean, measured, site_questions
 from benchmarks.nginx import Nginx
 from benchmarks.rivals import bm25s_ranking, tantivy_ranking, texts_of
@@ -39,6 +40,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "no nearness": {"proximity": 0},
     "no coverage": {"coverage": 0},
     "no feedback": {"feedback": 0},
+    "no passages": {"passages": 0},
     "no other forms": {"other_forms": 0},
     "function words as others": {"function_words": 1},
     "rarity as in BM25": {"rarity": 0},
@@ -46,7 +48,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "title as main text": {"fields.title": 1},
     "fields add up": {"tie": 1},
     "BM25 of the main text alone": {
-        **dict.fromkeys(("anchors", "link_rank", "proximity", "coverage", "feedback", "other_forms", "rarity"), 0),
+        **dict.fromkeys(("anchors", "link_rank", "proximity", "coverage", "feedback", "passages", "other_forms", "rarity"), 0),
         **dict.fromkeys(("fields.title", "fields.url", "fields.description", "fields.other"), 0),
         "function_words": 1,
     },
@@ -156,9 +158,15 @@ def _collections(options: argparse.Namespace, scratch: Path) -> Iterator[_Collec
     sets = TESTDATA / "docweb-queries"
     for row in json.loads((sets / "SETS.json").read_text()) if sets.is_dir() else ():
         if _wanted(row["set"], options):
-            directory, root = _crawled(row, options)
+            site = unpack(known_sites()[row["package"]], options.cache, options.debs)
+            directory, root = _crawled(site, row["exclude"], options)
             questions = _chosen(site_questions(sets / row["split"] / f"{row['set']}.jsonl", root), options)
             yield _Collection(row["set"][:13], directory, "de" if row["set"].endswith("-de") else "en", 2, questions)
+
+    for name, each in howto_sets(options.cache) if any(_wanted(name, options) for name in HOW_TO) else ():
+        if _wanted(name, options):
+            directory, root = _crawled(each.site, each.exclude, options)
+            yield _Collection(name, directory, "en", 2, _chosen(each.judged(root), options))
 
 
 def _chosen(questions: Sequence[Question], options: argparse.Namespace) -> list[Question]:
@@ -171,21 +179,20 @@ def _wanted(name: str, options: argparse.Namespace) -> bool:
     return not options.only or any(word in name for word in options.only)
 
 
-def _crawled(row: Mapping[str, str], options: argparse.Namespace) -> tuple[Path, str]:
+def _crawled(site: Site, exclude: str, options: argparse.Namespace) -> tuple[Path, str]:
     """The directory of a crawl without the pages that are the source of the questions; and the address of its root."""
-    site = unpack(known_sites()[row["package"]], options.cache, options.debs)
-    directory = options.cache / "ranking" / row["package"]
+    directory = options.cache / "ranking" / site.package
     if not (directory / "root").exists():
         shutil.rmtree(directory, ignore_errors=True)
         with Nginx([site]) as nginx:
-            _crawl(nginx, site, directory, row["exclude"])
+            _crawl(nginx, site, directory, exclude)
     return directory, (directory / "root").read_text()
 
 
 def _crawl(nginx: Nginx, site: Site, directory: Path, exclude: str) -> None:
     root = f"http://{nginx.name(site)}:{nginx.port}{site.prefix}"
-    names = "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in re.findall(r"[\w*-]+\.html", exclude))
-    scope = re.escape(f"http://{nginx.name(site)}:{nginx.port}/") + (rf"(?!(.*/)?({names})$).*" if names else ".*")
+    names = "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in re.findall(r"[\w*-]+\.html|\w+/", exclude))
+    scope = re.escape(f"http://{nginx.name(site)}:{nginx.port}/") + (rf"(?!(.*/)?({names})).*" if names else ".*")
     command = [sys.executable, "-m", "larm", "crawl", "-start", *nginx.start_urls(site), "-restrictto", scope]
     run(*command, "--dir", directory, "--delay", "0", "--per-host", "16", "-q")
     (directory / "root").write_text(root)

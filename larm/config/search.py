@@ -37,6 +37,7 @@ class Search(Section, frozen=True):
     proximity_slop: Count = 4  # words between them
     synonyms: str = ""  # a file, beside config.yaml or anywhere: words that mean the same
     feedback: Factor = 1.0  # words that the best pages share, beside those of a question of nine words or more
+    passages: Factor = 0.6  # how well the best passage of a long page answers, beside the page as a whole
     anchors: Factor = 2.0  # what others call the page, in their links to it
     link_rank: Factor = 0.5  # the importance of the page
     grouped: bool = True  # of pages that say the same, or nearly, show the best one (YIOOP-58)

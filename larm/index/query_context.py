@@ -24,6 +24,11 @@ class QueryContext:
         """The index is a sample of all pages, and its own numbers say little of them."""
         return self.everywhere is not None and self.everywhere.sample > 0
 
+    @property
+    def compared(self) -> bool:
+        """Scores are compared with those of other indexes: none may go by what this one alone has."""
+        return self.everywhere is not None and not self.sampled
+
     def pages_in(self, field: str, word: str, here: int) -> int:
         """Pages everywhere that have the word in the field, of which ``here`` are in this index."""
         if self.everywhere is None or not self.everywhere.sample:

@@ -189,6 +189,11 @@ class IndexReader:
         return {name: value for name, value in parts.items() if value}
 
     @property
+    def compared(self) -> bool:
+        """Scores of the search under way are compared with those of other indexes."""
+        return self._retrieval.words.context.compared
+
+    @property
     def statistics(self) -> Statistics:
         """Frequencies and lengths, as of now."""
         return self._retrieval.words.statistics

@@ -124,9 +124,7 @@ class Retrieval:
 
     def _shared(self, units: Sequence[Sought], query: tantivy.Query, best: Sequence[Candidate]) -> tantivy.Query | None:
         """Feedback; not where there are several indexes, as each would add words of its own, and their scores are compared."""
-        context = self.words.context
-        compared = context.everywhere is not None and not context.sampled
-        if not self._settings.feedback or not self._feedback.is_for(units) or compared:
+        if not self._settings.feedback or not self._feedback.is_for(units) or self.words.context.compared:
             return None
         best = best or self._candidates(self._searcher.search(query, limit=_NAMED, count=False).hits)
         return self._feedback.query(units, best, self._settings.feedback)

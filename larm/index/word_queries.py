@@ -255,8 +255,7 @@ class WordQueries:
     def _pages_as_written(self, unit: Unit) -> int:
         """Pages that have the word with its accents; 0 where it was typed without, and of several indexes, whose scores are
         compared: not all of them may have it."""
-        compared = self.context.everywhere is not None and not self.context.sampled
-        if compared or unit.typed.isascii() or accented(unit.typed) != [unit.typed]:
+        if self.context.compared or unit.typed.isascii() or accented(unit.typed) != [unit.typed]:
             return 0
         return self.statistics.frequency(fields.AS_WRITTEN, unit.typed)
 

@@ -23,12 +23,18 @@ from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import NOTHING, Retrieved, by_links
 from larm.index.tree import Node, loosened, split
 from larm.model.facets import Sort
+from larm.search.best_passages import best_passages
 from larm.search.own_score import OwnScore
 
 _GRAPH = "graph"
 _FEW_WORDS = 2
 _BY_LINKS = "rank by links"
 _ALL_WORDS = "all words"
+_BY_PASSAGE = "best passage"
+_READ = 10
+"""The first pages, which are read: twenty are no better, and ten are shown anyway."""
+_SHORT_PAGE = 1_000
+"""Characters of a main text that is one passage: what its best passage says, its score says already."""
 
 
 class Ranked(NamedTuple):
@@ -64,6 +70,8 @@ class _Weighed(NamedTuple):
     """What was added to the score of the candidate."""
     alike: int = 0
     """Candidates of the same group that come after it."""
+    match: Match | None = None
+    """What is stored of it, where it was read."""
 
 
 class Ranker:
@@ -123,6 +131,8 @@ class Ranker:
             return found, (_grouped(newest) if grouped else newest)[offset : offset + number]
         weighed = self._weigh(found)
         first = _grouped(weighed) if grouped else weighed
+        if offset < _READ:
+            first = self._by_passages(found, first)
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
@@ -142,6 +152,23 @@ class Ranker:
             return (self._directory / SNAPSHOT).stat().st_mtime_ns
         except OSError:
             return 0
+
+    def _by_passages(self, found: Retrieved, weighed: list[_Weighed]) -> list[_Weighed]:
+        """The first ones in the order of what their best passages say, too. Not where there are several indexes: words would be
+        as rare as in the passages of each, and scores are compared."""
+        share, best = self._settings.passages, weighed[:_READ]
+        words = dict.fromkeys(word for each in found.units if not each.common for word in each.unit.words)
+        if not share or len(best) < 2 or len(words) < 2 or self._reader.compared:
+            return weighed
+        forms = {form: word for word in words for form in self._reader.forms(word)} | {word: word for word in words}
+        matches = [self._reader.read(each.candidate, 0.0) for each in best]
+        long = 1 - sum(min(1.0, _SHORT_PAGE / max(1, len(match.body))) for match in matches) / len(matches)
+        share *= best[0].score * long
+        scored = [
+            each._replace(score=each.score + share * passage, parts={**each.parts, _BY_PASSAGE: share * passage}, match=match)
+            for each, match, passage in zip(best, matches, best_passages([match.body for match in matches], forms), strict=True)
+        ]
+        return [*sorted(scored, key=lambda each: each.score, reverse=True), *weighed[_READ:]]
 
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
         """The candidates in their final order."""
@@ -164,7 +191,8 @@ class Ranker:
         if explain:
             own = self._reader.parts_of_score(found, weighed.candidate)
             explanation = _explanation(weighed.score, {**own, **weighed.parts})
-        return Ranked(self._reader.read(weighed.candidate, weighed.score, explanation), complete)
+        match = weighed.match or self._reader.read(weighed.candidate, 0.0)
+        return Ranked(match._replace(score=weighed.score, explanation=explanation), complete)
 
 
 def _explanation(score: float, parts: Mapping[str, float]) -> str:

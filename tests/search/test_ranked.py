@@ -299,3 +299,24 @@ def test_a_scorer_of_the_users_adds_to_the_score(path: Path) -> None:
 def test_a_scorer_that_fails_is_named(path: Path, score: object) -> None:
     with pytest.raises(ConfigError, match=r"^search\.own: mine:Likes .*http://a\.org/"):
         ranking(path, "cat", own=[OwnScore("mine:Likes", 1.0, Likes(lambda _: score))])  # type: ignore[arg-type,return-value]
+
+
+def test_of_long_pages_the_one_with_the_best_passage_comes_first(tmp_path: Path) -> None:
+    filler = "lorem ipsum dolor sit amet consetetur. " * 30
+    pages = {
+        "apart": "".join(f"{word} {filler}" for word in ("discard", "file", "changes") * 4),
+        "together": f"{filler * 6} to discard what the other changes do to that file {filler * 6}",
+    }
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, text in pages.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "Manual", text, language="en"))
+    writer.commit()
+    writer.close()
+    query = "how to discard a changed file"
+    assert names(ranking(tmp_path, query)) == ["together", "apart"]
+    assert names(ranking(tmp_path, query, passages=0)) == ["apart", "together"]
+    first = ranking(tmp_path, query, explain=True).results[0].match
+    parts = json.loads(first.explanation)
+    assert parts["value"] == pytest.approx(first.score)
+    assert "best passage" in {each["description"] for each in parts["details"]}
