@@ -78,7 +78,7 @@ def crawl(port: int, directory: Path, settings: list[str], pages_of_slice: int) 
         if (here := rss.get(process.pid, 0.0)) > own:
             own, when = here, time.perf_counter() - began
         family = max(family, sum(rss.values()))
-        slices.look(here)
+        slices.look(process.pid)
         size = log.stat().st_size if log.exists() else -1
         if size != last:
             last, changed = size, time.perf_counter()
@@ -105,8 +105,8 @@ class Slices:
         self._last: dict[str, float] = {}
         self._told = False
 
-    def look(self, memory: float) -> None:
-        """Print a line if there is one to print; ``memory``: that of the crawl, in MB."""
+    def look(self, pid: int) -> None:
+        """Print a line if there is one to print. Its memory is that which is no file's: files are mapped as there is room."""
         try:
             figures = json.loads(self._stats.read_text())["figures"]
         except (OSError, ValueError, KeyError):
@@ -128,7 +128,7 @@ class Slices:
         cost = [1000 * (now[name] - self._last.get(name, 0)) / pages for name in parts]
         print(
             f"{now['pages']:9,} pages: {sum(cost):5.2f} ms,{(now['KB'] - self._last.get('KB', 0)) / pages:6.1f} KB written,"
-            f" {memory:4.0f} MB, {pages / (now['wall'] - self._last.get('wall', 0)):4.0f}/s:",
+            f" {_memory(pid, 'Pss_Anon:').get(pid, 0.0):4.0f} MB, {pages / (now['wall'] - self._last.get('wall', 0)):4.0f}/s:",
             *(f"{each:.3f}" for each in cost),
             flush=True,
         )
@@ -139,13 +139,13 @@ def _ended(handle: int, seconds: float) -> bool:
     return bool(select.select([handle], [], [], seconds)[0])
 
 
-def _memory(pid: int) -> dict[int, float]:
+def _memory(pid: int, kind: str = "Pss:") -> dict[int, float]:
     """Megabytes, resident, of a process and its children; what they share counts for each its part."""
     found = {}
     children = [int(each) for path in Path(f"/proc/{pid}/task").glob("*/children") for each in _text(path).split()]
     for number in (pid, *children):
         for line in _text(Path(f"/proc/{number}/smaps_rollup")).splitlines():
-            if line.startswith("Pss:"):
+            if line.startswith(kind):
                 found[number] = int(line.split()[1]) / 1000
     return found
 

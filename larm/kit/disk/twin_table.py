@@ -9,7 +9,8 @@ records are known by their generation, of those that were changed or removed ``u
 
 New records are in ``tail`` in the order in which they came, their marks in memory. When it has grown long, the next generation
 makes runs of it (`larm.kit.disk.tiers`), in the order of keys, of marks, and of who follows whom: were each record and each
-mark written to a place of its own, a record would cost 95 KB. Tables of earlier versions are the first runs.
+mark written to a place of its own, a record would cost 95 KB. Tables of earlier versions are the first runs. Most marks that
+are looked for are new: once a process has added so many records that it pays to read all marks, a filter in memory says so.
 
 Used by one thread at a time. Many records go through each statement, and each returns one row, because Python gives its lock
 away for each row and each execution.
@@ -25,8 +26,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from larm.errors import StorageError
+from larm.kit.disk.bit_filter import BitFilter
 from larm.kit.disk.database import Database
-from larm.kit.disk.tiers import Form, Tiers, catalogue_of
+from larm.kit.disk.tiers import LIVE, Form, Tiers, catalogue_of
 
 _COLUMNS = (
     "key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL, marks BLOB NOT NULL, data BLOB NOT NULL"
@@ -92,6 +94,8 @@ class TwinTable:
         self._generation = 0
         self._open = False  # a generation has begun
         self._new = 0  # records of it
+        self._added = 0  # by this process
+        self._filter: BitFilter | None = None
         try:
             self._load(read_only=read_only)
         except BaseException:
@@ -113,10 +117,13 @@ class TwinTable:
 
     def find(self, marks: Iterable[int]) -> list[tuple[int, int]]:
         """(mark, key) of those who lead and have one of these marks; of each mark eight at most."""
+        marks = list(marks) if self._filter is None else self._filter.known(list(marks))
+        if not marks:
+            return []
         select = " UNION ALL ".join(_FIND.format(table) for table in self._marks.live)
         select = f"SELECT json_group_array(json_array(mark, key)) FROM ({select})"  # noqa: S608  names of tables
         found: dict[int, list[int]] = {}
-        for mark, key in json.loads(self._database.row(select, (json.dumps(list(marks)),))[0]):
+        for mark, key in json.loads(self._database.row(select, (json.dumps(marks),))[0]):
             found.setdefault(mark, []).append(key)
         return [(mark, key) for mark, keys in found.items() for key in sorted(keys)[:_SHARED]]
 
@@ -221,6 +228,16 @@ class TwinTable:
             self._marks.add("SELECT mark, key FROM new_marks ORDER BY mark, key")
             write("DELETE FROM tail")
             write("DELETE FROM new_marks")
+            if self._filter is None and self._added >= self._most // 2:
+                self._fill_filter()
+
+    def _fill_filter(self) -> None:
+        self._filter = BitFilter()
+        for run in self._marks.of(LIVE):
+            last = -1
+            while rows := self._database.rows(f"SELECT mark FROM {run.table} WHERE mark > ? ORDER BY mark LIMIT 5000", (last,)):  # noqa: S608
+                last = rows[-1][0]
+                self._filter.add([mark for (mark,) in rows])
 
     def _remember(self, where: str, *values: str) -> None:
         """What is there of earlier generations: what this one itself wrote has no old form."""
@@ -252,8 +269,11 @@ class TwinTable:
         self._database.write(f"INSERT INTO tail (key, generation, first, marks, data) VALUES {rows}", values)  # noqa: S608
         self._insert_marks([(mark, entry.key) for entry in entries for mark in entry.marks])
         self._new += len(entries)
+        self._added += len(entries)
 
     def _insert_marks(self, pairs: Sequence[tuple[int, int]]) -> None:
+        if self._filter is not None:
+            self._filter.add([mark for mark, _ in pairs])
         for at in range(0, len(pairs), 4 * _ROWS):
             part = [number for pair in pairs[at : at + 4 * _ROWS] for number in pair]
             rows = ", ".join(["(?, ?)"] * (len(part) // 2))
