@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from larm.peers.door import Call, Question, RefusedError
+from larm.peers.rates import Rates, payer
 from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
@@ -55,6 +56,10 @@ _LARGEST_ANSWER = 700_000
 """Bytes of documents in an answer."""
 _MEAN = 300.0
 """Words of a page, where nobody knows better."""
+_SHARE = 8
+"""Part of the quota that one address may hand over in a day: keys are for free, addresses are not."""
+_LEAST_SHARE = 10_000_000
+_DAY = 86_400.0
 _SLACK = 3
 """Owners beside the right ones that may be given an item: two peers seldom know exactly the same others."""
 
@@ -65,6 +70,8 @@ class Desk:
     def __init__(self, node: Node) -> None:
         # constant after construction
         self._node = node
+        share = max(_LEAST_SHARE, node.shelf.quota / _SHARE)
+        self._given = Rates(node.clock, share / _DAY, share)
 
     @property
     def questions(self) -> list[Question]:
@@ -75,8 +82,8 @@ class Desk:
             Question(DENIED, DeniedOf, DenyList, self.denied),
             Question(OFFER, Offer, Offered, self.offer),
             Question(HAND, Hand, Handed, self.hand),
-            Question(SEARCH, Search, Found, self.search),
-            Question(FREQUENCIES, Frequencies, FrequenciesFound, self.frequencies),
+            Question(SEARCH, Search, Found, self.search, cost=2.0),
+            Question(FREQUENCIES, Frequencies, FrequenciesFound, self.frequencies, cost=4.0),
             Question(PAGES, PagesOf, PagesFound, self.pages),
         ]
 
@@ -136,6 +143,9 @@ class Desk:
         if len(asked.items) > MOST_HEADERS:
             raise RefusedError(f"at most {MOST_HEADERS} items at a time", 400)
         refused, node = {}, self._node
+        size = sum(len(item.body) for item in asked.items)
+        if not self._given.allows(payer(call.address), size):
+            raise RefusedError("this address has handed over as much as one may in a day", 429)
         with node.lock, node.shelf.at_once():
             for number, item in enumerate(asked.items):
                 why = self._not_ours(item.header) or node.shelf.handed(item.header, item.body, node.now())
@@ -159,8 +169,7 @@ class Desk:
         partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
         authors: dict[str, int] = {}
         node = self._node
-        with node.lock:
-            references = node.shelf.references(asked.words, partitions, node.now())
+        references = node.shelf.references(asked.words, partitions, node.now())
 
         def number_of(author: str) -> int:
             return authors.setdefault(author, len(authors))
@@ -179,8 +188,7 @@ class Desk:
         if not fits or not all(map(is_hash, asked.words)):
             raise RefusedError("that is no question for frequencies", 400)
         node = self._node
-        with node.lock:
-            references = node.shelf.references(asked.words, range(PARTITIONS), node.now())
+        references = node.shelf.references(asked.words, range(PARTITIONS), node.now())
         return FrequenciesFound(
             tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True))
         )
@@ -194,8 +202,7 @@ class Desk:
 
     def pages_of(self, asked: PagesOf, most: int | None = _LARGEST_ANSWER) -> PagesFound:
         """The same for ourselves, of any number; ``most``: bytes."""
-        with self._node.lock:
-            rows = self._node.shelf.pages(asked.urls, self._node.now())
+        rows = self._node.shelf.pages(asked.urls, self._node.now())
         found, size = [], 0
         for header, body in rows:
             size += len(body)

@@ -29,8 +29,10 @@ _REPORTS = 15 * 60.0
 """For which what others say of our type counts."""
 _MOST = 20_000
 """Peers that are known: some 20 MB."""
+_MOST_POTENTIAL = 2_000
+"""Juniors: they are only asked by who is nearly alone."""
 _MOST_ADDRESS = 64
-"""Peers that may be active at one IP address: a flood of names costs addresses."""
+"""Peers that may be active at one IP address, and juniors: a flood of names costs addresses."""
 _AHEAD = 600.0
 """Seconds that the clock of another may be ahead of ours."""
 
@@ -229,7 +231,10 @@ class Membership:
     def _place(self, known: _Known) -> bool:
         seed = known.seed
         if not seed.reachable:
-            self._room(self._potential)
+            if sum(each.seed.ip == seed.ip for each in self._potential.values()) >= _MOST_ADDRESS:
+                self.counts["too many at an address"] += 1
+                return False
+            self._room(self._potential, _MOST_POTENTIAL)
             self._potential[seed.hash] = known
             return True
         if self._addresses.get(seed.ip, 0) >= _MOST_ADDRESS:
@@ -244,8 +249,8 @@ class Membership:
         self.appeared.add(seed.hash)
         return True
 
-    def _room(self, peers: dict[str, _Known]) -> None:
-        while len(peers) >= _MOST:
+    def _room(self, peers: dict[str, _Known], most: int = _MOST) -> None:
+        while len(peers) >= most:
             del peers[next(iter(peers))]
 
     def _remove(self, name: str, ip: str) -> None:

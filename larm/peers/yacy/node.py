@@ -80,7 +80,7 @@ class Node:
         self.random = random
         self._signer = signer
         self._verify = verify
-        self._clock = clock
+        self.clock = clock
         self._lists = lists
         self._orders = orders
         self._call_backs = CallBacks()
@@ -101,7 +101,7 @@ class Node:
 
     def now(self) -> float:
         """Seconds since 1970."""
-        return self._clock.wall()
+        return self.clock.wall()
 
     def count(self, what: str, number: int = 1) -> None:
         """For whoever looks how this peer does."""

@@ -25,7 +25,11 @@ LARGEST = 16_000
 """Bytes of a seed as text, and on the wire."""
 _ESCAPED = {ord(each): f"%{ord(each):02X}" for each in ",{}=%|"} | {n: f"%{n:02X}" for n in (*range(32), 127)}
 _REMEMBERED = 10_000
-"""Seeds in both forms: the same ones are told again and again; some 10 MB."""
+"""Seeds that were read: the same ones are told again and again; some 10 MB, as only those of usual size are remembered."""
+_TOLD = 2_000
+"""Those that were written: the youngest ones."""
+_USUAL = 1_000
+"""Bytes of a seed on the wire; they have some 500."""
 _SIGNATURE = "Sig"
 _PURPOSE = "yacy seed"
 
@@ -111,7 +115,6 @@ _TEXTS = {
 _ORDER = ("Hash", "Name", "PeerType", "IP", "Port")
 
 
-@lru_cache(_REMEMBERED)
 def as_text(seed: Seed) -> str:
     """``{Key=value,...}``: what is signed. Fields that say nothing are left out."""
     fields = {key: str(getattr(seed, name)) for key, name in (_TEXTS | _NUMBERS).items() if getattr(seed, name)}
@@ -138,7 +141,7 @@ def check(seed: Seed, verify: Verify) -> None:
         raise BadSeedError("its signature is not that of its key")
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_TOLD)
 def write_seed(seed: Seed) -> str:
     """The form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 where that is shorter."""
     text = as_text(seed)
@@ -148,9 +151,12 @@ def write_seed(seed: Seed) -> str:
     return min(plain, squeezed, key=len)
 
 
-@lru_cache(_REMEMBERED)
 def read_seed(wire: str) -> Seed:
     """Of any of the three forms; the signature is not looked at (`check`). Raises BadSeedError."""
+    return _read_again(wire) if len(wire) <= _USUAL else _read(wire)
+
+
+def _read(wire: str) -> Seed:
     if len(wire) > LARGEST:
         raise BadSeedError(f"it has more than {LARGEST:,} bytes")
     form, bar, rest = wire.strip().partition("|")
@@ -161,6 +167,9 @@ def read_seed(wire: str) -> Seed:
         return _parsed((_expanded(data) if form == "z" else data).decode())
     except (UnicodeDecodeError, UnicodeEncodeError, binascii.Error, zlib.error, ValueError) as error:
         raise error if isinstance(error, BadSeedError) else BadSeedError(str(error)) from error
+
+
+_read_again = lru_cache(_REMEMBERED)(_read)
 
 
 def _parsed(text: str) -> Seed:

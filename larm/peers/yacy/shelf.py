@@ -1,11 +1,15 @@
 """Shelf: the items that a peer keeps, its own and others', in one SQLite file beside the index. Never the index itself.
 
 Others' items have a quota, of which one author gets an eighth; what is over it is refused, and said. Own items are outside of
-it. Under the lock of `larm.peers.yacy.node`; every method may raise StorageError.
+it. What is found by an item counts as well, as it takes as much of the disk as the item does.
+
+`references` and `pages` on any thread, by a connection of their own, so that searches hold up nobody; all else under the lock
+of `larm.peers.yacy.node`. Every method may raise StorageError.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +37,8 @@ _HEADER = "kind, author, digest, first, last, created, gone, signature"
 _SHARE = 8
 _WITHDRAWN = 400
 """Bytes that the header of a withdrawn item is counted as: anybody makes as many as he likes."""
+_ROW = 40
+"""Bytes that a word or an address takes by which an item is found, in a table and its tree."""
 _AUTHORS = 4
 """Of one address, whose documents are handed out."""
 _MOST_DOCUMENTS = 50
@@ -64,11 +70,15 @@ class Shelf:
 
     def __init__(self, path: Path, quota: int, verify: Verify) -> None:
         # constant after construction
-        self._quota = quota
+        self.quota = quota
         self._verify = verify
         # only under the node's lock
         self._base = Database(path, _TABLES)
         self._writing = False
+        self._reading = threading.Lock()
+        # guarded by self._reading
+        self._reader = Database(path, "")
+        # only under the node's lock
         self._foreign = int(self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE NOT own")[0])
 
     @contextmanager
@@ -113,15 +123,18 @@ class Shelf:
             return ""
         if digest_of(body) != header.digest:
             return "its body is another one"
-        if not own and (why := self._full(header.author, len(body))):
-            return why
-        if not own and (why := unfit(header, body)):
+        before = 0 if known is None else self._base.row("SELECT size * (1 - own) FROM item WHERE id = ?", (known[0],))[0]
+        why = "" if own else self._full(header.author, len(body) - before) or unfit(header, body)
+        if why:
             return why
         hashes = hashes_in(header, body)
+        size = len(body) + _ROW * len(hashes)
+        if not own and (why := self._full(header.author, size - before)):
+            return why
         with self.at_once():
             if known is not None:
                 self._drop(known[0])
-            number = self._insert(header, body, own=own)
+            number = self._insert(header, body, own=own, size=size)
             self._base.write_many("INSERT OR IGNORE INTO found VALUES (?, ?)", [(each, number) for each in hashes])
         return ""
 
@@ -130,7 +143,7 @@ class Shelf:
         wanted = set(partitions)
         holds: dict[int, list[str]] = {}
         for word in words:
-            rows = self._base.rows(
+            rows = self._read(
                 "SELECT id FROM found JOIN item ON id = item WHERE hash = ? AND kind = ? AND created > ?",
                 (packed(word), Kind.WORDS, now - LIFE),
             )
@@ -138,7 +151,9 @@ class Shelf:
                 holds.setdefault(number, []).append(word)
         seen: dict[str, dict[tuple[str, str], Reference]] = {word: {} for word in words}
         items = [
-            (number, *self._base.row("SELECT created, author, body FROM item WHERE id = ?", (number,))) for number in holds
+            (number, *row)
+            for number in holds
+            for row in self._read("SELECT created, author, body FROM item WHERE id = ? AND NOT gone", (number,))
         ]
         for number, _, author, body in sorted(items, key=lambda item: -item[1]):
             key = decoded_key(author)
@@ -168,7 +183,7 @@ class Shelf:
         So a stranger who writes something newer about a page displaces nobody."""
         found = []
         for url in urls:
-            rows = self._base.rows(
+            rows = self._read(
                 f"SELECT id, body, {_HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
                 "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
                 (packed(url), Kind.PAGE, now - LIFE, _MOST_DOCUMENTS),
@@ -248,12 +263,18 @@ class Shelf:
     def close(self) -> None:
         """Close the file."""
         self._base.close()
+        with self._reading:
+            self._reader.close()
+
+    def _read(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        with self._reading:
+            return self._reader.rows(statement, values)
 
     def _full(self, author: str, size: int) -> str:
-        if self._foreign + size > self._quota:
+        if self._foreign + size > self.quota:
             return "there is no room any more"
         has = self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE author = ? AND NOT own", (encoded_key(author),))[0]
-        return "its author has the share of one author" if has + size > self._quota // _SHARE else ""
+        return "its author has the share of one author" if has + size > self.quota // _SHARE else ""
 
     def _known(self, header: Header) -> tuple[int, int, int, int, int, int] | None:
         """(number, created, gone, kind, first, last)."""
@@ -264,8 +285,7 @@ class Shelf:
         rows = self._base.rows("SELECT id, created, gone, kind, first, last FROM item WHERE author = ? AND digest = ?", name)
         return rows[0] if rows else None
 
-    def _insert(self, header: Header, body: bytes, *, own: bool) -> int:
-        size = _WITHDRAWN if header.gone else len(body)
+    def _insert(self, header: Header, body: bytes, *, own: bool, size: int = _WITHDRAWN) -> int:
         self._base.write(
             "INSERT INTO item (author, digest, kind, first, last, created, gone, signature, own, size, body) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -256,3 +256,18 @@ def test_what_is_on_the_shelf_outlives_the_process(tmp_path: Path) -> None:
     assert second.counts[0] == 1
     first.close()
     second.close()
+
+
+def test_what_an_item_is_found_by_takes_room_too(tmp_path: Path) -> None:
+    """A chunk of a thousand words takes more of the disk by its rows than by its body."""
+    shelf = Shelf(tmp_path / "rows.db", 10_000_000, fake_verify)
+    references = [(word_hash(f"w{n}"), Reference("AAAAAAAAAAAA", 1, 16, 4)) for n in range(5_000)]
+    for number, (places, words) in enumerate(cut(references, 4)):
+        body = write_chunk(words)
+        own = new_header(Kind.WORDS, digest_of(body), places, NOW, FakeKey(number))
+        assert not shelf.handed(own, body, NOW)
+    bodies = sum(len(body) for _, body in shelf.bodies([header.name for _, header in shelf.headers(0, 100)]))
+    assert shelf.counts[1] == bodies + 40 * 5_000
+    size = shelf.counts[1]
+    assert not shelf.handed(own, body, NOW + 5), "the same again takes no room"
+    assert shelf.counts[1] == size

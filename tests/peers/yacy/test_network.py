@@ -198,3 +198,15 @@ def test_a_flood_of_names_from_one_address_is_bounded(net: Net) -> None:
         one.node.learn([signed(seed, key)])
     assert one.node.membership.sizes[0] <= 64
     assert one.node.membership.counts["too many at an address"] >= 136
+
+
+def test_a_flood_of_juniors_from_one_address_is_bounded(net: Net) -> None:
+    (one,) = net.add()
+    for number in range(1_000, 1_200):
+        key = FakeKey(number)
+        seed = Seed(
+            hash="AB" + key_part(key.key), ip="10.1.1.1", port=2_000, type=PeerType.JUNIOR, network="test",
+            stamp=int(net.clock.wall()),
+        )  # fmt: skip
+        one.node.learn([signed(seed, key)])
+    assert one.node.membership.sizes[2] == 64

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from larm.peers.door import Call, RefusedError
+from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
-from larm.peers.yacy.item import LARGEST, LIFE, RENEWED
+from larm.peers.yacy.item import LARGEST, LIFE, RENEWED, Item, Kind, digest_of, new_header
 from larm.peers.yacy.page import Page
+from larm.peers.yacy.questions import Hand
 from larm.peers.yacy.ring import PARTITIONS, partition_of, place_in
+from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net, Peer
 
 PAGES = [
@@ -217,3 +221,15 @@ def test_a_reference_is_small(net: Net) -> None:
     references = sum(len(set(page.text.split())) for page in pages)
     assert size * 4 / 3 / references < 30, "bytes on the wire for each copy"
     assert all(len(body) <= LARGEST for _, body in net.peers[0].node.shelf.bodies([header.name for header in headers]))
+
+
+def test_one_address_hands_over_so_much_a_day_whatever_keys_it_has(net: Net) -> None:
+    desk = Desk(net.peers[0].node)
+    item = Item(new_header(Kind.PAGE, digest_of(b"x"), (0, 0), net.clock.wall(), FakeKey(99)), b"x" * 45_000)
+    for number in range(12_500_000 // 45_000):  # an eighth of the quota
+        desk.hand(Call(FakeKey(number).key, "10.9.9.9"), Hand("test", (item,)))
+    with pytest.raises(RefusedError, match="as much as one may"):
+        desk.hand(Call(FakeKey(9_999).key, "10.9.9.9"), Hand("test", (item,)))
+    desk.hand(Call("other", "10.9.9.8"), Hand("test", (item,)))
+    net.clock.advance(86_400)
+    desk.hand(Call("key", "10.9.9.9"), Hand("test", (item,)))
