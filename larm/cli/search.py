@@ -256,7 +256,8 @@ def _about(results: Results, page: int, first: int) -> list[str]:
         more = f"; --page {page + 1} has more" if last < results.total else ""
         some = f"{results.complete or 'none'} of them with all the words, " if results.complete < results.total else ""
         least = "" if results.exact else "at least "
-        place = f"{first:,} to {last:,} of {least}{results.total:,} pages, {some}{results.took:.3f} s{more}"
+        found = "1 page" if results.total == 1 else f"{first:,} to {last:,} of {least}{results.total:,} pages"
+        place = f"{found}, {some}{results.took:.3f} s{more}"
     said = [place, *results.unanswered, *results.notes]
     if results.alike:
         pages = "1 page that says" if results.alike == 1 else f"{results.alike:,} pages that say"

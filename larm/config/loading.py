@@ -67,6 +67,8 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     both = dict(below)
     for key, value in above.items():
         inner = both.get(key)
+        if isinstance(inner, dict) and value is None:  # a section whose keys are all commented out
+            continue
         both[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
     return both
 
@@ -130,7 +132,7 @@ def _convert(tree: dict[str, Any], where: str) -> Config:
 
 
 def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str) -> None:
-    """msgspec names an unknown key too, but can't say what was meant."""
+    """msgspec names an unknown key too, but can't say what was meant. Empty sections go, lists of one need no [...]."""
     if not isinstance(tree, dict):
         return
     fields = {field.name: field.type for field in msgspec.structs.fields(struct)}
@@ -147,6 +149,8 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
                 for name, section in tree[key].items():
                     _check_keys(section, inner, f"{path}{key}.{name}.", where)
+        elif get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
+            tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
         elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             if tree[key] is None:  # a section whose keys are all commented out
                 del tree[key]

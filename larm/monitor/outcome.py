@@ -23,6 +23,8 @@ _RAISED = {"closespider_pagecount": "raise --max-pages, and ", "bytes_spent": "r
 """Limits of all runs together: with the same ones the next run would end at once."""
 _MOST = 6
 """Kinds of errors that are named."""
+_PACED = 20
+"""Pages in a run by which the time of those that wait is told: less says little."""
 
 
 def how(reason: str) -> str:
@@ -58,8 +60,9 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
+        pace = f", {duration(left * now.elapsed / now.pages_run)} at this pace" if now.pages_run >= _PACED else ""
         then = f"{_RAISED.get(reason, '')}the same command goes on"
-        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}: {then}"
+        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
 
 
 def next_step(now: Snapshot, reason: str, directory: str) -> str:

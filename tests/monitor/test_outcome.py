@@ -44,3 +44,10 @@ def test_of_several_agents_the_figures_of_all_are_told() -> None:
 def test_many_kinds_of_errors_are_counted() -> None:
     counters = {f"downloader/response_status_count/{status}": 1 for status in range(400, 410)}
     assert " and 4 more kinds; " in said(counters=counters)[1]
+
+
+def test_what_waits_is_told_with_the_time_that_it_takes() -> None:
+    now = Snapshot(elapsed=40, pages=24, pages_run=24, waiting=49_979)
+    assert "49,979 URLs wait for the next run, 23:08:18 at this pace: the same command" in " ".join(
+        outcome(now, "shutdown", "d")
+    )

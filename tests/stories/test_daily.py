@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -73,8 +75,14 @@ def test_an_output_that_is_full_leaves_no_file_behind(start: str, tmp_path: Path
 def test_init_writes_what_check_finds_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new"
     assert cli.run(["init", "--dir", str(folder)]) == 0
-    assert load(folder / "config.yaml") == Config()
-    assert "# only URLs such as" in (folder / "config.yaml").read_text()
+    file = folder / "config.yaml"
+    assert load(file) == Config()
+    assert "# only URLs such as" in file.read_text()
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("{agent: {contact: me@a.org}, filters: {order: [scope]}}")
+    assert load(file, defaults=mine) == load(mine), "it holds no default against the user's own file"
+    with_all = re.sub(r"(?m)^( *)# (?=(- .*|[a-z0-9_]+:.*)$)", r"\1", file.read_text())
+    assert re.sub(r" +", " ", with_all) == re.sub(r" +", " ", resources.files("larm").joinpath("config.yaml").read_text())
     assert cli.run(["init", "--dir", str(folder)]) == 2
     assert "is there already" in capsys.readouterr().err
 
