@@ -113,7 +113,6 @@ def main() -> None:
         try:
             for number, folder in enumerate(given.folders):
                 options = ["--peer", f"peer {number}", "--share", str(folder), "--registrar-at", registrar.url]
-                options += ["-s", "peers.period=3s"]
                 started.append(Process(root / f"peer{number}", f"127.0.12.{number + 10}", *options))
             for _ in range(given.wait):
                 if all(each.is_ready for each in started[1:]):

@@ -55,6 +55,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     sort: Sort = "relevance"
     facets: bool = False
     """What it could be narrowed down to is wanted, too."""
+    advice: bool = True
+    """So is another spelling, or what is to blame, where little is found: a third of the time that a search takes then."""
     explain: bool = False
     """How each score came about is wanted, too."""
     alike: bool = False

@@ -139,8 +139,8 @@ class IndexSearcher:
             hits.append(_hit(each.match, each.complete, marks))
         suggestion = ""
         try:
-            suggestion = self._better(asked.query, tree) if found.complete < FEW else ""
-            if not found.complete and not suggestion:
+            suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""
+            if not found.complete and not suggestion and asked.advice:
                 notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
         except OutOfTimeError:
             notes.append("there was no time to look for other spellings")

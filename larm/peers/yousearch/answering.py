@@ -44,8 +44,14 @@ class Answering:
             raise RefusedError("its query or page is beyond all bounds", 400)
         seconds = self._seconds if asked.seconds is None else max(0.0, min(self._seconds, asked.seconds))
         number = max(1, min(asked.number, say.MOST_SHOWN))
-        question = Asked(
-            query=asked.query, number=number, page=asked.page, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort
+        question = Asked(  # nobody takes a stranger's advice
+            query=asked.query,
+            number=number,
+            page=asked.page,
+            seconds=seconds,
+            narrowed=asked.narrowed,
+            sort=asked.sort,
+            advice=False,
         )
         searchers = self._published(call.key)
         if not searchers:

@@ -8,7 +8,7 @@ each peer; two words side by side may be written as one; function words may be m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated
 
 import msgspec
@@ -118,6 +118,7 @@ def _may_be_common(unit: Unit) -> bool:
     return any(stemmer.is_function_word(each) for stemmer in _stemmers() for each in (unit.words[0], unit.typed))
 
 
+@lru_cache(4_096)
 def _term(word: str) -> Term:
     if not can_have_forms(word):
         return Term(word)

@@ -93,8 +93,9 @@ class Network:
         longest = self._tuner.now.time_out
         seconds = longest if asked.seconds is None else min(longest, asked.seconds * 0.9)
         query = canonical(asked.query)
+        needs = needs_of(parse_question(query.text).tree)
         notes: list[str] = []
-        found = self._look(query, seconds * _FOR_REGISTRAR, notes)
+        found = self._look(query, needs, seconds * _FOR_REGISTRAR, notes)
         if isinstance(found, NoAnswer):
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
             return
@@ -114,7 +115,8 @@ class Network:
         if len(chosen) > _MOST_ASKED:
             notes.append(f"{len(chosen):,} peers may have an answer; {_MOST_ASKED} of them were asked")
             chosen = self._chance.sample(chosen, _MOST_ASKED)
-        yield from self._fresh(query, chosen, asked, seconds, tuple(notes))
+        peers = self._peers(chosen, needs)
+        yield from self._fresh(query, peers, asked, seconds, tuple(notes))
 
     def contacts(self) -> list[Contact]:
         """Those that were ever named to us."""
@@ -136,21 +138,29 @@ class Network:
             key = next((each.key for each in self._known.values() if each.url == origin), "")
         return f"{url}?pass={self._passes.make(key)}" if key else url
 
-    def _fresh(
-        self, query: Canonical, contacts: Sequence[Contact], asked: Asked, seconds: float, notes: tuple[str, ...]
-    ) -> Iterator[Findings]:
+    def _peers(self, contacts: Sequence[Contact], needs: Needs) -> list[_Peer]:
         nobody = self._channel.identity if self._private else Identity.new()
         names = _names(contacts)
-        needs = needs_of(parse_question(query.text).tree)
-        peers = [
+        return [
             _Peer(self._channel, each, names[each.key], nobody=nobody, tell=self._tell, checks=self._checks, needs=needs)
             for each in contacts
         ]
+
+    def _fresh(
+        self, query: Canonical, peers: Sequence[_Peer], asked: Asked, seconds: float, notes: tuple[str, ...]
+    ) -> Iterator[Findings]:
         if not peers:
             yield Findings(searcher=self.name, notes=notes)
             return
         wanted = min(max(1, asked.number) * max(1, asked.page), say.MOST_SHOWN)
-        question = Asked(query=query.text, number=wanted, seconds=seconds, narrowed=asked.narrowed, sort=asked.sort)
+        question = Asked(
+            query=query.text,
+            number=wanted,
+            seconds=seconds,
+            narrowed=asked.narrowed,
+            sort=asked.sort,
+            statistics=WordStatistics(),  # strangers are not asked for theirs
+        )
         if asked.page > 1:
             page = msgspec.structs.replace(question, number=asked.number, page=asked.page)
             whole = SeveralSearchers(peers).findings(page)
@@ -168,11 +178,11 @@ class Network:
             self._keep(query, parts)
         yield Findings(searcher=self.name, notes=notes)
 
-    def _look(self, query: Canonical, seconds: float, notes: list[str]) -> say.Found | NoAnswer:
+    def _look(self, query: Canonical, needs: Needs, seconds: float, notes: list[str]) -> say.Found | NoAnswer:
         """What the first registrar that answers says; which is the first is left to chance. ``notes`` gets what is left out."""
         registrars = self._registrars.all()
         self._chance.shuffle(registrars)
-        question = say.Look(needs_of(parse_question(query.text).tree), query.key, signed=self._private)
+        question = say.Look(needs, query.key, signed=self._private)
         for registrar in registrars:
             answer = self._channel.ask(
                 registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
-from tests.peers.yousearch.groups import group, known
+from tests.peers.yousearch.groups import group, known, until
 from tests.search.test_several import index
 from tests.web.browser import Complaints, chromium, needs_chromium
 
@@ -56,3 +56,52 @@ def test_late_results_move_nothing(tmp_path: Path) -> None:
         page.goto(f"{asker.url}/peers")
         expect(page.get_by_role("heading", name="What you share")).to_be_visible()
     assert complaints == []
+
+
+@needs_chromium
+def test_recommend_see_it_elsewhere_and_stop_sharing(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "pond.html").write_text("<title>The pond</title><p>Eels live in ponds.")
+    complaints = Complaints()
+    with group(tmp_path) as made, chromium() as browser:
+        registrar = made.start("", registrar=True)
+        anna = made.start("anna", share=(str(docs),), registrars=(registrar.url,), public=True, closed=True)
+        berta = made.start("berta", registrars=(registrar.url,), public=True, closed=True)
+        known(registrar, "anna", "berta")
+        until(lambda: berta.titles("eels") == {"The pond"})
+        hers, other = browser.new_page(), browser.new_page()
+        for page in (hers, other):
+            complaints.watch(page)
+
+        def at_bertas(text: str, number: int) -> bool:
+            other.goto(f"{berta.url}/search?q=eels&wait=1")
+            return other.locator("ol.results > li", has_text=text).count() == number
+
+        hers.goto(f"{anna.url}/search?q=eels&wait=1")
+        expect(hers.get_by_text("The pond")).to_be_visible()
+        expect(hers.get_by_role("button", name="Recommend")).to_have_count(0)
+        hers.goto(f"{anna.url}/login")
+        hers.get_by_label("Token").fill((tmp_path / "anna" / "token").read_text().strip())
+        hers.get_by_role("button", name="Sign in").click()
+        hers.goto(f"{anna.url}/search?q=eels&wait=1")
+        hers.get_by_role("button", name="Recommend result 1").click()
+        expect(hers.get_by_text("you recommend it")).to_be_visible()
+        until(lambda: at_bertas("anna recommends it", 1))
+        link = other.get_by_role("link", name="The pond").first
+        assert link.get_attribute("href") == f"{anna.url}/files/docs/pond.html"
+        shown = browser.new_page()  # not watched: a browser may ask for an icon, which a sealed page can't have
+        shown.goto(f"{anna.url}/files/docs/pond.html")
+        expect(shown.get_by_text("Eels live in ponds.")).to_be_visible()
+
+        hers.goto(f"{anna.url}/peers")
+        hers.get_by_role("button", name="Take it back").click()
+        expect(hers.get_by_text("Who is signed in can recommend")).to_be_visible()
+        until(lambda: at_bertas("recommends it", 0))
+        hers.get_by_role("button", name="Stop sharing docs").click()
+        expect(hers.get_by_role("button", name="Share again docs")).to_be_visible()
+        until(lambda: at_bertas("The pond", 0))
+        assert complaints == []
+        answer = shown.goto(f"{anna.url}/files/docs/pond.html")
+        assert answer is not None
+        assert answer.status == 404

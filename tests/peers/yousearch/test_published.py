@@ -10,14 +10,22 @@ from larm.config import Files, Search
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.model.findings import Asked
+from larm.peers.door import Call
 from larm.peers.http_client import HttpClient
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.answering import Answering
+from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
+from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
 from larm.search.searcher import IndexSearcher
 from larm.search.several import SeveralSearchers
 from larm.search.shared import SharedSearcher
+from larm.testing.clock import FakeClock
 from tests.search.test_several import index
+
+TUNER = Tuner("", Path("nowhere"), Tunables())
 
 
 @pytest.fixture
@@ -43,3 +51,16 @@ def test_files_that_are_not_shared_are_as_if_they_were_not_there(
         )
     assert answers[0] == answers[1]
     assert answers[0][1] == 3 * query.startswith("eels"), "but for pages of the web"
+
+
+def test_no_peer_looks_for_advice_that_nobody_takes(tmp_path: Path, visible: Visible) -> None:
+    crawl = index(tmp_path / "crawl", {f"http://a.org/{n}": "A page about eels in ponds." for n in range(3)})
+    searcher = SharedSearcher("crawl", lambda: IndexSearcher(crawl, Search()))
+    answering = Answering(
+        say.Card("k", "anna"), lambda _: visible.searchers("", {crawl: searcher}), Answers(FakeClock(), TUNER), 60
+    )
+    (plain,) = searcher.search(Asked(query="eells"))
+    (quiet,) = searcher.search(Asked(query="eells", advice=False))
+    assert (plain.suggestion, quiet.suggestion, quiet.notes) == ("eels", "", ())
+    found = answering.search(Call("k", "192.0.2.1"), Asked(query="eells"))
+    assert (found.searcher, found.suggestion, found.hits) == ("anna", "", ())
