@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 _ISO = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T\s]\s*(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
+    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T\s]\s*(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
     re.IGNORECASE,
 )
 _PDF = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?\s*(Z|[+-]\d\d(?:'?\d\d)?)?")
 
 
+@lru_cache(maxsize=1_000)  # the pages of a site often have one date
 def seconds_of(text: str) -> int:
     """Of a date after W3C-DTF (ISO 8601), RFC 822 or as HTTP has it; 0 for anything else, and before 1970."""
     text = text.strip()

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from typing import Final
 
+from larm.processing.dates import seconds_of
 from larm.processing.page import Element
 from larm.processing.readable import squeeze_line
 
@@ -40,7 +38,7 @@ _PUBLISHED = (
     "date",
 )
 _LD_DATE = re.compile(r'"(dateModified|datePublished)"\s*:\s*"([^"]{4,40})"')
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MONTH = len("2024-01")
 
 
 def named_metas(about: Iterable[Element]) -> dict[str, str]:
@@ -72,17 +70,11 @@ def modified(metas: Mapping[str, str], linked_data: Sequence[str], last_modified
     """
     said = {name.lower(): date for text in linked_data for name, date in _LD_DATE.findall(text)} | dict(metas)
     for name in (*_MODIFIED, *_PUBLISHED):
-        if name in said and (when := seconds(said[name].strip())):
+        if name in said and (when := _seconds(said[name])):
             return when
-    return seconds(last_modified)
+    return _seconds(last_modified)
 
 
-@lru_cache(maxsize=1_000)  # the pages of a site often have one date
-def seconds(date: str) -> int:
-    """A date of ISO 8601 or of HTTP in seconds since 1970; 0 for any other text, and for dates before 1970."""
-    try:
-        when = datetime.fromisoformat(date) if _DAY.match(date) else parsedate_to_datetime(date)
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(int(when.timestamp()), 0)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return 0
+def _seconds(date: str) -> int:
+    """0 also for a mere year or month: templates have such."""
+    return seconds_of(date) if len(date) > _MONTH else 0

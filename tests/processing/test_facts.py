@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.processing.facts import seconds
+from larm.processing.dates import seconds_of
 from larm.processing.language import language_of
 from tests.processing.pages import document
 
@@ -35,6 +35,9 @@ def test_description(parser: str, html: str, description: str) -> None:
         ("<meta property=article:modified_time content=2020-01-02T00:00:00Z>", 1_577_923_200),
         ("<meta name=date content=2020-01-01><meta itemprop=dateModified content=2020-01-02>", 1_577_923_200),
         ("<meta name=date content=soon>", 1_445_412_480),
+        ("<meta name=date content=2019>", 1_445_412_480),
+        ("<meta name=date content=2020-01>", 1_445_412_480),
+        ("<meta name=date content=2020-01-02T02+02>", 1_577_923_200),
         ('<script type=application/ld+json>{"dateModified": "2020-01-02T01:00:00+01:00"}</script>', 1_577_923_200),
         ('<script>{"dateModified": "2020-01-02"}</script>', 1_445_412_480),
         ("", 1_445_412_480),
@@ -49,7 +52,7 @@ def test_modified(parser: str, html: str, modified: int) -> None:
     "date", ["", "1960-01-01", "2020-13-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "Wed, 99 Oct 2015", "x"]
 )
 def test_bad_dates(date: str) -> None:
-    assert seconds(date) in (0, 253_402_351_199)
+    assert seconds_of(date) in (0, 253_402_351_199)
 
 
 GERMAN = "<p>Der Hund und die Katze sind nicht mit dem Auto in den Wald gefahren, weil es dort von Jägern wimmelt.</p>"
