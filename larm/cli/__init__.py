@@ -17,18 +17,18 @@ from contextlib import suppress
 import click
 
 from larm import __version__
-from larm.cli.options import CONTEXT, Call, Commands, LarmGroup
+from larm.cli.options import CONTEXT, Call, Commands, Program
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import complain
 from larm.errors import LarmError
 
 
-@click.group("larm", cls=LarmGroup, commands=Commands(), context_settings=CONTEXT)
+@click.group("larm", cls=Program, commands=Commands(), context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="larm", message="%(prog)s %(version)s")
 def larm() -> None:
     """Crawl a set of web sites and search them.
 
-    Begin with `larm demo`, then: larm crawl -start https://example.org/ and larm search some words.
+    Begin with larm demo, then: larm crawl https://example.org/ --dir example, and larm search WORDS --dir example.
     """
 
 

@@ -15,9 +15,10 @@ from larm.cli.terminal import say
 @directory_option
 @verbose_option
 def backup(*, target: Path, directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """Copy the crawl of the directory to DEST, a folder that is empty or not there yet. The crawl may run, and goes on.
+    """Copy a crawl, also while it runs.
 
-    The copy is a crawl's directory like any other: it can be searched, and larm crawl --dir DEST goes on with it.
+    DEST is a folder that is empty or not there yet. The copy is a crawl's directory like any other: it can be searched, and
+    larm crawl --dir DEST goes on with it.
     """
     from larm.enquiries.backup import back_up
 

@@ -21,7 +21,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.group("cluster", cls=LarmGroup)
 def cluster() -> None:
-    """One crawl by several agents: how it stands, and certificates for them.
+    """One crawl by several agents: how it stands, certificates.
 
     `larm crawl --cluster NAME` runs an agent.
     """

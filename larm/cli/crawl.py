@@ -56,7 +56,17 @@ _NO_START = (
 )
 
 
-@click.command(cls=LarmCommand)
+_SECTIONS = {
+    "Where": ("start", "below", "domain", "include", "exclude", "restrictto", "unrestricted", "allow_private"),
+    "How much": ("max_pages", "max_depth", "max_time", "max_bytes"),
+    "How fast": ("delay", "per_host", "timeout", "threads"),
+    "What becomes of it": ("directory", "add", "fresh", "parked", "no_index", "warc"),
+    "Together with other agents": ("cluster", "listen", "seed", "agents"),
+}
+"""Of ``larm crawl --help``."""
+
+
+@click.command(cls=LarmCommand, sections=_SECTIONS)
 @click.argument("words", nargs=-1, metavar="[URL|PATH|@FILE]...")
 @click.option(
     "-start",

@@ -22,7 +22,10 @@ A = TypeVar("A")
 
 @click.group("ctl", cls=LarmGroup, context_settings=CONTEXT)
 def ctl() -> None:
-    """Look at a crawl that runs, and steer it: larm ctl status --dir DIR."""
+    """Look at a crawl that runs, and steer it.
+
+    Such as: larm ctl status --dir DIR
+    """
 
 
 def _options(command: Function) -> Function:

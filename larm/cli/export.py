@@ -36,9 +36,10 @@ def export(
     directory: Path,
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    """Write the pages of the crawl, or those that QUERY finds: addresses, texts, links and all that is known of them.
+    """Write pages as JSON, CSV, Markdown or a sitemap.
 
-    Pages come in the order in which they were fetched. Of pages that ask that no copy is kept there is no text.
+    All, or those that QUERY finds: addresses, texts, links and all that is known of them. Pages come in the order in which
+    they were fetched. Of pages that ask that no copy is kept there is no text.
     """
     from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
 

@@ -36,10 +36,10 @@ def forget(
     directory: Path,
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    """Take pages out of index, link graph, page files and archive for good; they are not fetched again.
+    """Take pages out for good.
 
-    WHAT is the address of a page, the name of a host, or a pattern such as 'example.org/private/*'. Without WHAT: list what is
-    forgotten. The crawl must not run.
+    They leave index, link graph, page files and archive, and are not fetched again. WHAT is the address of a page, the name
+    of a host, or a pattern such as 'example.org/private/*'. Without WHAT: list what is forgotten. The crawl must not run.
     """
     from larm.enquiries.forgetting import forgotten_items, let_back, meant, pages_of, take_out
 

@@ -21,7 +21,10 @@ from larm.errors import StorageError, UsageError
 @directory_option
 @verbose_option
 def init(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """Write DIR/config.yaml: all settings with their defaults, commented out. Take the # away from what you change."""
+    """Write DIR/config.yaml, all settings commented out.
+
+    Each stands there with its default and what it does. Take the # away from what you change.
+    """
     path = directory / CONFIG_FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -41,9 +41,10 @@ def links(
     directory: Path,
     verbose: bool,  # noqa: ARG001
 ) -> int:
-    """Which links are broken, redirected, or lead outside; with all pages that have them.
+    """Which links are broken, redirected, or lead outside.
 
-    Exit status 1 if there are any of what was asked for; without an option: if any is broken. Nothing is fetched.
+    With all pages that have them. Exit status 1 if there are any of what was asked for; without an option: if any is
+    broken. Nothing is fetched.
     """
     from larm.enquiries.link_check import Kind, LinkCheck
 

@@ -34,7 +34,10 @@ def why(
     directory: Path,
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    """What became of URL, and why: a sentence; then dates, who links to it, every filter's word, robots.txt, its host."""
+    """What became of URL, and why.
+
+    A sentence; then dates, who links to it, every filter's word, robots.txt, its host.
+    """
     from larm.enquiries.afterwards import explain_url, judge_urls
     from larm.monitor.printable import printable
 
@@ -64,7 +67,10 @@ def _explain(explained: Explained) -> None:
 @directory_option
 @verbose_option
 def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
-    """The stored bytes of a page, on stdout: as they were received, but on a terminal without what could steer it."""
+    """The stored bytes of a page, on stdout.
+
+    As they were received, but on a terminal without what could steer it.
+    """
     from larm.monitor.printable import harmless
     from larm.storage.reader import StoreLog
 

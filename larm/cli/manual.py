@@ -29,9 +29,9 @@ _REFERENCE = re.compile(r"`([^`<>]+)`_(?!_)|(?<![\w`])([A-Z][a-z]+)_(?!\w)")
 @click.argument("topic", nargs=-1)
 @verbose_option
 def manual(*, topic: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
-    """Show the part of the manual that is about TOPIC: a command, or a title. Without one: which there are.
+    """Show the manual about TOPIC.
 
-    'readme', 'changes' and 'architecture' are topics, too.
+    A command, or a title. Without one: which there are. 'readme', 'changes' and 'architecture' are topics, too.
     """
     wanted = " ".join(topic).lower()
     if not wanted:

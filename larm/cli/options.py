@@ -45,33 +45,32 @@ class _Spelling(click.Command):
 
 
 class LarmCommand(_Spelling):
-    """A command with LARM's kind of options."""
+    """A command with LARM's kind of options. Where it has many, ``sections`` are headings, and the parameters below each."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._sections = sections or {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All parameters that ``sections`` does not have stand below the last heading."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        left = {each.name: row for each in options if (row := each.get_help_record(ctx))}
+        for heading, names in self._sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([left.pop(name) for name in names])
+        with formatter.section("Options"):
+            formatter.write_dl(list(left.values()))
 
 
-_MODULES = {
-    "backup": "backup",
-    "cat": "lookup",
-    "check": "check",
-    "cluster": "cluster",
-    "crawl": "crawl",
-    "ctl": "ctl",
-    "demo": "demo",
-    "export": "export",
-    "forget": "forget",
-    "help": "manual",
-    "init": "init",
-    "links": "links",
-    "reindex": "reindex",
-    "report": "report",
-    "search": "search",
-    "serve": "serve",
-    "starts": "starts",
-    "stats": "stats",
-    "tune": "tune",
-    "version": "version",
-    "warc": "warc",
-    "why": "lookup",
+_GROUPS = {
+    "First": ("demo", "crawl", "search", "serve"),
+    "What a crawl has found": ("stats", "why", "links", "export", "cat", "report", "warc"),
+    "Care of a crawl": ("init", "check", "ctl", "starts", "forget", "backup", "reindex"),
+    "With others": ("cluster", "tune"),
+    "About larm": ("help", "version"),
 }
+"""All commands, as ``larm --help`` shows them."""
+_MODULES = {name: name for names in _GROUPS.values() for name in names} | {"cat": "lookup", "why": "lookup", "help": "manual"}
 """Of each command the module in ``larm.cli``."""
 
 
@@ -93,7 +92,17 @@ class Commands(Mapping[str, click.Command]):
 
 
 class LarmGroup(_Spelling, click.Group):
-    """The program: ``larm -start ...`` without a command is told where the option belongs."""
+    """``larm -start ...`` without a command is told where the option belongs."""
+
+
+class Program(LarmGroup):
+    """``larm`` itself."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """In the order in which one comes to need them."""
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=100)) for name in names])
 
 
 def _misspelt(parameters: Sequence[click.Parameter], arguments: Sequence[str], *, stop_at_word: bool) -> str:

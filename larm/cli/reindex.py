@@ -15,7 +15,10 @@ from larm.cli.terminal import say
 @directory_option
 @verbose_option
 def reindex(*, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """Make the index anew from the stored pages, where an update of larm asks for it. Nothing is fetched."""
+    """Make the index anew from the stored pages.
+
+    Where an update of larm asks for it. Nothing is fetched.
+    """
     from larm.enquiries.afterwards import reindex_pages
 
     found = reindex_pages(effective(directory, file, overrides), existing(directory))

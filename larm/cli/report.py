@@ -14,9 +14,10 @@ from larm.cli.options import LarmCommand, directory_option, existing, verbose_op
 @directory_option
 @verbose_option
 def report(*, where: Path | None, directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """One page of HTML about the crawl, on stdout: larm report DIR > report.html.
+    """One page of HTML about the crawl, on stdout.
 
-    Curves over time; sites, answers, errors by cause, types, sizes, depth, languages, what was slowest and largest.
+    Such as: larm report DIR > report.html. Curves over time; sites, answers, errors by cause, types, sizes, depth,
+    languages, what was slowest and largest.
     """
     from larm.enquiries.report import report_of
     from larm.enquiries.report_page import page

@@ -82,7 +82,10 @@ def serve(
     overrides: tuple[str, ...],
     verbose: bool,  # noqa: ARG001
 ) -> None:
-    """Search pages for crawls' directories, in a browser. Default: the crawl in the current directory."""
+    """A search page, a monitor and an API.
+
+    For crawls' directories, in a browser. Default: the crawl in the current directory.
+    """
     from larm.kit.garbage import collect_rarely
     from larm.web.app import application
     from larm.web.directories import Directories

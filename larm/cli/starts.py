@@ -19,9 +19,10 @@ from larm.model.url import BadUrl, URLNormalizer
 @directory_option
 @verbose_option
 def starts(*, remove: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
-    """The start URLs of the crawl, each with what belongs to it; --remove takes one back, where it was mistyped.
+    """Show the start URLs, or take one back.
 
-    Pages that were fetched stay. What waits at a host that no other start URL reaches is blocked: larm ctl unblock HOST.
+    Each with what belongs to it. Pages that were fetched stay. What waits at a host that no other start URL reaches is
+    blocked: larm ctl unblock HOST.
     """
     from larm.enquiries.start_list import start_urls, take_back
     from larm.monitor.printable import printable

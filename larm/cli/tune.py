@@ -19,7 +19,10 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--secret", type=_FILE, metavar="FILE", help="The secret of a private group.")
 @verbose_option
 def tune(*, arguments: tuple[str, ...], file: Path | None, secret: Path | None, verbose: bool) -> None:  # noqa: ARG001
-    """Change what all peers of the REGISTRARs do: length, filters, period, time_out, cache. Without changes: show it."""
+    """Change what all peers of the REGISTRARs do.
+
+    That are length, filters, period, time_out, cache. Without changes: show it.
+    """
     try:
         from larm.peers.yousearch.administering import current, send
     except ImportError as error:

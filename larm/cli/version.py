@@ -22,7 +22,10 @@ _TESTS = "test"
 @click.option("--licences", is_flag=True, help="The licence of each library that is installed for it.")
 @click.option("--sbom", is_flag=True, help="All that is installed for it, as a bill of materials (CycloneDX, JSON).")
 def version(*, verbose: bool, licences: bool, sbom: bool) -> None:
-    """The version of larm; with -v of what it is built on (put that into bug reports)."""
+    """The version of larm.
+
+    With -v of what it is built on: put that into bug reports.
+    """
     if sbom:
         click.echo(json.dumps(_bill(), indent=1))
         return

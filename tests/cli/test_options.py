@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 import pytest
 
+from larm.cli.options import Commands
 from tests.cli.conftest import FakeWiring, Larm
 
 URL = "http://example.org/"
@@ -160,7 +162,7 @@ def test_help_goes_to_stdout(larm: Larm, option: str) -> None:
 def test_without_a_command_there_is_help_and_an_error(larm: Larm) -> None:
     said = larm()
     assert said.status == 2
-    assert "Commands:" in said.err
+    assert "What a crawl has found:" in said.err
 
 
 def test_the_version(larm: Larm) -> None:
@@ -176,3 +178,19 @@ def test_the_version(larm: Larm) -> None:
 def test_short_options_still_cluster(larm: Larm, wiring: FakeWiring, arguments: tuple[str, ...]) -> None:
     said = larm("crawl", "-start", URL, *arguments)
     assert "No such option" not in said.err, "-s takes what follows, whatever it looks like"
+
+
+def test_all_commands_stand_in_the_help_with_a_whole_sentence(larm: Larm) -> None:
+    said = larm("--help")
+    assert said.status == 0
+    rows = [line for line in said.out.splitlines() if re.match(r"  [a-z]+  ", line)]
+    assert {line.split()[0] for line in rows} == set(Commands())
+    assert all(line.endswith((".", "?")) and not line.endswith("...") and len(line) < 80 for line in rows)
+
+
+def test_options_stand_below_what_they_are_for(larm: Larm) -> None:
+    out = larm("crawl", "--help").out
+    options = [each for each in Commands()["crawl"].params if isinstance(each, click.Option) and not each.hidden]
+    assert all(len(re.findall(rf"(?m)^  {re.escape(each.opts[0])}[ ,]", out)) == 1 for each in options)
+    order = ["Where:", "--below", "How much:", "--max-pages", "Options:"]
+    assert sorted(order, key=out.index) == order
