@@ -245,12 +245,18 @@ class WordQueries:
             pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self.forms.of(word))
             rarity = self._rare(unit.words, max(pages, *(self._pages(field, word) for field in self._weights)))
             if pages := self._pages_as_written(unit):
-                return statistics.rarity(self.context.scaled(pages), self._of)
+                return statistics.rarity(self._likewise(pages, fields.MAIN, unit.words), self._of)
             return rarity
         field = fields.SIGNS if is_unspaced(word) else fields.MAIN
         query = tantivy.Query.phrase_query(self._schema, field, list(unit.words))
         here = total(statistics.searcher.search(query, limit=1))
-        return self._rare(unit.words, self.context.scaled(here))
+        return self._rare(unit.words, self._likewise(here, field, unit.words))
+
+    def _likewise(self, here: int, field: str, words: Clause) -> int:
+        """Pages everywhere that have the words in some way, of which ``here`` are in this index. Of a sample that was chosen by
+        these words: as many times as of the rarest one, not of all pages."""
+        everywhere, rarest = min((self._pages(field, word), self.statistics.frequency(field, word)) for word in words)
+        return round(here * everywhere / rarest) if rarest else here
 
     def _pages_as_written(self, unit: Unit) -> int:
         """Pages that have the word with its accents; 0 where it was typed without, and of several indexes, whose scores are
