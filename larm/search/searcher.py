@@ -61,8 +61,12 @@ class IndexSearcher:
     @property
     def has_files(self) -> bool:
         """Some pages are files. Raises StorageError."""
-        self._ranker.reload()
+        self.reload()
         return self._reader.files > 0
+
+    def reload(self) -> None:
+        """See the latest commit. Raises StorageError."""
+        self._ranker.reload()
 
     def search(
         self,

@@ -76,6 +76,16 @@ class SharedSearcher:
             return searcher.documents
 
     @property
+    def known(self) -> int:
+        """The same, as of now; 0 where it fails."""
+        try:
+            with self._one() as searcher:
+                searcher.reload()
+                return searcher.documents
+        except LarmError:
+            return 0
+
+    @property
     def has_files(self) -> bool:
         """Some pages are files, or nobody can say."""
         try:

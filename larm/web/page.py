@@ -61,6 +61,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     access = request.app.state.access
     shared = {
         "peering": request.app.state.peering is not None,
+        "registrar": is_registrar(request),
         "network": request.app.state.network is not None,
         "recommend": can_recommend(request),
         "public": access.only_search,
@@ -68,6 +69,12 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
         "path": request.url.path,
     }
     return HTMLResponse(text_of(template, **shared, **values), status)
+
+
+def is_registrar(request: Request) -> bool:
+    """And nothing else."""
+    peering = request.app.state.peering
+    return peering is not None and peering.peer is None
 
 
 def can_recommend(request: Request) -> bool:

@@ -20,7 +20,9 @@ from larm.web.page import can_be_opened, form_of, message, page
 
 if TYPE_CHECKING:
     from larm.peers.channel import Contact
+    from larm.peers.yousearch.shares import Share
     from larm.peers.yousearch.wiring import Peering
+    from larm.web.directories import Directories
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -37,7 +39,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             private=peering.passes.needed,
             only=peering.shares.only,
             said=sorted(peering.peer.news.now.items()) if peering.peer is not None else [],
-            shares=[(share, share in peering.shares.all) for share in peering.shares.named],
+            shares=await request.app.state.desk.look(_shares, request.app.state.directories, peering),
             peers=_peers(peering),
             asked=peering.door.asked(),
             own=[each for each in peering.shelf.all() if not each.gone] if peering.shelf is not None else [],
@@ -85,6 +87,13 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         (Kind.CHANGE, "POST", "/peers/recommend", recommend),
         (Kind.CHANGE, "POST", "/peers/take-back", take_back),
     )
+
+
+def _shares(directories: Directories, peering: Peering) -> list[tuple[Share, bool, int]]:
+    """Each, whether it is shared now, and how many of its files can be found."""
+    files = {each.path: each.searcher.known for each in directories.all()}
+    shared = peering.shares.all
+    return [(each, each in shared, files.get(each.directory.absolute(), 0)) for each in peering.shares.named]
 
 
 def _peers(peering: Peering) -> list[tuple[Contact, str]]:

@@ -20,7 +20,7 @@ from larm.search.results import Results
 from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
-from larm.web.page import can_recommend, message, page, text_of
+from larm.web.page import can_recommend, is_registrar, message, page, text_of
 from larm.web.search_desk import BusyError, SearchDesk
 
 _SHOWN = 10
@@ -104,7 +104,9 @@ async def search(request: Request) -> Response:
     directories = directories_of(request)
     searchers = directories.searchers(asked.names)
     if not searchers:
-        return message(request, 404, "Nothing is searched", "There is no crawl of that name here; larm serve DIR serves one.")
+        nothing = "There is no crawl of that name here; larm serve DIR serves one."
+        there = "This is a registrar, which keeps who there is. Search at the address of a peer."
+        return message(request, 404, "Nothing is searched", there if is_registrar(request) else nothing)
     try:
         more, results = await _answered(request, asked, searchers)
     except BusyError:

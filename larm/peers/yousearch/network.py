@@ -195,11 +195,19 @@ class Network:
                     self._known.update((each.key, each) for each in found.peers[:_MOST_KNOWN])
                     while len(self._known) > _MOST_KNOWN:
                         del self._known[next(iter(self._known))]
+                known = self.contacts()
+                if found.young and found.everyone < len(known):  # it is told of the others within a period
+                    return msgspec.structs.replace(found, peers=tuple(known), complete=True)
                 return found
         known = self.contacts()
         if known:
             return say.Found(tuple(known), len(known))
         return NoAnswer("no registrar answers" if registrars else "no registrar is known")
+
+    def meet(self) -> None:
+        """All peers there are, where none is known yet: who has never searched can go on without a registrar, too."""
+        if not self.contacts():
+            self._look(canonical(""), (), self._tuner.now.time_out, [])
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
         """Without ourselves; of the groups that were asked for (YOUS-20)."""

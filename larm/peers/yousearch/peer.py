@@ -6,6 +6,7 @@ registrars what has changed (`announcing`); in between it passes on reports and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -36,11 +37,15 @@ class Peer:
         inspectors: Inspectors,
         checks: SpotChecks,
         groups: Groups,
+        orders: SimpleQueue[msgspec.Struct | None],
         *,
         tuner: Tuner,
         clock: Clock,
         news: News,
+        meet: Callable[[], None],
     ) -> None:
+        """``orders``: what registrars are told; Done: what is shared has changed; None: it is over. ``meet`` asks who there
+        is."""
         # constant after construction
         self._announcing = announcing
         self._inspectors = inspectors
@@ -49,9 +54,9 @@ class Peer:
         self._tuner = tuner
         self._clock = clock
         self.news = news
+        self._meet = meet
         self._workers = Workers(self._died)
-        self._orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
-        """What registrars are told; Done: what is shared has changed; None: it is over."""
+        self._orders = orders
         self._looks: SimpleQueue[bool] = SimpleQueue()
         """True: look now; False: it is over."""
 
@@ -98,6 +103,7 @@ class Peer:
             all_know = False
             try:
                 all_know = self._announcing.tell()
+                self._meet()
                 self.news.tell("groups", self._groups.look())
             except (LarmError, OSError) as error:
                 self.news.tell("summary", f"what is shared could not be told: {error}")

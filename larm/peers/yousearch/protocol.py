@@ -118,6 +118,8 @@ class Found(msgspec.Struct, frozen=True):
     """These have all that is needed; otherwise nobody has, and these have some of it."""
     cached: Contact | None = None
     """Who has asked the same lately."""
+    young: bool = False
+    """The registrar began less than a period ago, and may not have been told of all."""
 
 
 class Cached(msgspec.Struct, frozen=True):

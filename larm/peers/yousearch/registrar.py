@@ -69,6 +69,7 @@ class Registrar:
         self._is_there = is_there
         self._chance = chance or random.Random()
         self._call_backs = CallBacks()
+        self._began = clock.monotonic()
         self._lock = threading.Lock()
         self._tuner = tuner
         # guarded by self._lock
@@ -172,7 +173,8 @@ class Registrar:
             if asked.signed:
                 found |= {key for key, each in self._members.items() if each.more}
             contacts = tuple(self._members[key].contact for key in sorted(found))
-            return say.Found(contacts, len(keys), complete, self._cacher_locked(asked.query))
+            young = self._clock.monotonic() - self._began < self._tuner.now.period + _SLACK
+            return say.Found(contacts, len(keys), complete, self._cacher_locked(asked.query), young)
 
     def cached(self, call: Call, asked: say.Cached) -> say.Done:
         """A peer keeps the answer to a query, or does not any more."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -138,7 +139,7 @@ def build(
             shelf=shelf,
             news=news,
         )
-        peer = Peer(announcing, Inspectors(shares), checks, groups, tuner=tuner, clock=clock, news=news)
+        orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
         network = Network(
             channel,
             registrars,
@@ -148,7 +149,18 @@ def build(
             groups=groups,
             passes=passes,
             private=bool(peers.allow) or peers.signed,
-            tell=peer.tell,
+            tell=orders.put,
+        )
+        peer = Peer(
+            announcing,
+            Inspectors(shares),
+            checks,
+            groups,
+            orders,
+            tuner=tuner,
+            clock=clock,
+            news=news,
+            meet=network.meet,
         )
         answering = Answering(card, lambda key: visible.searchers(key, searchers()), answers, float(serve.search_time))
         questions += answering.questions()

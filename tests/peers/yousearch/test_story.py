@@ -97,6 +97,26 @@ def test_a_registrar_that_starts_anew_is_told_again(tmp_path: Path) -> None:
         until(lambda: members(again) == {"cart", "late"})
 
 
+def test_a_registrar_that_starts_anew_hides_nobody(tmp_path: Path) -> None:
+    """Until its peers tell it again, within a period, all who were known are asked; also by who has never searched before."""
+    with group(tmp_path) as made:
+        first = made.start("", registrar=True, period=Seconds(600))
+        address = first.url.partition("//")[2].split(":")
+        told = {"registrars": (first.url,), "period": Seconds(600)}
+        made.start("eel", index(tmp_path / "eels", {"http://eel.org/eel": "eels"}), **told)
+        known(first, "eel")
+        other = made.start("cart", **told)
+        known(first, "cart")
+        assert "Search at the address of a peer" in first.client.get("/").text
+        assert "Search at the address of a peer" in first.client.get("/search?q=x").text
+        until(lambda: ">eel</th>" in other.client.get("/peers").text)
+        first.stop()
+        assert other.titles("eels") == {"eel"}
+        again = made.start("", registrar=True, host=address[0], port=int(address[1]), period=Seconds(600))
+        assert members(again) == set()
+        assert other.titles("eels") == {"eel"}
+
+
 def test_of_two_registrars_one_may_die(tmp_path: Path) -> None:
     with group(tmp_path) as made:
         both = [made.start("", registrar=True) for _ in range(2)]
@@ -162,6 +182,7 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         page = owner.client.get("/peers").text
         assert owner.peering.card.key in page
         assert "Stop sharing" in page
+        assert ": 2 files can be found" in page
         assert 'scope="row">127.0.0.' in page, "who asked"
         assert owner.client.post("/peers/share", data={"name": "docs", "shared": "0"}).status_code == 403, "only with the token"
         (docs / "new.txt").write_text("eels that came later")
