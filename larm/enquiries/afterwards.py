@@ -145,7 +145,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         )
         rows = [*_dates(page), *_about(kin), *links]
         rows += explain(url, refusals, book, settings, directory, page=page)
-        rows += [("cut", said) for name in (page.cuts if page else ()) if (said := sentence_of(name))]
+        rows += [("cut", said) for cut in (page.cuts.items() if page else ()) if (said := sentence_of(*cut))]
         return Explained(verdict(facts), rows)
     finally:
         close_all(undo)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from larm.frontier.robots.landing import TRUNCATED
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
 from larm.model import hollow
-from larm.model.cuts import sentence, was_cut
+from larm.model.cuts import larger, sentence, was_cut
 from larm.model.left import NOFOLLOW, TOO_DEEP, growing, sentences
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
@@ -40,8 +41,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     """The sentences of a crawl that has ended so. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.counters) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
-    said += [_redirects(settings, now), _robots(now), _nofollow(now), _too_deep(settings, now)]
-    said += [hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
+    said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [_excluded(directory, settings)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
@@ -112,52 +112,58 @@ def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:
     return found
 
 
+def _told(count: int, noun: str, what: str, remedy: str) -> str:
+    """One sentence; empty where there is nothing to tell."""
+    return f"{count:,} {noun}{'s' * (count != 1)} {what}; {remedy}" if count else ""
+
+
 def _too_long(directory: Path, settings: Config, count: int) -> str:
+    log, most = directory / LOGS / f"{LengthFilter.log_name}.log", settings.filters.length.max
     if not count:
         return ""
-    links = f"{count:,} link{'s' * (count != 1)} to URLs of more than {settings.filters.length.max:,} characters not followed"
-    log = directory / LOGS / f"{LengthFilter.log_name}.log"
-    return f"{links}; 'larm crawl --dir {directory} -start @{log} -s filters.length.max=N' does"
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        longest = max((len(line) for line in islice(lines, _LINES)), default=0)
+    remedy = f"'larm crawl --dir {directory} -start @{log} -s filters.length.max={max(longest, most + 1)}' does"
+    return _told(count, "link", f"to URLs of more than {most:,} characters not followed", remedy)
 
 
-def _redirects(settings: Config, now: Snapshot) -> str:
-    count = now.counters.get(TOO_MANY, 0)
-    if not count:
-        return ""
-    pages = f"{count:,} page{'s' * (count != 1)} behind more than {settings.frontier.redirects} redirects in a row not fetched"
-    return f"{pages}; the same command with --set frontier.redirects=20 does"
-
-
-def _nofollow(now: Snapshot) -> str:
-    count = now.counters.get(NOFOLLOW, 0)
-    if not count:
-        return ""
-    links = f"links of {count:,} page{'s' * (count != 1)} not followed, as they say nofollow"
-    return f"{links}; the same command with --set processing.nofollow=false follows them"
-
-
-def _too_deep(settings: Config, now: Snapshot) -> str:
-    count = now.counters.get(TOO_DEEP, 0)
-    if not count:
-        return ""
-    links = f"{count:,} link{'s lead' if count != 1 else ' leads'} deeper than --max-depth {settings.crawl.max_depth}"
-    return f"{links} (each counted once a page); a larger one follows them, as far as they are in scope"
-
-
-def _robots(now: Snapshot) -> str:
-    count = now.counters.get(TRUNCATED, 0)
-    hosts = "1 host is" if count == 1 else f"{count:,} hosts is"
-    behind = "rules and sitemaps behind that are not known"
-    return f"the robots.txt of {hosts} longer than robots.size: {behind}; --set robots.size=5MB reads more" if count else ""
+def _by_settings(settings: Config, now: Snapshot) -> Iterator[str]:
+    """Where the same command with another setting is all that it takes."""
+    redirects, size = settings.frontier.redirects, settings.robots.size
+    deepest = settings.crawl.max_depth
+    for name, noun, what, remedy in (
+        (
+            TOO_MANY,
+            "page",
+            f"behind more than {redirects} redirects in a row not fetched",
+            f"--set frontier.redirects={larger(20, redirects)} does",
+        ),
+        (
+            TRUNCATED,
+            "host",
+            "with a robots.txt that is longer than robots.size: rules and sitemaps behind that are not known",
+            f"--set robots.size={larger(5, size // 10**6)}MB reads more",
+        ),
+        (
+            NOFOLLOW,
+            "page",
+            "with links that are not followed, as they say nofollow",
+            "--set processing.nofollow=false follows them",
+        ),
+        (
+            TOO_DEEP,
+            "page",
+            f"with links that are not followed, as they lead deeper than --max-depth {deepest}",
+            f"--max-depth {(deepest or 0) + 1} follows them, as far as they are in scope",
+        ),
+    ):
+        yield _told(now.counters.get(name, 0), noun, what, f"the same command with {remedy}")
 
 
 def _aliases(directory: Path) -> str:
-    count = aliases_in(directory / QUEUES / ALIASES)
-    if not count:
-        return ""
-    pages = f"{count:,} {'page is' if count == 1 else 'pages are'} in the index under another address"
-    same = "which says the same, or which they name as their own"
-    return f"{pages}, {same}; 'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
+    which = "in the index under another address, which says the same, or which they name as their own"
+    remedy = "'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
+    return _told(aliases_in(directory / QUEUES / ALIASES), "page", which, remedy)
 
 
 def _logs(directory: Path, settings: Config, count: int) -> str:
@@ -169,13 +175,10 @@ def _logs(directory: Path, settings: Config, count: int) -> str:
 
 def _private(directory: Path, settings: Config, now: Snapshot) -> str:
     """Each host is asked for its robots.txt first, where that is obeyed."""
-    kind = "robotstxt/exception_count" if settings.robots.obey else "downloader/exception_type_count"
+    kind, noun = ("robotstxt/exception_count", "host") if settings.robots.obey else ("downloader/exception_type_count", "URL")
+    remedy = f"the logs of robots.txt and of errors in {directory / LOGS} name them, crawl.private_networks allows them"
     count = now.counters.get(f"{kind}/{FailReason.PRIVATE.value}", 0)
-    if not count:
-        return ""
-    what = ("host" if settings.robots.obey else "URL") + "s" * (count != 1)
-    logs = f"the logs of robots.txt and of errors in {directory / LOGS} name them"
-    return f"{count:,} {what} at private addresses not asked for anything; {logs}, crawl.private_networks allows them"
+    return _told(count, noun, "at private addresses not asked for anything", remedy)
 
 
 def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:

@@ -31,21 +31,29 @@ class Cut(NamedTuple):
 
     what: str
     """Said of a page."""
-    remedy: str
-    """Settings, as they stand behind ``--set``."""
+    settings: tuple[tuple[str, int, str], ...]
+    """What helps most pages: settings, numbers and units."""
+
+    def remedy(self, limit: int) -> str:
+        """Settings, as they stand behind ``--set``, by which more of a page is read than with that limit; empty: none."""
+        least = sum(number * _UNITS[unit] for _, number, unit in self.settings)
+        times = larger(least, limit) // least if least else 1
+        return " --set ".join(f"{name}={times * number}{unit}" for name, number, unit in self.settings)
 
 
+_UNITS = {"": 1, "s": 1_000, "MB": 10**6, "GB": 10**9}
+"""As limits count them: durations in milliseconds."""
 CUTS: Final[dict[str, Cut]] = {
-    PAGE: Cut("longer than fetch.page_size", "fetch.page_size=100MB"),
-    FILE: Cut("longer than fetch.document_size", "fetch.document_size=500MB"),
-    TEXT: Cut("with more text than storage.index.text_size", "storage.index.text_size=100MB"),
+    PAGE: Cut("longer than fetch.page_size", ((PAGE, 100, "MB"),)),
+    FILE: Cut("longer than fetch.document_size", ((FILE, 500, "MB"),)),
+    TEXT: Cut("with more text than storage.index.text_size", ((TEXT, 100, "MB"),)),
     DOCUMENTS: Cut(
         "for which processing.documents allows too little time or memory",
-        "processing.documents.timeout=60s --set processing.documents.memory=2GB",
+        ((f"{DOCUMENTS}.timeout", 60, "s"), (f"{DOCUMENTS}.memory", 2, "GB")),
     ),
-    LINKS: Cut("with more links than processing.links", "processing.links=10000000"),
-    EFFORT: Cut("whose markup is more work than processing.effort", "processing.effort=10"),
-    READER: Cut("at limits of an earlier larm", ""),
+    LINKS: Cut("with more links than processing.links", ((LINKS, 10_000_000, ""),)),
+    EFFORT: Cut("whose markup is more work than processing.effort", ((EFFORT, 10, ""),)),
+    READER: Cut("at limits of an earlier larm", ()),
 }
 COUNTED: Final = "cut/"
 """What the names of the statistics begin with."""
@@ -56,22 +64,33 @@ def may_be_whole(cuts: Mapping[str, int], now: Mapping[str, int]) -> bool:
     return any(now.get(name, 0) > limit for name, limit in cuts.items())
 
 
-def sentence(pages: Mapping[str, int]) -> str:
-    """What is said of so many pages for each name, with what to do; empty where there are none."""
-    said = [f"{count:,} {CUTS[name].what}" for name, count in pages.items() if count and name in CUTS]
-    if not said:
+def larger(least: int, limit: int) -> int:
+    """``least``, doubled until it is more than a limit that was too small."""
+    while least <= limit:
+        least *= 2
+    return least
+
+
+def sentence(pages: Mapping[str, tuple[int, int]]) -> str:
+    """What is said of so many pages for each name, with what to do; empty where there are none.
+
+    ``pages``: by name, how many, and the largest limit that one of them was cut by.
+    """
+    known = [(CUTS[name], count, limit) for name, (count, limit) in pages.items() if count and name in CUTS]
+    if not known:
         return ""
-    remedies = [f"--set {CUTS[name].remedy}" for name, count in pages.items() if count and name in CUTS and CUTS[name].remedy]
-    again = f"the same command{' with ' if remedies else ''}{' '.join(remedies)} reads them again"
-    return f"words or links are missing of pages that were cut: {', '.join(said)}; {again}; larm search cut:all finds them"
+    said = ", ".join(f"{count:,} {cut.what}" for cut, count, _ in known)
+    remedies = " ".join(f"--set {remedy}" for cut, _, limit in known if (remedy := cut.remedy(limit)))
+    again = f"the same command{' with ' if remedies else ''}{remedies} reads them again"
+    return f"words or links are missing of pages that were cut: {said}; {again}; larm search cut:all finds them"
 
 
-def sentence_of(name: str) -> str:
+def sentence_of(name: str, limit: int) -> str:
     """The same of one page."""
     cut = CUTS.get(name)
     if cut is None:
         return ""
-    remedy = f" with --set {cut.remedy}" if cut.remedy else ""
+    remedy = f" with --set {cut.remedy(limit)}" if cut.settings else ""
     return f"words or links of it are missing: it is one {cut.what}; larm crawl{remedy} reads it again"
 
 

@@ -9,7 +9,7 @@ import msgspec
 NOFOLLOW = "links/nofollow"
 """Counts pages with links that are not followed, as they or the page say nofollow."""
 TOO_DEEP = "links/too_deep"
-"""Counts links, each once a page, that lead deeper than ``crawl.max_depth`` and to what was not seen."""
+"""Counts pages with links that are not followed, as they lead deeper than ``crawl.max_depth``, and to what was not seen."""
 _NAMED = 3
 """Patterns, and hosts, that a sentence names."""
 _WHY = {

@@ -6,7 +6,7 @@ All of it reads access forms, so that it can also be asked of an address that is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_plus
@@ -15,6 +15,7 @@ import xxhash
 
 _ID = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z_-]*[0-9])(?:[0-9a-fA-F-]{8,}|[0-9A-Za-z_-]{20,})(?![0-9A-Za-z])")
 _NUMBER = re.compile(r"[0-9]+")
+_SERIAL = re.compile(r"[0-9A-Za-z]*[0-9][0-9A-Za-z]*")
 _MORE_FORMS = re.compile("[?;%+]")
 """In an address that has none of these, the path is all that a text can repeat of it."""
 _DEPTH = 4  # folders that patterns know
@@ -104,10 +105,31 @@ def _folder_patterns(folder: str) -> tuple[Pattern, ...]:
     return (*found, _pattern("/**", 4))
 
 
-def form_without(parts: Parts, names: Iterable[str]) -> int:
-    """A number for the address without these parameters; their order does not count."""
-    left = parts.parameters.keys() - set(names)
-    return number_of("\0".join((parts.path, *(f"{name}={parts.parameters[name]}" for name in sorted(left)))))
+def numbered(parts: Parts) -> dict[str, int]:
+    """The segments of its path that have digits, which may be sessions: ``/s-0/**``, ``/*/0``, and their places."""
+    if not _NUMBER.search(parts.path):
+        return {}
+    segments = parts.path.split("/")[1:]
+    return {
+        "/" + "*/" * place + _SERIAL.sub("0", segment) + "/**" * (place + 1 < len(segments)): place
+        for place, segment in enumerate(segments)
+        if _NUMBER.search(segment)
+    }
+
+
+def without(parts: Parts, names: Collection[str]) -> Parts:
+    """As if these parameters, and segments that are `numbered` so, were not there."""
+    path = parts.path
+    if any(name.startswith("/") for name in names):
+        gone = {place for name, place in numbered(parts).items() if name in names}
+        path = "".join("/" + each for place, each in enumerate(path.split("/")[1:]) if place not in gone) or "/"
+    left = {name: value for name, value in parts.parameters.items() if name not in names}
+    return Parts(parts.origin, path, left)
+
+
+def form_of(parts: Parts) -> int:
+    """A number for the address; the order of its parameters does not count."""
+    return number_of("\0".join((parts.path, *(f"{name}={value}" for name, value in sorted(parts.parameters.items())))))
 
 
 def without_echo(text: str, access: str) -> str:

@@ -117,12 +117,16 @@ class Recrawl:
         return [visit for visits in lost.values() for visit in visits]
 
 
-def cut_pages(path: Path) -> Counter[str]:
-    """How many pages were cut, by the names of `larm.model.cuts`; a crawl may be running. Raises StorageError."""
-    found: Counter[str] = Counter()
+def cut_pages(path: Path) -> dict[str, tuple[int, int]]:
+    """By the names of `larm.model.cuts`, how many pages were cut, and the largest limit that one was cut by.
+
+    A crawl may be running. Raises StorageError.
+    """
+    found: dict[str, tuple[int, int]] = {}
     for _, row in page_rows(path):
-        if row.cuts and row.stored:
-            found.update(row.cuts.keys())
+        for name, limit in row.cuts.items() if row.stored else ():
+            count, largest = found.get(name, (0, 0))
+            found[name] = count + 1, max(limit, largest)
     return found
 
 

@@ -158,8 +158,8 @@ class Lander:
             landed.counts["downloader/flawed"] = 1
         if message.known is not None:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
-        if self.max_depth is not None and message.depth >= self.max_depth and (deeper := self._unseen(document)):
-            landed.counts[TOO_DEEP] = deeper
+        if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
+            landed.counts[TOO_DEEP] = 1
         messages, known = self._follow(message, document)
         return landed._replace(
             visit=visit,
@@ -204,11 +204,11 @@ class Lander:
         }
         return [URLMessage(link.url, page, link.link_type, depth) for link in links.among(fresh)], known
 
-    def _unseen(self, document: Document) -> int:
-        """How many of its links no filter is known to drop."""
+    def _leads_on(self, document: Document) -> bool:
+        """Whether there is a link that no filter is known to drop."""
         targets = set(document.links.followed())
         dropped = self._recall(list(targets)) if self._recall is not None and targets else {}
-        return len(targets.difference(*dropped.values()))
+        return not targets <= set().union(*dropped.values())
 
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""

@@ -7,6 +7,7 @@ import random
 import sys
 import zlib
 from collections.abc import Callable
+from time import thread_time
 
 import brotli
 import pytest
@@ -14,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.fetching.decoding import CantDecode, Decoded, decode
-from larm.kit.clock import SystemClock
 
 if sys.version_info < (3, 14):
     from backports import zstd
@@ -91,17 +91,19 @@ def test_several_parts() -> None:
     assert decode("zstd", zstd.compress(b"one, ") + zstd.compress(b"two"), LIMIT) == Decoded(b"one, two")
     broken = gzip.compress(b"one, ") + gzip.compress(PAGE)[:5] + b"?" * 50
     assert decode("gzip", broken, LIMIT) == Decoded(b"one, ", flaw="a later part of the gzip is broken")
+    several = gzip.compress(b"one, ") + gzip.compress(PAGE * 20) + gzip.compress(b"three")
+    assert decode("gzip", several, 10 * LIMIT) == Decoded(b"one, " + PAGE * 20 + b"three")
 
 
-@pytest.mark.parametrize(("coding", "parts"), [("gzip", 300_000), ("zstd", 300_000), ("gzip", 9_999)])
+@pytest.mark.parametrize(("coding", "parts"), [("gzip", 300_000), ("zstd", 100_001)])
 def test_very_many_parts_take_no_time(coding: str, parts: int) -> None:
-    """6 MB of them: to copy the rest behind each would be some terabytes."""
-    clock = SystemClock()
-    began = clock.monotonic()
-    found = decode(coding, PACKERS[coding](b"x") * parts, LIMIT)
-    assert clock.monotonic() - began < 5.0
-    assert found.body == b"x" * min(parts, 10_000)
-    assert bool(found.flaw) == (parts > 10_000)
+    """6 MB of them: to copy the rest behind each would be some terabytes. Of gzip all are read."""
+    body = PACKERS[coding](b"x") * parts
+    began = thread_time()  # others may want the machine, too
+    found = decode(coding, body, LIMIT)
+    assert thread_time() - began < 5.0
+    assert found.body == b"x" * (parts - (coding == "zstd"))
+    assert found.flaw == ("zstd of more than 100000 parts" if coding == "zstd" else "")
 
 
 def test_a_large_body_in_many_slices() -> None:

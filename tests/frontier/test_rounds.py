@@ -145,6 +145,16 @@ def rest_slow(names: Iterable[str], *quick: str) -> list[ParameterSet]:
     return [pytest.param(name, marks=() if name in quick else SLOW) for name in names]
 
 
+@pytest.mark.parametrize("size", [300, pytest.param(3_000, marks=SLOW)])
+@pytest.mark.parametrize("name", ["session-path", "session-query"])
+def test_a_site_whose_links_all_have_a_new_session_is_fetched_whole(store: BlockStore, name: str, size: int) -> None:
+    named = TRAPS[name](size)
+    walk = Walk(store, read_by_larm(named), named.starts, order=random.Random(size), leases=16, batch=100).run(20_000)
+    walk.check()
+    assert named.found(walk.fetched) == named.real
+    assert walk.fetched.total() <= 2 * size + 500
+
+
 @pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))
 def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> None:
     found, most = ENDLESS[web]

@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 
 from larm.model.url_shape import (
     chosen_pattern,
-    form_without,
+    form_of,
     generalised,
+    numbered,
     parts_of,
     patterns_of,
     repeats,
+    without,
     without_echo,
 )
 
@@ -42,8 +44,17 @@ def test_a_view_is_narrower_than_its_shape() -> None:
 def test_parameters() -> None:
     parts = parts_of("http://a.test/p;v=1/q;w?b=2&a=1;c&&=x")
     assert parts == ("http://a.test", "/p/q", {";v": "1", ";w": "", "b": "2", "a": "1", "c": ""})
-    assert form_without(parts, ["b"]) == form_without(parts_of("http://a.test/p/q;w;v=1?c&a=1&b=7"), ["b"])
-    assert form_without(parts, ["b"]) != form_without(parts, ["a"])
+    other = parts_of("http://a.test/p/q;w;v=1?c&a=1&b=7")
+    assert form_of(without(parts, ["b"])) == form_of(without(other, ["b"])) != form_of(without(parts, ["a"]))
+
+
+def test_segments_with_digits() -> None:
+    parts = parts_of("http://a.test/s-0a1b/news/5.html?x=1")
+    assert numbered(parts) == {"/s-0/**": 0, "/*/*/0.html": 2}
+    assert without(parts, ["/s-0/**", "x"]) == ("http://a.test", "/news/5.html", {})
+    assert without(parts_of("http://a.test/2026"), ["/0"]).path == "/"
+    assert numbered(parts_of("http://a.test/aB3x9/(S(x1y2))/y-1-b/z")) == {"/0/**": 0, "/*/(S(0))/**": 1, "/*/*/y-0-b/**": 2}
+    assert numbered(parts_of("http://a.test/news/?x=5")) == {}
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,15 @@ ROBOTS = b"User-agent: *\n" + b"# nothing\n" * 2_000 + b"Sitemap: /sitemap.txt\n
 CHANGED = "other links are followed than in earlier runs"
 LEFT: dict[str, tuple[dict[str, object], dict[str, object], str, str]] = {
     "length": ({"filters.length.max": 60}, {}, "length", "1 link to URLs of more than 60 characters not followed"),
-    "depth": ({"crawl.max_depth": 1}, {}, "", "1 link leads deeper than --max-depth 1"),
+    "depth": (
+        {"crawl.max_depth": 1},
+        {},
+        "",
+        "1 page with links that are not followed, as they lead deeper than --max-depth 1",
+    ),
     "scope": ({}, {"crawl.restrict_to": ".*"}, "scope", ""),
     "path": ({"filters.known_paths.prefixes": ["/deep"]}, {}, "known_paths", ""),
-    "nofollow": ({}, {"processing.nofollow": False}, "", "links of 1 page not followed, as they say nofollow"),
+    "nofollow": ({}, {"processing.nofollow": False}, "", "1 page with links that are not followed, as they say nofollow"),
     "embedded": ({}, {"processing.follow_embedded": True}, "", ""),
 }
 """What is left: (by these settings, found with these, counted by this filter, told with these words)."""
@@ -136,7 +141,9 @@ def test_redirects_in_a_row(web: SyntheticWeb, tmp_path: Path) -> None:
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start, {"frontier.redirects": 3})
     assert run.counters["redirect/too_many"] == 1
-    assert "1 page behind more than 3 redirects in a row" in told(tmp_path, start, run, {"frontier.redirects": 3})
+    said = told(tmp_path, start, run, {"frontier.redirects": 3})
+    assert "1 page behind more than 3 redirects in a row not fetched; the same command with --set frontier.redirects=20" in said
+    assert "with --set frontier.redirects=40 does" in told(tmp_path, start, run, {"frontier.redirects": 20})
     run = run_crawl(tmp_path, start)
     assert any(url.endswith("/8") for url in stored(tmp_path))
 
@@ -150,6 +157,9 @@ def test_a_robots_txt_that_is_longer(web: SyntheticWeb, tmp_path: Path) -> None:
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start, {"robots.size": "10KB"})
     assert run.counters["robotstxt/truncated"] == 1
-    assert "the robots.txt of 1 host is longer than robots.size" in told(tmp_path, start, run, {"robots.size": "10KB"})
+    said = told(tmp_path, start, run, {"robots.size": "10KB"})
+    assert "1 host with a robots.txt that is longer than robots.size" in said
+    assert "the same command with --set robots.size=5MB reads more" in said
+    assert "--set robots.size=10MB reads more" in told(tmp_path, start, run, {"robots.size": "5.5MB"})
     run = run_crawl(tmp_path, start)
     assert any(url.endswith("/last") for url in stored(tmp_path))

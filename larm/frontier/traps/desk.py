@@ -138,7 +138,7 @@ class TrapDesk:
                 return None
             parts = parts_of(message.url.access)
             limit = self._beyond(traps, message, parts)
-            found = traps.holder(parts, message.url.fingerprint) if self._settings.repetition else None
+            found = traps.holder(message.url.access) if self._settings.repetition else None
             held = traps.holds(message.url.fingerprint)
         if limit is not None:
             why = f"beyond {limit}"
@@ -177,9 +177,10 @@ class TrapDesk:
         traps = host.traps
         if traps is None or not traps.active or not self._rule or message.released or exempt(message):
             return False
-        parts = parts_of(message.url.access)
-        found = traps.holder(parts, message.url.fingerprint)
-        if found is None or traps.lets_through(parts, found[1]):
+        access = message.url.access
+        found = traps.holder(access)
+        if found is None or traps.lets_through(access, found[1]):
+            traps.parameters.claim(access, parts_of(access))
             return False
         self._hold_locked(host, traps, *found, message)
         return True

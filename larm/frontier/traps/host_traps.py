@@ -18,7 +18,7 @@ from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
-from larm.model.url_shape import BREADTHS, Parts, Pattern, number_of, parts_of, patterns_of
+from larm.model.url_shape import BREADTHS, Parts, Pattern, number_of, parts_of, patterns_of, without
 
 MakeQueue = Callable[[int, QueueState[URLMessage] | None], CachingQueue[URLMessage]]
 """A queue on disk for what a record of this key holds back: a new one, or that of a state."""
@@ -36,6 +36,8 @@ WARM = 64
 """Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
+_ONCE = " (each once)"
+"""Behind patterns of addresses that are the first of their families."""
 PARAMETER, BEYOND = len(BREADTHS), -1
 """Breadths of records that are no patterns."""
 
@@ -115,19 +117,22 @@ class HostTraps:
         if page in self._struck or self.warm < WARM:
             return []
         self._struck = [*self._struck[1 - _STRUCK :], page]
-        return self._judge_all(self._patterns(self._meant(parts_of(page))), False, settings)
+        return self._judge_all(self._told(page), False, settings)
 
     # -- before an address is asked for, and for `larm why`
 
-    def holder(self, parts: Parts, fingerprint: int) -> tuple[int, PatternRecord] | None:
+    def holder(self, access: str) -> tuple[int, PatternRecord] | None:
         """Whose closed record holds such an address back; None: it may be asked for."""
-        repeated = self.parameters.repeated(parts, fingerprint)
-        if repeated:
-            text = "*?" + "&".join(sorted(repeated))
-            key = number_of("parameter " + text)
-            record = self.records.get(key)
-            return key, record or PatternRecord(text, PARAMETER)
-        for pattern in self._patterns(self._meant(parts)):
+        parts = parts_of(access)
+        family = self.parameters.family(parts)
+        if family is not None and not self.parameters.first(access, family):
+            repeated = self.parameters.meaningless(parts) & parts.parameters.keys()
+            if repeated:
+                text = "*?" + "&".join(sorted(repeated))
+                key = number_of("parameter " + text)
+                record = self.records.get(key)
+                return key, record or PatternRecord(text, PARAMETER)
+        for pattern in self._asked(access, parts):
             record = self.records.get(pattern.key)
             if record is not None and (record.closed or record.proven):
                 return (pattern.key, record) if record.closed else None
@@ -138,11 +143,11 @@ class HostTraps:
         """It has a trap."""
         return any(each.state is State.TRAP for each in self.records.values())
 
-    def lets_through(self, parts: Parts, holder: PatternRecord) -> bool:
+    def lets_through(self, access: str, holder: PatternRecord) -> bool:
         """One that is held back: may it pass all the same, as little is known of what is special about it?"""
         if holder.breadth == PARAMETER or holder.state is State.TRAP:
             return False
-        narrower = takewhile(lambda each: each.text != holder.text, self._patterns(self._meant(parts)))
+        narrower = takewhile(lambda each: each.text != holder.text, self._asked(access, parts_of(access)))
         for place, pattern in enumerate(each for each in narrower if each.breadth):
             if self.newcomers >= (2 if place else 1) * _NEWCOMERS:  # shapes there are many, folders and parameters few
                 continue
@@ -200,20 +205,25 @@ class HostTraps:
         if self.round is not None and self.warm >= WARM:
             self.round.read += 1
             self.round.fresh += not read.stale
-        lines = [f"parameter {name} does not change the text" for name in self.parameters.learn(read, parts)]
-        self.active |= bool(lines)
+        found = self.parameters.learn(read, parts, segments=bool(self.records))
+        lines = [f"parameter {name} does not change the text" for name in found]
+        if found:
+            self.active = True
+            self._sift()
         if self.warm < WARM:
             self.warm += 1
         elif not read.stale and self.records:  # good sites have no records
-            own = self._patterns(self._meant(parts))
+            own = self._told(read.url.access)
             if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
-                own += [
-                    each
-                    for each in self._patterns(self._meant(parts_of(read.referrer)))
-                    if each.breadth <= 1 and each not in own
-                ]
+                own += [each for each in self._told(read.referrer) if each.breadth <= 1 and each not in own]
             lines += self._judge_all(own, True, settings)
         return lines
+
+    def _sift(self) -> None:
+        """Of some of what is held back it is known now that it is the first of its family."""
+        for each in self.records.values():
+            if each.state in {State.CLOSED, State.TRAP} and each.breadth != PARAMETER and not each.leaving:
+                each.leaving, each.sifting = each.held, True
 
     def _judge_all(self, patterns: Iterable[Pattern], fresh: bool, settings: Settings) -> list[str]:
         return [line for pattern in patterns if (line := self._judge(pattern, fresh, settings))]
@@ -247,12 +257,23 @@ class HostTraps:
         for key in sorted(idle, key=lambda key: self.records[key].judged)[: _PATTERNS // 4]:
             del self.records[key]
 
-    def _meant(self, parts: Parts) -> Parts:
-        """The address without the parameters that mean nothing."""
-        empty = self.parameters.meaningless(parts)
-        if not empty:
-            return parts
-        return parts._replace(parameters={name: value for name, value in parts.parameters.items() if name not in empty})
+    def _asked(self, access: str, parts: Parts) -> list[Pattern]:
+        """The patterns that say whether an address may be asked for, those first that say most of it.
+
+        The first one of a family stands for all of it: copies of what others say don't speak against it.
+        """
+        family = self.parameters.family(parts)
+        if family is None or not self.parameters.first(access, family):
+            return self._patterns(without(parts, self.parameters.meaningless(parts) & parts.parameters.keys()))
+        alone = self._patterns(without(parts, self.parameters.meaningless(parts)))
+        return [Pattern(text, breadth, number_of(text)) for text, breadth in ((f"{e.text}{_ONCE}", e.breadth) for e in alone)]
+
+    def _told(self, access: str) -> list[Pattern]:
+        """The patterns that hear of a page what it was worth."""
+        parts = parts_of(access)
+        plain = self._patterns(without(parts, self.parameters.meaningless(parts) & parts.parameters.keys()))
+        asked = self._asked(access, parts)
+        return plain if asked == plain else [*plain, *asked]
 
     def _patterns(self, parts: Parts) -> list[Pattern]:
         """Those first that say most of it."""

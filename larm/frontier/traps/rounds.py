@@ -192,8 +192,11 @@ def _leave(traps: HostTraps, record: PatternRecord) -> list[URLMessage]:
     for message in record.take(BATCH):
         if message.url.fingerprint in traps.pulled:
             traps.pulled.discard(message.url.fingerprint)
-        elif sifting and traps.holder(parts_of(message.url.access), message.url.fingerprint) is not None:
+        elif sifting and traps.holder(access := message.url.access) is not None:
             record.put(message)
+            record.native += 1
         else:
+            if sifting:
+                traps.parameters.claim(access, parts_of(access))
             go.append(msgspec.structs.replace(message, released=not again, stale=False))
     return go
