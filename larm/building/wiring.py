@@ -25,7 +25,6 @@ from larm.building.observers import observers_of
 from larm.building.own_parts import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
-from larm.building.retention import with_retention
 from larm.building.scoping import Scope, scope_of
 from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
@@ -41,7 +40,7 @@ from larm.building.state import (
     open_state,
     recover,
 )
-from larm.building.storage_lines import half_made, storage_lines
+from larm.building.storage_lines import half_made, storage_lines, with_retention
 from larm.config import Config
 from larm.control.cluster import Cluster
 from larm.duplicates.novelty import NoveltyJudge

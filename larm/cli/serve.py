@@ -195,8 +195,7 @@ def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
 
 
 def _access(token_file: Path | None, *, public_search: bool, require_token: bool) -> Access:
-    from larm.web.access import Access
-    from larm.web.token import default_path, open_token
+    from larm.web.access import Access, default_path, open_token
 
     token = open_token(token_file or default_path())
     return Access(token, public_search=public_search, require_token=require_token)
@@ -208,7 +207,7 @@ def _writer(path: Path | None) -> Callable[[str], None] | None:
         return None
     if str(path) == "-":
         return lambda line: click.echo(line, err=True)
-    from larm.web.access_log import AccessLog
+    from larm.web.accounting import AccessLog
 
     try:
         return AccessLog(path, say).write

@@ -1,12 +1,18 @@
 """Accounting: every request is counted, timed and written down. An ASGI middleware around all others. On the event loop.
 
-A line has no headers and no bodies, so no token, and no pass; what was searched for stands in it, as in any server's log.
+A line has no headers and no bodies, so no token, and no pass; what was searched for stands in it, as in any server's log. One
+that logrotate has moved away is opened anew. A disk that is full is no reason to answer nobody: it is said once, and so is how
+many lines are missing when it writes again.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -71,3 +77,46 @@ class Accounting:
         address = scope.get("raw_path", b"").decode("ascii", "replace") + (_PASS.sub("...", f"?{query}") if query else "")
         when = moment(int(self._clock.wall()))
         return printable(f"{when} {client} {scope['method']} {address} {status} {sent} {seconds:.3f}")
+
+
+class AccessLog:
+    """A file of lines, one for each request. Raises OSError where it can't be opened."""
+
+    def __init__(self, path: Path, say: Callable[[str], object]) -> None:
+        # constant after construction
+        self._path = path
+        self._say = say
+        # only the event loop
+        self._file = path.open("ab", buffering=0)
+        self._missing = 0
+
+    def write(self, line: str) -> None:
+        """Never raises for what a disk does."""
+        data = line.encode("utf-8", "replace") + b"\n"
+        try:
+            self._follow()
+            if self._file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            if not self._missing:
+                self._say(f"{self._path}: {error.strerror or error}; until that is mended no requests are logged")
+            self._missing += 1
+            return
+        if self._missing:
+            self._say(f"{self._path} is written again; the lines of {self._missing:,} requests are missing")
+            self._missing = 0
+
+    def _follow(self) -> None:
+        """The name, not the file."""
+        there = None
+        with suppress(FileNotFoundError):
+            there = self._path.stat()
+        mine = os.fstat(self._file.fileno())
+        if there is None or (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
+            new = self._path.open("ab", buffering=0)
+            self._file.close()
+            self._file = new
+
+    def close(self) -> None:
+        """No more requests."""
+        self._file.close()

@@ -7,10 +7,10 @@ from xml.sax.saxutils import escape
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from larm.web.access import COOKIE
 from larm.web.metrics import crawl_metrics
 from larm.web.monitor_page import all_crawls
 from larm.web.page import form_of, message, page
-from larm.web.token import COOKIE
 
 _OPENSEARCH = """<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">

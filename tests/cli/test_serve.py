@@ -16,7 +16,7 @@ import pytest
 
 from larm.building.marker import set_marker
 from larm.testing.faults import FaultyDisk
-from larm.web.access_log import AccessLog
+from larm.web.accounting import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm
 

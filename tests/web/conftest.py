@@ -15,11 +15,10 @@ from larm.config import Search, Serve
 from larm.kit.threads.workers import Workers
 from larm.seams import Searcher
 from larm.testing.web import SyntheticWeb
-from larm.web.access import Access
+from larm.web.access import Access, Token, open_token
 from larm.web.app import application
 from larm.web.directories import Directories
 from larm.web.server import listen, make_server
-from larm.web.token import Token, open_token
 from tests.stories.crawls import config_of
 
 HOSTILE = '<script>alert("title")</script>'

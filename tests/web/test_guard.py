@@ -10,8 +10,8 @@ import pytest
 
 from larm.errors import StorageError
 from larm.web import server as server_module
+from larm.web.access import COOKIE, default_path, open_token
 from larm.web.guard import HEADERS
-from larm.web.token import COOKIE, default_path, open_token
 from tests.web.conftest import Served, Start
 
 

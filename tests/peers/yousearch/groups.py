@@ -29,11 +29,10 @@ from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
 from larm.peers.yousearch.visible import Visible
 from larm.peers.yousearch.wiring import Peering
-from larm.web.access import Access
+from larm.web.access import Access, open_token
 from larm.web.app import application
 from larm.web.peering import peering_of
 from larm.web.server import listen, make_server
-from larm.web.token import open_token
 
 _hosts = count(20)
 _PATIENT = Serve(search_time=Seconds(60))  # on however busy a machine
