@@ -64,14 +64,15 @@ class _Stream:
 class Handover:
     """Of one agent's process."""
 
-    def __init__(self, me: str, moves: Moves, hands: Hands) -> None:
+    def __init__(self, me: str, moves: Moves, hands: Hands, view: View) -> None:
+        """``view``: ours when the process began; all batches go through the filters with it, so no checkpoint is waited for."""
         # constant after construction
         self._me = me
         self._moves = moves
         self._hands = hands
         # only larm-agents
-        self._view = View(-1, {})
-        self._begun_at = 0
+        self._view = view
+        self._begun_at = -2
         self._looked_at = -1
         self._foreign: list[str] = []
         """Hosts of others that are asked still."""

@@ -132,7 +132,7 @@ class Node:
             hurry=self._doors.shared.ticker.hurry,
             now=self._doors.now,
         )
-        self._handover = Handover(self.me, moves, hands)
+        self._handover = Handover(self.me, moves, hands, self.agent.membership.view)
         self._frontier = frontier
         self._wake = wake
         self._doors.steering.policy = self

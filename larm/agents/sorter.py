@@ -42,7 +42,9 @@ class Sorter:
         foreign: list[URLMessage] = []
         with agent.lock:
             membership = agent.membership
-            if membership.begun and membership.settled:
+            if membership.begun and membership.view.members.keys() == {membership.me} and membership.settled:
+                ours += batch
+            elif membership.begun and membership.settled:
                 for message in batch:
                     fingerprint = message.url.fingerprint
                     if membership.owner(key(message)) == membership.me:
@@ -75,7 +77,10 @@ class Sorter:
         """The agent that has this host, by name; empty: nobody yet. Any thread."""
         with self._agent.lock:
             membership = self._agent.membership
-            return membership.owner(self._key_of(host)) if membership.view.epoch else ""
+            members = membership.view.members
+            if len(members) < 2:  # no list of public suffixes is read for that
+                return next(iter(members), "")
+            return membership.owner(self._key_of(host))
 
     def key(self, message: URLMessage) -> str:
         """By which the owner of its host is known."""

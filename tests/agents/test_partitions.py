@@ -11,7 +11,7 @@ import itertools
 import random
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -74,20 +74,29 @@ class Story:
             else:
                 raise AssertionError(f"never {members}: {self.table(number)}")
 
-    def twice(self) -> int:
-        """Pages that were fetched once too often."""
-        return sum(times - 1 for times in self.web.fetched().values())
+    def twice(self, hosts: Sequence[int] = range(HOSTS)) -> int:
+        """Pages of these hosts that were fetched once too often, by the servers' logs."""
+        return sum(times - 1 for host in hosts for times in self.web.fetched(f"h{host}.localhost").values())
+
+    def pages(self, number: int) -> int:
+        """That an agent has fetched: so many may be fetched again where it is given up."""
+        return (self.some.directory(number) / "logs" / "store.log").read_bytes().count(b"\n")
+
+    def not_of(self, number: int) -> list[int]:
+        """Hosts of the other agents."""
+        with Control(self.some.directory(number)) as agent:
+            return [host for host in range(HOSTS) if (told := agent.ask(Agents(f"h{host}.localhost"))).owner != told.me]
 
 
 @contextlib.contextmanager
-def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True) -> Iterator[Story]:
+def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True, delay: float = DELAY) -> Iterator[Story]:
     with Namespaces(agents) as net, SyntheticWeb() as web:
         expected = build(web, HOSTS, PAGES)
         for host in range(0, HOSTS, 3):
             web.host(f"h{host}.localhost").first("/p9", Reply(503, {"Retry-After": str(BACK_OFF)}))
         for number in range(agents):
             web.listen_too(net.listen(number, web.port))
-        some = Cluster(web, folder, agents, DELAY, "cluster.insecure=true", *settings, net=net)
+        some = Cluster(web, folder, agents, delay, "cluster.insecure=true", *settings, net=net)
         try:
             for number in range(agents):
                 some.start(number)
@@ -96,13 +105,13 @@ def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True) ->
             some.end()
         assert set(web.fetched()) == expected
         if polite:
-            check_politeness(web)
+            check_politeness(web, delay)
 
 
-def check_politeness(web: SyntheticWeb) -> None:
+def check_politeness(web: SyntheticWeb, delay: float) -> None:
     for host in range(HOSTS):
         name = f"h{host}.localhost"
-        assert web.closest(name) > DELAY * 0.9, f"{name} was asked after {web.closest(name)} s"
+        assert web.closest(name) > delay * 0.9, f"{name} was asked after {web.closest(name)} s"
         requests = sorted(web.log.requests(name), key=lambda request: request.started)
         for before, after in itertools.pairwise(requests):
             if before.status == 503:
@@ -124,14 +133,34 @@ def test_three_short_partitions(tmp_path: Path) -> None:
 def test_three_long_partitions(tmp_path: Path) -> None:
     """Longer than `adopt_after`: who is cut off stops, and is given up; it hands in what it has, and joins again."""
     with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
+        bound = 0
         for number in range(3):
             told.until(150 + 300 * number)
             told.net.pull(number)
             told.until_members(2, *{0, 1, 2} - {number})
+            bound += told.pages(number)
             told.wait(6)
             told.net.plug(number)
             told.until_members(3, 0, 1, 2)
         told.some.wait(seconds=300)
+        assert told.twice() <= bound
+
+
+@pytest.mark.timeout(3_000)
+def test_partitions_of_90_seconds(tmp_path: Path) -> None:
+    """With the times of the default settings: a lease of 3 s, and 60 s until hosts go to others."""
+    with story(tmp_path, "cluster.lease=3s", "cluster.adopt_after=60s", FENCE, delay=8) as told:
+        bound = 0
+        for number in range(3):
+            told.until(150 + 300 * number)
+            told.net.pull(number)
+            told.wait(85)
+            bound += told.pages(number)
+            told.wait(5)
+            told.net.plug(number)
+            told.until_members(3, 0, 1, 2)
+        told.some.wait(seconds=1_500)
+        assert 0 < told.twice() <= bound
 
 
 def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
@@ -162,13 +191,16 @@ def test_one_is_suspended(tmp_path: Path) -> None:
     """For longer than `adopt_after`: when it goes on it asks nobody, hands in what it has, and joins again."""
     with story(tmp_path, "cluster.adopt_after=8s", FENCE) as told:
         told.until(150)
-        process = told.some.processes[1]
+        process, others = told.some.processes[1], told.not_of(1)
         process.send_signal(signal.SIGSTOP)
         told.until_members(2, 0, 2)
+        bound = told.pages(1)
         told.wait(6)
         process.send_signal(signal.SIGCONT)
         told.until_members(3, 0, 1, 2)
         told.some.wait(seconds=300)
+        assert told.twice(others) == 0, "hosts of those that were not concerned"
+        assert told.twice() <= bound
 
 
 def test_killed_again_and_again(tmp_path: Path) -> None:
