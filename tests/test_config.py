@@ -169,6 +169,7 @@ def test_it_is_frozen() -> None:
         ("fetch: [threads]", "fetch: Expected `object`, got `array`"),
         ("filters: {length: 500}", "filters.length: Expected `object`, got `int`"),
         ("filters: {order: {length: 1}}", "filters.order: Expected `array`, got `object`"),
+        ("sites: {a.org: {pages: [{main: p}, {tittle: h1}]}}", "sites.a.org.pages[1].tittle: no such key; did you mean title?"),
         ("crawl: {start: [http://a/, 5]}", "crawl.start[1]: Expected `str`, got `int`"),
         ("crawl: {max_depth: -1}", "crawl.max_depth: Expected `int` >= 0"),
         ("frontier: {delay: soon}", "frontier.delay: expected a duration such as 2s, 500ms, 5min or 1h"),

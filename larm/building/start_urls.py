@@ -74,7 +74,8 @@ def read_starts(
             except BadUrl as error:
                 raise UsageError(f"{source} {without_credentials(value)}: {error}") from error
             if text == value and not _SCHEME.match(value) and (base / value).exists():
-                starts.notes.append(f"{value} is taken for http://{value}; for what has this name here write ./{value}")
+                here = f"for what has this name here write ./{value}, for the URLs in it @{value}"
+                starts.notes.append(f"{value} is taken for http://{value}; {here}")
             if text == value and without_credentials(value) != value:
                 starts.notes.append("user names and passwords in URLs are not used")
             starts.urls.append(text)

@@ -149,8 +149,13 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
                 for name, section in tree[key].items():
                     _check_keys(section, inner, f"{path}{key}.{name}.", where)
-        elif get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
-            tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
+        elif get_origin(kind) is tuple:
+            if isinstance(tree[key], str | int | float):
+                tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
+            inner = get_args(kind)[0]
+            for n, item in enumerate(tree[key]) if isinstance(tree[key], list) and isinstance(inner, type) else ():
+                if issubclass(inner, msgspec.Struct):
+                    _check_keys(item, inner, f"{path}{key}[{n}].", where)
         elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             if tree[key] is None:  # a section whose keys are all commented out
                 del tree[key]

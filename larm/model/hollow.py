@@ -40,5 +40,5 @@ def sentence(statistics: Mapping[str, int], pages: int) -> str:
     if not total:
         return ""
     said = [f"{count:,} {_SAID[name][count != 1]}" for name, count in found.items() if count]
-    whole = "the only page has" if pages == total == 1 else f"{total:,} of {pages:,} pages have"
+    whole = "the only page has" if pages == total == 1 else f"{total:,} of {pages:,} pages ha{'s' if total == 1 else 've'}"
     return f"{whole} nothing to search: {'; '.join(said)}"

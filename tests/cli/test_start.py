@@ -170,7 +170,9 @@ def test_a_path_to_nothing(here: Path, text: str) -> None:
 def test_a_name_that_may_be_a_host_or_a_file(here: Path) -> None:
     starts = read_starts(["README.md", "docs"], URLNormalizer(files=True).parse, here)
     assert starts.urls == ["README.md", f"file://{here}/docs/"]
-    assert starts.notes == ["README.md is taken for http://README.md; for what has this name here write ./README.md"]
+    [note] = starts.notes
+    assert note.startswith("README.md is taken for http://README.md; for what has this name here write ./README.md, for the")
+    assert note.endswith("URLs in it @README.md")
 
 
 def test_paths_in_a_file_and_in_config_yaml(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
