@@ -5,7 +5,7 @@ A key that is not a field of its section is an error that names its path; so is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin
@@ -144,23 +144,27 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             near = difflib.get_close_matches(str(key), fields, 1)
             hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
             raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")
-        if get_origin(kind) is dict and isinstance(tree[key], dict):  # sections of one form by names
-            inner = get_args(kind)[1]
-            if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-                for name, section in tree[key].items():
-                    _check_keys(section, inner, f"{path}{key}.{name}.", where)
-        elif get_origin(kind) is tuple:
-            if isinstance(tree[key], str | int | float):
-                tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
-            inner = get_args(kind)[0]
-            for n, item in enumerate(tree[key]) if isinstance(tree[key], list) and isinstance(inner, type) else ():
-                if issubclass(inner, msgspec.Struct):
-                    _check_keys(item, inner, f"{path}{key}[{n}].", where)
-        elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            if tree[key] is None:  # a section whose keys are all commented out
-                del tree[key]
-            else:
-                _check_keys(tree[key], kind, f"{path}{key}.", where)
+        if _is_section(kind) and tree[key] is None:  # all of its keys are commented out
+            del tree[key]
+            continue
+        if get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
+            tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
+        for where_in, value, section in _sections(kind, tree[key], f"{path}{key}"):
+            _check_keys(value, section, f"{where_in}.", where)
+
+
+def _sections(kind: Any, value: object, path: str) -> Iterator[tuple[str, object, type[msgspec.Struct]]]:
+    """The section that a value is, or those in it, by names or numbers; with their paths."""
+    if _is_section(kind):
+        yield path, value, kind
+    elif get_origin(kind) is dict and isinstance(value, dict) and _is_section(get_args(kind)[1]):
+        yield from ((f"{path}.{name}", each, get_args(kind)[1]) for name, each in value.items())
+    elif get_origin(kind) is tuple and isinstance(value, list) and _is_section(get_args(kind)[0]):
+        yield from ((f"{path}[{number}]", each, get_args(kind)[0]) for number, each in enumerate(value))
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _quantity(kind: Any, value: object) -> object:
