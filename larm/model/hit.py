@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-import msgspec
+from larm.model.page_record import PageFacts
 
 Part = tuple[str, bool]
 """Some text, and whether it is a word of the query."""
@@ -16,29 +16,13 @@ def as_html(parts: Iterable[Part]) -> str:
     return "".join(f"<mark>{html.escape(text)}</mark>" if marked else html.escape(text) for text, marked in parts)
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One page that was found."""
+class Hit(PageFacts, frozen=True, kw_only=True):
+    """One page that was found; its title is one line, or the URL where it has none. What was cut may have more of the words."""
 
-    title: str
-    """One line; the URL where the page has no title."""
-    url: str
     parts: tuple[Part, ...] = ()
     """About 200 characters of the page as (text, is it a word of the query); free of control characters."""
     passage: str = ""
     """The address at which a browser shows these characters; empty where there is none."""
-    mime: str = ""
-    language: str = ""
-    """ISO 639-1; empty where it is not known."""
-    modified: int = 0
-    """When the page was changed, in seconds since 1970; 0: not known."""
-    fetched: int = 0
-    """When it was fetched."""
-    size: int = 0
-    """Bytes."""
-    cuts: tuple[str, ...] = ()
-    """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`). It may have more of the words."""
-    fields: Mapping[str, tuple[str, ...]] = {}
-    """What users have said is to be known of it."""
     complete: bool = True
     """It has all words of the query."""
     score: float = 0.0

@@ -7,20 +7,16 @@ from collections.abc import Mapping
 import msgspec
 
 
-class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as it was indexed."""
+class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is told of a page, wherever it is shown."""
 
     url: str
     title: str
-    text: str
-    """The main text; no more of it than the page allows to be shown."""
-    whole: bool = True
-    """That is all of it."""
-    description: str = ""
     mime: str = ""
     language: str = ""
+    """ISO 639-1; empty where it is not known."""
     modified: int = 0
-    """Seconds since 1970; 0: not known. So is `fetched`."""
+    """When it was changed, in seconds since 1970; 0: not known. So is `fetched`."""
     fetched: int = 0
     size: int = 0
     """Bytes."""
@@ -28,6 +24,16 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`)."""
     fields: Mapping[str, tuple[str, ...]] = {}
     """What users have said is to be known of it."""
+
+
+class PageRecord(PageFacts, frozen=True, kw_only=True):
+    """A page as it was indexed."""
+
+    text: str
+    """The main text; no more of it than the page allows to be shown."""
+    whole: bool = True
+    """That is all of it."""
+    description: str = ""
 
 
 class PageLink(msgspec.Struct, frozen=True):
