@@ -13,6 +13,8 @@ from larm.agents.beat import MOST, Count, Name
 SAMPLE = 128
 """Hashes that tell the overlap: 1 KB in each beat. As long as no agent has more pages the overlap is exact; later one page in a
 hundred shows."""
+RESTS = 100
+"""Hosts that ask for a rest of which a card tells: some 3 KB at most."""
 Address = Annotated[str, msgspec.Meta(max_length=1_000)]
 """Or a directory."""
 What = Literal["", "pause", "resume", "stop"]
@@ -71,5 +73,7 @@ class Card(msgspec.Struct, frozen=True, array_like=True):
     command: Command = Command()
     pages: Annotated[dict[Name, Pages], msgspec.Meta(max_length=2 * MOST)] = {}
     """By the names of agents, as far as it knows."""
+    rests: Annotated[dict[Address, Count], msgspec.Meta(max_length=RESTS)] = {}
+    """Hosts that have asked it for a rest, and until when: seconds since 1970 (`larm.agents.rests`)."""
     short: bool = False
     """It hands pages out, and has none left for who asks."""

@@ -317,7 +317,9 @@ class Node:
             self._identity = msgspec.structs.replace(self._identity, saved=saved, addresses=addresses, inside=inside)
             write_identity(self._path, self._identity)
         if view != self._view:
-            self._view = view
+            gone, self._view = self._view.members.keys() - view.members.keys(), view
+            for name in gone:
+                self.together.leave_alone(name, self.sorter.owner)
             self.sorter.forget()
             self._tell_of_view()
         rested = self._until <= now

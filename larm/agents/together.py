@@ -18,6 +18,7 @@ from larm.agents.card import Card, Command, Figures, What
 from larm.agents.line import Line
 from larm.agents.page_sample import PageSample, overlap
 from larm.agents.quota import Quota
+from larm.agents.rests import Rests
 from larm.agents.roster import Roster, place_of, read_roster, write_roster
 from larm.agents.terms import Doors
 from larm.errors import UsageError
@@ -48,6 +49,7 @@ class Together:
         self._blank = roster
         self._sample = PageSample(doors.stored)
         self._quota = Quota(self._me)
+        self._rests = Rests(agent.membership.rules.adopt_after / 2)
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._budget: PageBudget | None = None
@@ -79,6 +81,8 @@ class Together:
         """Before any other thread runs."""
         self._frontier, self._budget, self._wake = frontier, budget, wake
         budget.share()
+        wall = self._doors.shared.clock.wall
+        frontier.queues.on_back_off = lambda host, seconds: self._rests.note(host, seconds, wall())
 
     # -- any thread
 
@@ -140,13 +144,24 @@ class Together:
             return
         self._next = now + self._every
         self._sample.read_on()
-        self.cards[self._me] = msgspec.structs.replace(self.cards[self._me], figures=self._figures(self._frontier))
+        figures, rests = self._figures(self._frontier), self._rests.told(self._doors.shared.clock.wall())
+        self.cards[self._me] = msgspec.structs.replace(self.cards[self._me], figures=figures, rests=rests)
         self._share_pages()
         self._add_up(now)
         places = [(name, card.address, card.serve, card.directory) for name, card in self.cards.items()]
         if (state := (places, self._agent.membership.view)) != self._saved:
             self._saved = state
             self.save()
+
+    def leave_alone(self, name: str, owner: Callable[[str], str]) -> None:
+        """Hosts that have asked that agent, which is not a member any more, for a rest, as far as they are ours now."""
+        card, frontier = self.cards.get(name), self._frontier
+        if card is None or frontier is None:
+            return
+        now, longest = self._doors.shared.clock.wall(), float(self._doors.steering.limits.now.frontier.backoff_max)
+        for host, until in card.rests.items():
+            if until > now and owner(host) == self._me:
+                frontier.queues.back_off(host, min(until - now, longest))
 
     def save(self) -> None:
         """Whoever looks into the directory shall know who there is. Raises StorageError."""

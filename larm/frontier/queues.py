@@ -76,6 +76,8 @@ class HostQueues:
         self._guard = guard
         self._on_rest = on_rest
         """Told, without the lock, of hosts that have nothing else to do than to decide what they hold back."""
+        self.on_back_off: Callable[[str, float], object] = lambda host, seconds: None  # noqa: ARG005
+        """Told, with the lock, of a host that asks for a rest of so many seconds. Replaced before any other thread runs."""
         self._ordered = order is not None
         self._numbers = count()
         # guarded by book.lock; replaced as a whole, so that one look needs no lock
@@ -287,6 +289,15 @@ class HostQueues:
         self.announce()
         return found
 
+    def back_off(self, key: str, seconds: float) -> None:
+        """This host is not asked for so long at least: it has asked another crawl for a rest."""
+
+        def change(host: Host) -> None:
+            host.next_start = max(host.next_start, self._clock.monotonic() + seconds)
+            self._book.changed_locked(host)
+
+        self.alter(key, change)
+
     def freeze(self, key: str) -> None:
         """This host is not asked till `thaw`; what waits there keeps the crawl going. What is in the air lands."""
         self.alter(key, lambda host: setattr(host, "frozen", True))
@@ -449,6 +460,8 @@ class HostQueues:
         if seconds * settings.delay_factor > settings.delay:
             self._addresses.slow(host.address, seconds * settings.delay_factor)
         host.next_start = max(host.next_start, polite, now + decision.host_wait)
+        if decision.host_wait:
+            self.on_back_off(host.key, decision.host_wait)
         self._totals.blocked += (decision.host_wait > 0) - (host.backoffs > 0)
         host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
         host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)

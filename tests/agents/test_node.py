@@ -18,6 +18,7 @@ from larm.agents.card import Card, Command
 from larm.agents.identity import Identity, read_identity
 from larm.agents.membership import Rules, Saved
 from larm.agents.node import Node
+from larm.agents.rests import Rests
 from larm.agents.said import Said
 from larm.agents.terms import Doors, Envelope, Refusal, Rule
 from larm.config import Config
@@ -268,3 +269,37 @@ def test_addresses_of_strangers_are_not_asked_because_somebody_tells_them(tmp_pa
         beat = beat_of("b", View(3, dict.fromkeys("bc", 1.0)))
         node._greeting.asked(Said(msgspec.msgpack.encode(Envelope(VERSION, "", Card("there"), told, beat))))
         assert node._line.addresses == {"b": "there", "c": "tcp/10.0.0.2:1"}
+
+
+def test_hosts_of_a_dead_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Path) -> None:
+    """Nobody but the dead agent had heard of it: its card tells, and a lie of a thousand years counts for a day."""
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    both, alone = View(3, dict.fromkeys(["me", "b"], 1.0)), View(4, {"me": 1.0})
+    with node_of(tmp_path, steering, Hub(), Saved((both,), 3, Vote(0), begun=True)) as node:
+        rested: dict[str, float] = {}
+        queues = Stub(back_off=rested.__setitem__)
+        node.together._frontier = Stub(queues=queues)  # type: ignore[assignment]
+        now = round(SystemClock().wall())
+        rests = {"long.example": now + 3_600, "over.example": now - 5, "never.example": now + (1 << 40)}
+        node.together.hear("b", Card("there", rests=rests))
+        node._after(boot_time())
+        assert rested == {}
+        node.agent.membership._learn(alone, boot_time())
+        node._after(boot_time())
+    assert rested.keys() == {"long.example", "never.example"}
+    assert 3_500 < rested["long.example"] <= 3_600
+    assert rested["never.example"] == 86_400
+
+
+def test_rests_that_are_told() -> None:
+    """Not the short ones, which are over when others ask the host; the longest, as there is room for."""
+    rests = Rests(30.0)
+    for number in range(1_000):
+        rests.note(f"h{number}.example", float(number), 1_000.0)
+    told = rests.told(1_500.0)
+    assert len(told) == 100
+    assert told["h999.example"] == 1_999
+    assert min(told.values()) == 1_900
+    assert rests.told(5_000.0) == {}
+    rests.note("short.example", 29.0, 5_000.0)
+    assert rests.told(5_000.0) == {}

@@ -56,10 +56,10 @@ def trouble(world: World, until: float, *, kinds: str, every: float) -> None:
             case "g" if name in members(world) and len(members(world)) > 3 and not world.lost_for_good:  # with its disk
                 world.kill(name)
                 world.lost_for_good.add(name)
-            case "j" if len(world.running) < 1.4 * at_first:
+            case "j" if len(world.running) < 2 * at_first:
                 world.names.append(f"late-{next(newcomers):02}")
                 world.start(world.names[-1])
-            case "l" if name in world.running and len(world.running) > max(4, 0.7 * at_first):
+            case "l" if name in world.running and len(world.running) > max(4, 0.5 * at_first):
                 world.running[name].membership().leaving = True
 
     world.at(2.0, happen)
@@ -104,8 +104,8 @@ def test_a_hundred_agents() -> None:
 @pytest.mark.timeout(1_000)
 def test_joins_and_leaves_by_the_thousand() -> None:
     """20 agents; each third of a second somebody comes or wishes to leave."""
-    world = begun(1, 20, 1_000, RULES, pages=75, pace=2, checks=20)
-    trouble(world, 1_500.0, kinds="jl", every=0.3)
+    world = begun(1, 20, 1_000, RULES, pages=100, pace=2, checks=20)
+    trouble(world, 2_000.0, kinds="jl", every=0.3)
     assert world.run(3_000), told(world)
     assert set(world.fetched) == world.all_pages()
     assert set(world.fetched.values()) == {1}, "who joins or leaves as planned costs no page twice"

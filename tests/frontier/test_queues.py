@@ -551,6 +551,22 @@ def test_a_blocked_host_is_not_asked_and_does_not_keep_the_crawl_going(rig: Rig)
     assert [lease.message.url.access for lease in rig.queues.lease(9)] == ["http://a/1"]
 
 
+def test_a_host_that_has_asked_another_crawl_for_a_rest_is_left_alone(rig: Rig) -> None:
+    """Also one that was not known here before; and whoever asks for a rest is told."""
+    rig.queues.back_off("a", 50.0)
+    rig.put("a/1", "b/1")
+    (lease,) = rig.queues.lease(9)
+    assert lease.host == "b"
+    rig.fake.advance(49.0)
+    assert not rig.queues.lease(9)
+    rig.fake.advance(1.5)
+    assert rig.one().host == "a"
+    told: list[tuple[str, float]] = []
+    rig.queues.on_back_off = lambda *what: told.append(what)
+    rig.end(lease, status(503, 700.0))
+    assert told == [("b", 700.0)]
+
+
 def test_what_is_in_the_air_of_a_blocked_host_lands(rig: Rig) -> None:
     rig.put("a/1", "a/2")
     lease = rig.one()
