@@ -260,6 +260,7 @@ def test_logs_that_are_long_begin_anew(tmp_path: Path, web: SyntheticWeb, capsys
     for n in range(300):
         site.page(f"/{n}", text=f"page {n}", links=[f"/{n - 1}", "/"])
     settings = {"monitor.log_size": 6_000, "monitor.tick": "20ms", "fetch.threads": 1}
+    run_crawl(tmp_path, web.url("www.a.localhost"), {**settings, "crawl.max_pages": 150})  # has a checkpoint at its end
     run = run_crawl(tmp_path, web.url("www.a.localhost"), settings)
     logs = {path.name: path for path in (tmp_path / "logs").iterdir()}
     parts = [name for name in logs if re.fullmatch(r"thread0\.log\.\d+", name)]
