@@ -90,6 +90,8 @@ class _Lane:
         """Of those that got no answer; of the others nothing is known yet."""
         self.wait = _FIRST_WAIT
         self.not_before = 0.0
+        self.since = 0.0
+        """Nothing was taken since then, though something is on its way."""
         self.seq = 0
         self.sent = 0
 
@@ -163,6 +165,7 @@ class Courier:
                 if any(row.hops >= MOST_HOPS for row in rows) and not self._agrees(name):
                     lane.queue.put_front(rows)
                     break
+                lane.since = lane.since if lane.out else now
                 lane.seq += 1
                 lane.out[lane.seq] = parcel = Parcel(name, lane.seq, rows, min(lane.out, default=lane.seq))
                 lane.waiting_since = now
@@ -181,7 +184,7 @@ class Courier:
         if answer is not None and answer.taken:
             del lane.out[parcel.seq]
             lane.retry_at.pop(parcel.seq, None)
-            lane.wait = _FIRST_WAIT
+            lane.wait, lane.since = _FIRST_WAIT, now
             lane.sent += len(parcel.rows)
             self.waiting -= len(parcel.rows)
             self.moves -= _moves(parcel.rows)
@@ -215,6 +218,11 @@ class Courier:
         return self.put(rows, now)
 
     # -- what is so
+
+    def stuck(self, now: float, seconds: float) -> list[str]:
+        """Agents that can be heard, and have taken nothing for so long of what they were sent: the end waits for them."""
+        late = [name for name, lane in self._lanes.items() if lane.out and now - lane.since >= seconds]
+        return [name for name in late if self._membership.contact.fresh(name, now)]
 
     def waits_for(self) -> dict[str, int]:
         """Rows that nobody has acknowledged, by agent."""

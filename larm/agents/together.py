@@ -246,4 +246,8 @@ class Together:
         there, wanted = len(membership.view.members), membership.rules.agents
         if not membership.begun:
             return f"the crawl begins when {wanted} are there, of which there {'is' if there == 1 else 'are'} {there}"
-        return "more than half of all can't be heard, and this one waits for them" if membership.fenced(now) else ""
+        if membership.fenced(now):
+            return "more than half of all can't be heard, and this one waits for them"
+        with self._agent.lock:
+            stuck = self._agent.courier.stuck(now, membership.rules.adopt_after)
+        return f"URLs wait for {', '.join(stuck)}: heard, but nothing was taken there for long; end that agent" if stuck else ""

@@ -7,7 +7,7 @@ import pytest
 
 from larm.agents.agent import Agent
 from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
-from larm.agents.courier import Courier, Queue
+from larm.agents.courier import Answer, Courier, Queue, Row
 from larm.agents.inbox import Inbox
 from larm.agents.membership import Membership, Rules, Saved
 from tests.agents.simulation import Memory
@@ -138,3 +138,24 @@ def test_one_of_two_that_starts_asks_nobody_before_it_knows_that_it_is_no_copy()
     answer = msgspec.structs.replace(beat("a", view(2, "a", "b")), echo=Stamp(1 << 32, 1.0))
     two.hear(answer, 2.0)
     assert not two.membership.fenced(2.0), "it is, and knows us"
+
+
+def test_who_is_heard_and_takes_nothing_is_named() -> None:
+    """The end waits for it, which nobody should have to find out."""
+    one = agent(view(3, "a", "b"))
+    courier, contact = one.courier, one.membership.contact
+    host = next(host for number in range(99) if one.membership.owner(host := f"h{number}.example") == "a")
+    one.hear(beat("a", view(3, "a", "b")), 100.0)
+    assert not one.put([Row(host, 1)], 100.0)
+    assert [(parcel.to, courier.answered(parcel, Answer(taken=False), 103.0)) for parcel in courier.due(102.5)] == [
+        ("a", False)
+    ]
+    contact._heard["a"] = 112.0
+    assert courier.stuck(112.0, 12.0) == []
+    assert courier.stuck(114.5, 12.0) == ["a"]
+    contact._heard["a"] = 0.0
+    assert courier.stuck(114.5, 12.0) == [], "a silent one will be given up"
+    contact._heard["a"] = 115.0
+    (parcel,) = courier.due(115.0)
+    assert courier.answered(parcel, Answer(taken=True), 115.0)
+    assert courier.stuck(200.0, 12.0) == []
