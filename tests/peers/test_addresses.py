@@ -6,6 +6,8 @@ import pytest
 
 from larm.peers.addresses import contact_may_be_asked, host_of, kind_of, kinds_of, may_be_asked
 from larm.peers.channel import Contact
+from larm.peers.http_client import HttpClient
+from larm.peers.yousearch.registrars import Registrars
 
 FAR = ("private",)
 
@@ -88,3 +90,17 @@ def test_who_listens_at_such_addresses_may_be_led_to_others() -> None:
     far = kinds_of(["8.8.8.8"])
     assert not contact_may_be_asked(Contact("k", "http://10.0.0.9:7070"), far), "it leads into no network of ours"
     assert contact_may_be_asked(Contact("k", "http://9.9.9.9:7070"), far)
+
+
+def test_a_registrar_that_is_named_by_a_name_is_looked_up_until_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    registrars = Registrars([f"{'k' * 43}@https://registrar.example:7070"], None, HttpClient())
+
+    def fails(*_: object, **__: object) -> list[object]:
+        raise OSError
+
+    monkeypatch.setattr("socket.getaddrinfo", fails)
+    assert registrars.find() == {}
+    assert registrars.kinds == frozenset()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("10.0.0.9", 0))])
+    registrars.find()
+    assert registrars.kinds == {"private"}

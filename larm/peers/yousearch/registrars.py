@@ -46,7 +46,7 @@ class Registrars:
                     missing[url] = card.reason
                 else:
                     found[url] = card
-                    self.kinds |= kinds_of(_addresses(host_of(url)))
+            self.kinds |= kinds_of(_addresses(host_of(url)))
         self._contacts = found
         return missing
 
