@@ -24,7 +24,7 @@ from larm.agents.inbox import Inbox
 from larm.agents.membership import Membership, Rules, Saved
 from larm.agents.outboxes import Outboxes
 from larm.agents.placement import key_of
-from larm.agents.rows import Wire, decode_rows, encode_rows
+from larm.agents.rows import Wire, check_rows, decode_rows, encode_rows
 from larm.agents.said import NoSeal, Sealing
 from larm.agents.seal import Seal
 from larm.agents.sorter import Sorter
@@ -73,6 +73,7 @@ def _run(folder: Path, urls: int, *, sealed: bool) -> None:
     messages = _messages(here, urls)
     ours, theirs = _seals(folder / "certificates") if sealed else (NoSeal(), NoSeal())
     encode, decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(Wire).decode
+    parse = URLNormalizer().parse
     spent = {"sender": 0.0, "receiver": 0.0}
 
     def timed(who: str, what: Callable[[], Any]) -> Any:
@@ -93,7 +94,7 @@ def _run(folder: Path, urls: int, *, sealed: bool) -> None:
 
     def take(data: bytes) -> int:
         wire = decode(unsquash(theirs.open(data, "question", "parcel", "b").payload, 16_000_000))
-        decode_rows(wire.rows)  # before it goes into the journal; and again when it is carried out
+        check_rows(decode_rows(wire.rows), parse, lambda host: key_of(host, "site"))  # before it goes into the journal; and again when it is carried out
         rows = tuple(decode_rows(wire.rows))
         return len(there.carry_out(Received(wire.sender, wire.boot, wire.seq, wire.low, rows), 10.0))
 
