@@ -46,11 +46,9 @@ from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)
-FEW_WORDS = 8
-"""Of a query; longer ones are sentences: each word has one stem, and feedback brings up other pages."""
-CANDIDATES, OF_A_SENTENCE = 200, 500
-"""Pages whose documents are fetched: what makes the first pages of results. Of sentences .984 of the best 20 among 1,400
-documents (Cranfield) are found with 200, and .990 with 500."""
+CANDIDATES = 500
+"""Pages whose documents are fetched, some 1.3 KB each: what makes the first pages of results. With 200, one of the best 20 is
+often missing where a query has common words, and of sentences as feedback brings up other pages."""
 _ROWS = 200
 """References of a word that each peer is asked for."""
 _SECONDS = 3.0
@@ -146,13 +144,12 @@ class NetworkSearcher:
         if unclear:
             self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), outside=outside)
         total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
-        most = CANDIDATES if len(units) <= FEW_WORDS else OF_A_SENTENCE
-        candidates = joining.best(most + 1, total)
-        documents = self._documents(candidates[:most], outside, deadline)
+        candidates = joining.best(CANDIDATES + 1, total)
+        documents = self._documents(candidates[:CANDIDATES], outside, deadline)
         found = self._ranked(asked, [each.page for each in documents], total, joining.lengths, deadline)
         shown = {hit.url for hit in found.hits}
         self._learn([(each.author, each.page) for each in documents if each.page.url in shown and each.author != node.key])
-        complete = len(joining.common()) if len(candidates) > most else 0  # of fewer all were looked at
+        complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
         return msgspec.structs.replace(
             found,
             total=max(found.total, complete),

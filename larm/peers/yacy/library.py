@@ -19,7 +19,7 @@ from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader
 from larm.index.stems import LANGUAGES, Stemmer
 from larm.index.tree import wanted
-from larm.peers.yacy.asking import FEW_WORDS, Understood, Unit, unit_of
+from larm.peers.yacy.asking import Understood, Unit, unit_of
 from larm.peers.yacy.page import TEXT, Page, Words
 from larm.peers.yacy.publishing import Source
 from larm.peers.yacy.regions import LOCAL
@@ -54,7 +54,7 @@ class Vocabulary:
         question = parse_question(query)
         words = [word for item in wanted(question.tree) for word in self.words(item.text)]
         words = [word for word in dict.fromkeys(words) if not self.is_common(word)]
-        stems = _MOST_STEMS if len(words) <= FEW_WORDS else 1
+        stems = _MOST_STEMS if len(words) <= _FEW_WORDS else 1
         units = [self._unit(word, stems) for word in words]
         notes = list(question.notes)
         if not units:
@@ -73,6 +73,8 @@ _AGAIN = 86_400.0
 _LONGEST = 2_048
 _MOST_STEMS = 3
 """Of a word in all languages."""
+_FEW_WORDS = 8
+"""In a query; of longer ones each word has one stem."""
 
 
 class Shelved(NamedTuple):
