@@ -94,7 +94,9 @@ def _run(folder: Path, urls: int, *, sealed: bool) -> None:
 
     def take(data: bytes) -> int:
         wire = decode(unsquash(theirs.open(data, "question", "parcel", "b").payload, 16_000_000))
-        check_rows(decode_rows(wire.rows), parse, lambda host: key_of(host, "site"))  # before it goes into the journal; and again when it is carried out
+        check_rows(
+            decode_rows(wire.rows), parse, lambda host: key_of(host, "site")
+        )  # before it goes into the journal; and again when it is carried out
         rows = tuple(decode_rows(wire.rows))
         return len(there.carry_out(Received(wire.sender, wire.boot, wire.seq, wire.low, rows), 10.0))
 
