@@ -49,3 +49,7 @@ class QueryContext:
         key = " ".join(words)
         self.seen[key] = here
         return here if self.everywhere is None else self.everywhere.words.get(key, here)
+
+    def known(self, words: Clause) -> int:
+        """The same, of words that were looked for before."""
+        return self.pages_with(words, self.seen.get(" ".join(words), 0))

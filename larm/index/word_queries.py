@@ -143,13 +143,14 @@ class WordQueries:
         return known, unknown
 
     def within(self, units: Sequence[Sought]) -> list[tantivy.Query]:
-        """The words of names such as ``os.path``, wherever they stand: a page may have said of what it speaks."""
-        words = dict.fromkeys(
-            word for each in units if len(each.unit.words) > 1 for word in each.unit.words if not is_unspaced(word)
-        )
-        weight = self._settings.within_names
-        found = [self._sought(Unit((word,), word), self._weights) for word in words] if weight else []
-        return [tantivy.Query.boost_query(each.query, weight) for each in found]
+        """The words of names such as ``os.path``, wherever they stand: a page may have said of what it speaks. Where no page
+        has the name, as ``code:28P01``, they are words as others."""
+        weights: dict[str, float] = {}
+        for unit in (each.unit for each in units if len(each.unit.words) > 1 and self._settings.within_names):
+            weight = self._settings.within_names if unit.symbol or self.context.known(unit.words) else 1.0
+            weights |= {word: max(weight, weights.get(word, 0.0)) for word in unit.words if not is_unspaced(word)}
+        found = [(self._sought(Unit((word,), word), self._weights).query, weight) for word, weight in weights.items()]
+        return [tantivy.Query.boost_query(query, weight) for query, weight in found]
 
     def near(self, units: Sequence[Sought]) -> list[tantivy.Query]:
         """Neighbours of the query that stand near each other in a page: words next to each other mean more than both alone."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from larm.index.scripts import UNSPACED, is_unspaced
+from larm.index.symbols import symbols
 from larm.index.tree import Phrase, Word
 
 Words = Callable[[str], list[str]]
@@ -32,6 +33,8 @@ _UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
 _PREFIX = 4  # letters; more would miss forms, fewer would find too much
 _IDLE = 0.15  # of what the rarest word is worth: "the" has .02, words that say little .1
 _ENOUGH = 60  # places; of a word like "the" there are thousands
+_LONG_ENOUGH = 3  # letters of a symbol, for its word to say something
+_OF_SIGNS = r"-+*=<>!&|^~:@?%"
 _LOOKED_THROUGH = 30_000  # characters of a page of which every word is analysed
 
 
@@ -71,10 +74,11 @@ class Marks:
         self._prefixes: set[str] = set()
         self._typed: list[str] = []
         self._pairs: set[str] = set()  # of characters, in scripts without spaces
+        self._signs: list[str] = []  # symbols, such as ->
         self._anything = False  # every word of a page has to be looked at
         for item in items:
             spaced: list[str] = []
-            for run in _runs(item.text):
+            for run in _runs(self._without_signs(item.text)):
                 if is_unspaced(run[0]):
                     self._pairs.update({run[at : at + 2] for at in range(len(run) - 1)} or {run})
                 else:
@@ -84,17 +88,18 @@ class Marks:
             else:
                 self._alone.update(spaced)
         self._bare = self._pattern("")
+        self._sign = re.compile("|".join(map(_alone, self._signs)) or "(?!)", re.IGNORECASE)
         # made when needed
         self._full: re.Pattern[str] | None = None
         self._known: dict[str, str] = {}  # spelling -> its piece, empty if it is none of ours
 
     def __bool__(self) -> bool:
-        return bool(self._pieces or self._pairs)
+        return bool(self._pieces or self._pairs or self._signs)
 
     @property
     def pieces(self) -> int:
         """How many different ones may be found, about."""
-        return len(self._alone) + len(self._phrases) + len(self._pairs)
+        return len(self._alone) + len(self._phrases) + len(self._pairs) + len(self._signs)
 
     def worth(self, piece: str) -> float:
         """What it is worth to show this piece."""
@@ -105,8 +110,17 @@ class Marks:
         found = self._spaced(text) if self._pieces else []
         if self._pairs:
             found += self._unspaced(text)
-            found.sort()
-        return found
+        if self._signs:
+            found += [Place(*each.span(), each[0].lower()) for each in islice(self._sign.finditer(text), _ENOUGH)]
+        return sorted(found) if self._pairs or self._signs else found
+
+    def _without_signs(self, text: str) -> str:
+        """The rest, of which words are learned: ``c`` says nothing of ``c++``, but ``no-index`` does of ``--no-index``."""
+        for sign in reversed(symbols(text)):
+            self._signs.append(sign.word)
+            if sum(map(str.isalnum, sign.word)) < _LONG_ENOUGH:
+                text = f"{text[: sign.start]} {text[sign.end :]}"
+        return text
 
     def _learn(self, run: str, forms_of: Words) -> list[str]:
         """Take up a word in letters; returns it as the index has it, in several words perhaps."""
@@ -202,6 +216,12 @@ class Marks:
                 places.append(Place(at, at + len(pair), pair))
                 at = text.find(pair, at + 1)
         return places
+
+
+def _alone(sign: str) -> str:
+    """An expression for a symbol that is no part of another one, or of a word."""
+    before, after = (r"\w" if end.isalnum() else _OF_SIGNS for end in (sign[0], sign[-1]))
+    return f"(?<![{before}]){re.escape(sign)}(?![{after}])"
 
 
 def _runs(text: str) -> list[str]:

@@ -110,3 +110,17 @@ def test_a_word_is_found_where_it_stands(text: str) -> None:
     for span in Analyzer().spans(text)[:3]:
         spelling = text[span.start : span.end]
         assert marked(f"x {spelling} y", Word(spelling)) != []
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("->", "x --> y, a -> b, view->obj", ["->", "->"]),
+        ("c++", "C and C++ and cc++", ["C++"]),
+        ("%s", "it\u2019s %s, not %%s or %sum", ["%s"]),
+        ("--no-index", "with --no-index, or no index", ["--no-index", "no", "index", "no", "index"]),
+        ("__init__", "def __init__(self)", ["__init__", "init"]),
+    ],
+)
+def test_symbols_are_marked_as_they_stand(query: str, text: str, found: list[str]) -> None:
+    assert marked(text, Word(query)) == found

@@ -262,6 +262,11 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
     assert names(ranking(tmp_path, "Config.inspect (C member)")) == ["whole", "apart", "no"]
     assert names(ranking(tmp_path, "Config.inspect")) == ["whole", "apart"]
     assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
+    there, nowhere = (
+        sum(part for parts in explained(tmp_path, name) for label, part in parts.items() if label.startswith("within"))
+        for name in ("Config.inspect", "inspect:config")
+    )
+    assert nowhere * Search().within_names == pytest.approx(there), "a name that no page has is its words"
 
 
 def explained(path: Path, text: str, own: Sequence[OwnScore] = (), **settings: object) -> list[dict[str, float]]:
