@@ -102,14 +102,14 @@ def test_a_hundred_agents() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_000)
-def test_joins_and_leaves_by_the_thousand() -> None:
+def test_joins_and_leaves_by_the_hundred() -> None:
     """20 agents; each third of a second somebody comes or wishes to leave."""
     world = begun(1, 20, 1_000, RULES, pages=100, pace=2, checks=20)
     trouble(world, 2_000.0, kinds="jl", every=0.3)
     assert world.run(3_000), told(world)
     assert set(world.fetched) == world.all_pages()
     assert set(world.fetched.values()) == {1}, "who joins or leaves as planned costs no page twice"
-    assert len(world.names) - 20 + len(world.left) > 1_000
+    assert len(world.names) - 20 + len(world.left) > 500
 
 
 def through_much_trouble(agents: int, hosts: int, every: float) -> None:
