@@ -145,6 +145,28 @@ def rest_slow(names: Iterable[str], *quick: str) -> list[ParameterSet]:
     return [pytest.param(name, marks=() if name in quick else SLOW) for name in names]
 
 
+def versions(chapters: int, count: int) -> Web:
+    """Of a manual: nearly all chapters are those of the first one, and lead to further ones of their version."""
+
+    def read(address: str) -> Read:
+        if address == f"{HOST}/":
+            return Read([f"{HOST}/v{version}/0" for version in range(count)], new=True)
+        version, chapter = (number_of(each) for each in address.removeprefix(f"{HOST}/v").split("/"))
+        near = [n for n in (*range(3 * chapter + 1, 3 * chapter + 4), chapter + 1, chapter - 1) if 0 <= n < chapters]
+        changed = random.Random(address).random() < 1 / 13
+        return Read([f"{HOST}/v{version}/{n}" for n in near], new=not version or changed)
+
+    return read
+
+
+def test_of_many_versions_of_a_manual_all_are_fetched(store: BlockStore) -> None:
+    """They say hardly anything new, and now and then something."""
+    walk = Walk(store, versions(150, 12), [f"{HOST}/"], order=random.Random(1), leases=16, batch=100).run()
+    walk.check()
+    assert not walk.held, walk.rig.said
+    assert walk.fetched.total() == 1 + 12 * 150
+
+
 @pytest.mark.parametrize("size", [300, pytest.param(3_000, marks=SLOW)])
 @pytest.mark.parametrize("name", ["session-path", "session-query"])
 def test_a_site_whose_links_all_have_a_new_session_is_fetched_whole(store: BlockStore, name: str, size: int) -> None:

@@ -4,7 +4,8 @@ Pure: `next_step` is called, under the lock of the `HostBook`, when the host has
 brought was judged; it says what goes on. A round is over the addresses P that a pattern holds back when it begins; they are
 asked for in the order in which they were found, `_PART` at a time, and what they bring is the next P.
 
-- A part is *worth while* if one page in ten of it, or of what it led to, says something new. It costs nothing.
+- A part is *worth while* if one page in ten of it, or of what it led to, says something new; where it does not reproduce, one
+  in 32 is enough, as in the twelfth version of a manual. It costs nothing.
 - A part *reproduces* if each of its pages brings more than two unseen addresses that have to be held back. That costs nothing
   until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
   first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
@@ -31,9 +32,9 @@ BATCH = 1000
 _PART, _GLANCE = 96, 32
 """Addresses of a part; and of the first one, where the host has a trap already."""
 _NEW = 10
-"""One page in so many that says something new makes a part worth while."""
+"""One page in so many that says something new makes a part worth while that reproduces."""
 _HARDLY = 32
-"""And where one in so many does, there is still something to be found, however many others they bring."""
+"""And any other part one in so many; there is still something to be found, however many others they bring."""
 _MANY = 2
 """Unseen addresses that a page of a part may bring."""
 _TIMES = 3
@@ -95,10 +96,10 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
     if record.breadth == PARAMETER:
         _decide_parameter(traps, record, round_, lines)
         return
-    worth = round_.fresh * _NEW >= round_.read > 0
     round_.total += round_.brought
     round_.dull = 0 if round_.fresh else round_.dull + 1
     reproduces = round_.asked >= _GLANCE and round_.brought > _MANY * round_.asked
+    worth = round_.fresh * (_NEW if reproduces else _HARDLY) >= round_.read > 0
     barren = reproduces and round_.fresh * _HARDLY < round_.read
     round_.reproduced = round_.reproduced + 1 if barren else 0
     if barren and _is_endless(traps, round_):
@@ -107,6 +108,7 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
         leaves = record.native >= min(round_.left, _PART) and round_.dull < _TIMES
         leaves |= traps.released and round_.brought <= round_.asked
         free = worth or (not traps.trapped if reproduces else leaves)
+        traps.rounds -= round_.asked if worth else 0
         _ask_for_part(traps, record, round_, free=free)
     else:
         _end_round(traps, record, round_, lines, worth=worth)
