@@ -114,8 +114,8 @@ def serve(
         folder = network_dir or (directories[0] if directories else root or Path())
         service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
         others += service.searchers
-        if service.errands is not None:
-            directories = (*directories, service.errands.directory)
+        if service.jobs is not None:
+            directories = (*directories, service.jobs.directory)
     if peers.name or peers.registrar:
         if cluster:
             raise UsageError("--cluster and --peer: each needs a larm serve of its own, on another port")

@@ -1,7 +1,7 @@
 """Service: a node on real wires, for ``larm serve --network``. Made on the main thread; its threads end with the process.
 
 ``larm-network`` does what a peer does by itself, ``larm-network-share`` makes items of new pages and brings all items to their
-owners; where they are wanted, ``larm-network-errands`` crawls for others, and ``larm-proxy`` is a browser's proxy. Where one of
+owners; where they are wanted, ``larm-network-jobs`` crawls for others, and ``larm-proxy`` is a browser's proxy. Where one of
 them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
 """
 
@@ -29,8 +29,8 @@ from larm.peers.door import Door
 from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
+from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.errands import Errands
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
@@ -134,12 +134,12 @@ class Service:
         )
         self._spreading = Spreading(self.node)
         self._principal = Principal(self.node, Path(settings.publish)) if settings.publish else None
-        self.errands = None
+        self.jobs = None
         if crawls is not None and (settings.crawl_for_others or settings.proxy):
-            self.errands = Errands(folder, self.node, *crawls, say)
+            self.jobs = CrawlJobs(folder, self.node, *crawls, say)
         self.proxy = None
-        if self.errands is not None and settings.proxy:
-            self.proxy = Proxy(settings.proxy, self.errands.seen, queries=settings.proxy_queries, private=settings.private)
+        if self.jobs is not None and settings.proxy:
+            self.proxy = Proxy(settings.proxy, self.jobs.seen, queries=settings.proxy_queries, private=settings.private)
         self._ticks = (Ticker(_TICK), Ticker(_TICK), Ticker(_TICK))
         self._workers = Workers(self._died)
         self._failed = False
@@ -149,8 +149,8 @@ class Service:
         self._say(f"network {self.node.network}: this peer is {self.node.hash}")
         self._workers.start("larm-network", self._run)
         self._workers.start("larm-network-share", self._share)
-        if self.errands is not None:
-            self._workers.start("larm-network-errands", self._do_errands)
+        if self.jobs is not None:
+            self._workers.start("larm-network-jobs", self._do_jobs)
         if self.proxy is not None:
             self._say(
                 f"network {self.node.network}: http://127.0.0.1:{self.proxy.port}/ is the proxy for plain HTTP and for https"
@@ -209,10 +209,10 @@ class Service:
             if self._principal is not None:
                 self._principal.tick()
 
-    def _do_errands(self) -> None:
+    def _do_jobs(self) -> None:
         while self._ticks[2].wait():
-            if self.errands is not None:
-                self.errands.tick()
+            if self.jobs is not None:
+                self.jobs.tick()
 
     def _share(self) -> None:
         while self._ticks[1].wait():

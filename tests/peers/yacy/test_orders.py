@@ -9,8 +9,8 @@ import yaml
 
 from larm.config import Config, Network, load
 from larm.peers.door import Call, RefusedError
+from larm.peers.yacy.crawl_jobs import OWN, CrawlJobs
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.errands import OWN, Errands
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.order_book import OrderBook
 from larm.peers.yacy.order_desk import OrderDesk
@@ -98,32 +98,32 @@ def giver(net: Net, folder: Path, number: int = 1) -> tuple[Peer, OrderBook]:
     return peer, book
 
 
-def taker(net: Net, folder: Path, most: int = 1_000) -> tuple[Errands, Crawl]:
+def taker(net: Net, folder: Path, most: int = 1_000) -> tuple[CrawlJobs, Crawl]:
     """One that crawls for others."""
     (peer,) = net.add(crawls=True)
     folder.mkdir(exist_ok=True)
     crawl = Crawl()
     settings = Config(network=Network(crawl_for_others=most))
-    return Errands(folder, peer.node, settings, crawl, print), crawl
+    return CrawlJobs(folder, peer.node, settings, crawl, print), crawl
 
 
 def test_an_order_is_fetched_crawled_and_answered_with_a_receipt(tmp_path: Path) -> None:
     net = Net(tmp_path)
     one, book = giver(net, tmp_path)
-    errands, crawl = taker(net, tmp_path / "taker")
+    jobs, crawl = taker(net, tmp_path / "taker")
     assert one.node.seed().flags.remote_crawl is False
     assert net.peers[1].node.seed().flags.remote_crawl
     book.add("http://a.example/", 2, net.clock.wall())
     book.add("http://127.0.0.1/secret", 2, net.clock.wall())
     net.run(300)
-    errands.tick()
+    jobs.tick()
     assert crawl.urls == ["http://a.example/"]
     settings = crawl.configs[-1]["crawl"]
     assert settings["seeds"] == [{"url": "http://a.example/", "scope": "host", "depth": 2}]
     assert settings["private_starts"] is False
     assert settings["allow_private"] is False
     assert settings["max_pages"] == 250, "a quarter of a day's"
-    errands.tick()
+    jobs.tick()
     refused = next(each for each in book.shown() if "127" in each.url)
     assert refused.done
     assert "nobody" in refused.said or "anybody" in refused.said
@@ -132,16 +132,16 @@ def test_an_order_is_fetched_crawled_and_answered_with_a_receipt(tmp_path: Path)
     assert net.peers[1].node.counts["receipts sent"] == 2
 
 
-def test_errands_survive_a_kill_and_are_taken_once(tmp_path: Path) -> None:
+def test_jobs_survive_a_kill_and_are_taken_once(tmp_path: Path) -> None:
     net = Net(tmp_path)
     _, book = giver(net, tmp_path)
-    errands, crawl = taker(net, tmp_path / "taker")
+    jobs, crawl = taker(net, tmp_path / "taker")
     book.add("http://a.example/", 0, net.clock.wall())
     net.run(300)
-    errands.tick()
+    jobs.tick()
     assert len(crawl.configs) == 1
-    errands.close()  # killed while the crawl was under way
-    again = Errands(tmp_path / "taker", errands._node, errands._settings, crawl, print)
+    jobs.close()  # killed while the crawl was under way
+    again = CrawlJobs(tmp_path / "taker", jobs._node, jobs._settings, crawl, print)
     again.tick()
     assert len(crawl.configs) == 2
     assert crawl.urls == ["http://a.example/"]
@@ -153,16 +153,16 @@ def test_a_share_that_is_used_up_and_a_giver_that_is_denied(tmp_path: Path) -> N
     net = Net(tmp_path)
     one, book = giver(net, tmp_path)
     two, other = giver(net, tmp_path, 2)
-    errands, crawl = taker(net, tmp_path / "taker", 100)
+    jobs, crawl = taker(net, tmp_path / "taker", 100)
     for each in (book, other):
         each.add("http://a.example/", 1, net.clock.wall())
     net.run(300)
-    errands._write(
-        "INSERT INTO errand (key, number, url, depth, made, state, pages) VALUES (?, 99, 'x', 0, ?, 3, 25)",
+    jobs._write(
+        "INSERT INTO job (key, number, url, depth, made, state, pages) VALUES (?, 99, 'x', 0, ?, 3, 25)",
         one.key.key, int(net.clock.wall()),
     )  # fmt: skip
     net.peers[2].node.trust.deny_site("bad.example", denied=True)
-    errands.tick()
+    jobs.tick()
     assert len(crawl.configs) == 1
     assert "*://*.bad.example/*" in crawl.configs[0]["crawl"]["exclude"]  # type: ignore[operator]
     assert other.shown()[0].key, "the other has its share"
@@ -170,7 +170,7 @@ def test_a_share_that_is_used_up_and_a_giver_that_is_denied(tmp_path: Path) -> N
     net.peers[2].node.trust.vote(two.key.key, Vote.DENIED)
     other.add("http://b.example/", 1, net.clock.wall())
     net.clock.advance(100)
-    errands.tick()
+    jobs.tick()
     assert len(crawl.configs) == 1
 
 
@@ -187,15 +187,15 @@ def test_no_orders_for_another_network_or_a_hermit(tmp_path: Path) -> None:
 
 def test_pages_of_the_browser_wait_for_more_and_are_crawled_alone(tmp_path: Path) -> None:
     net = Net(tmp_path)
-    errands, crawl = taker(net, tmp_path / "taker")
+    jobs, crawl = taker(net, tmp_path / "taker")
     for number in range(3):
-        errands.seen(f"http://a.example/{number}")
-        errands.seen(f"http://a.example/{number}")
-    errands.tick()
+        jobs.seen(f"http://a.example/{number}")
+        jobs.seen(f"http://a.example/{number}")
+    jobs.tick()
     assert not crawl.configs
     net.clock.advance(61)
-    errands.tick()
+    jobs.tick()
     assert crawl.urls == [f"http://a.example/{number}" for number in range(3)]
     assert {each["depth"] for each in crawl.configs[0]["crawl"]["seeds"]} == {0}  # type: ignore[attr-defined]
-    errands.tick()
-    assert errands._row("SELECT COUNT(*) FROM errand WHERE key = ? AND state = 3", OWN) == 3
+    jobs.tick()
+    assert jobs._row("SELECT COUNT(*) FROM job WHERE key = ? AND state = 3", OWN) == 3

@@ -1,12 +1,12 @@
-"""Errands: what a peer crawls because others asked for it, or because its user's browser has seen it (YACY-35, 37, 39).
+"""CrawlJobs: what a peer crawls because others asked for it, or because its user's browser has seen it (YACY-35, 37, 39).
 
 All of it goes into one directory by a crawl like any other, ``larm crawl``, so robots.txt, delays and filters hold, and its
 pages are shared when it has ended. Who names addresses must not lead a crawl into an intranet, so its start URLs open no
-private address. An errand is in a table, on the disk, before anything follows from it; rounds begin with those that wait, of
+private address. A job is in a table, on the disk, before anything follows from it; rounds begin with those that wait, of
 one giver each, and what a killed process left waits again. Every giver has a share of the pages of a day, and who is denied
 has none.
 
-`add` and `seen` on any thread, all else on ``larm-network-errands``.
+`add` and `seen` on any thread, all else on ``larm-network-jobs``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OWN = ""
 _SHARE = 4
 """Part of a day's pages that one giver may have."""
 _MOST = 500
-"""Errands in a round."""
+"""Jobs in a round."""
 _TOGETHER = 10.0
 """Seconds that the pages of a browser wait for more: to begin a crawl takes a second of CPU."""
 _PERIOD = 60.0
@@ -49,15 +49,15 @@ _DAY = 86_400.0
 _KEPT = 30 * _DAY
 _SECONDS = 10.0
 _TABLES = """
-CREATE TABLE IF NOT EXISTS errand (
+CREATE TABLE IF NOT EXISTS job (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
     made INTEGER NOT NULL, state INTEGER NOT NULL DEFAULT 0, pages INTEGER NOT NULL DEFAULT 0, said TEXT NOT NULL DEFAULT '');
-CREATE UNIQUE INDEX IF NOT EXISTS errand_once ON errand (key, number, url);
+CREATE UNIQUE INDEX IF NOT EXISTS job_once ON job (key, number, url);
 """
 _WAITS, _UNDER_WAY, _DONE, _TOLD = range(4)
 
 
-class Errand(NamedTuple):
+class CrawlJob(NamedTuple):
     """One of them."""
 
     id: int
@@ -69,7 +69,7 @@ class Errand(NamedTuple):
     depth: int
 
 
-class Errands:
+class CrawlJobs:
     """Of one node; ``folder`` is for the table and the directory."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Errands:
     ) -> None:
         """``run`` begins the crawl of a directory, as `larm.web.starting.Starting.run`. Raises StorageError."""
         # constant after construction
-        self.directory = folder / "errands"
+        self.directory = folder / "jobs"
         self._node = node
         self._settings = settings
         self._a_day = settings.network.crawl_for_others
@@ -90,10 +90,10 @@ class Errands:
             self.directory.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise disk_failure(self.directory, error) from error
-        self._base = Database(folder / "errands.db", _TABLES)
-        self._base.write("UPDATE errand SET state = ? WHERE state = ?", (_WAITS, _UNDER_WAY))
-        # only larm-network-errands
-        self._begun: tuple[list[Errand], int] | None = None
+        self._base = Database(folder / "jobs.db", _TABLES)
+        self._base.write("UPDATE job SET state = ? WHERE state = ?", (_WAITS, _UNDER_WAY))
+        # only larm-network-jobs
+        self._begun: tuple[list[CrawlJob], int] | None = None
         """What is under way, and how long store.log was before."""
         self._asked: dict[str, float] = {}
         """By key."""
@@ -103,7 +103,7 @@ class Errands:
         now = int(self._node.now())
         rows = [(key, number, self._access(url), min(max(0, depth), DEEPEST), now) for number, url, depth in orders]
         with self._lock, self._base.transaction():
-            statement = "INSERT OR IGNORE INTO errand (key, number, url, depth, made) VALUES (?, ?, ?, ?, ?)"
+            statement = "INSERT OR IGNORE INTO job (key, number, url, depth, made) VALUES (?, ?, ?, ?, ?)"
             return sum(self._base.write(statement, row) for row in rows)
 
     def seen(self, url: str) -> None:
@@ -142,7 +142,7 @@ class Errands:
             if seed.key in self._asked or not node.has_to_do_with(seed.key) or self._left(seed.key, now) <= 0:
                 continue
             self._asked[seed.key] = now
-            if self._row("SELECT COUNT(*) FROM errand WHERE key = ? AND state < ?", seed.key, _DONE):
+            if self._row("SELECT COUNT(*) FROM job WHERE key = ? AND state < ?", seed.key, _DONE):
                 continue
             answer = node.ask(seed.hash, ORDERS, OrdersOf(node.network, MOST_ORDERS), Orders, _SECONDS)
             if isinstance(answer, NoAnswer):
@@ -154,7 +154,7 @@ class Errands:
         """Receipts. Who is not there is told when he is; who does not want it is done with."""
         node = self._node
         for number, key, order, pages, said in self._rows(
-            "SELECT id, key, number, pages, said FROM errand WHERE state = ?", _DONE
+            "SELECT id, key, number, pages, said FROM job WHERE state = ?", _DONE
         ):
             with node.lock:
                 giver = next((seed for seed in node.membership.active if seed.key == key), None)
@@ -163,35 +163,35 @@ class Errands:
             receipt = Receipt(node.network, order, pages, said)
             answer = node.ask(giver.hash, RECEIPT, receipt, Noted, _SECONDS)
             if not isinstance(answer, NoAnswer) or answer.refused:
-                self._write("UPDATE errand SET state = ? WHERE id = ?", _TOLD, number)
+                self._write("UPDATE job SET state = ? WHERE id = ?", _TOLD, number)
                 node.count("receipts sent")
 
     # -- rounds
 
     def _begin(self, now: float) -> None:
-        """The errands of the giver that has waited for longest, as far as his share goes."""
+        """The jobs of the giver that has waited for longest, as far as his share goes."""
         if runs(self.directory):
             return  # somebody else has begun one, or one of an earlier server goes on
-        self._write("DELETE FROM errand WHERE state >= ? AND made < ?", _DONE, now - _KEPT)
-        for key, since in self._rows("SELECT key, MIN(made) FROM errand WHERE state = ? GROUP BY key ORDER BY 2", _WAITS):
+        self._write("DELETE FROM job WHERE state >= ? AND made < ?", _DONE, now - _KEPT)
+        for key, since in self._rows("SELECT key, MIN(made) FROM job WHERE state = ? GROUP BY key ORDER BY 2", _WAITS):
             room = _MOST if key == OWN else self._left(key, now)
             if room <= 0 or (key == OWN and now - since < _TOGETHER):
                 continue
             rows = self._rows(
-                "SELECT id, key, number, url, depth FROM errand WHERE state = ? AND key = ? ORDER BY id LIMIT ?",
+                "SELECT id, key, number, url, depth FROM job WHERE state = ? AND key = ? ORDER BY id LIMIT ?",
                 _WAITS,
                 key,
                 _MOST,
             )
-            if self._begin_round([Errand(*row) for row in rows], room):
+            if self._begin_round([CrawlJob(*row) for row in rows], room):
                 return
 
-    def _begin_round(self, errands: Sequence[Errand], room: int) -> bool:
+    def _begin_round(self, jobs: Sequence[CrawlJob], room: int) -> bool:
         """False: nothing of it is to be crawled."""
         header = last_header(self.directory)
         known = set(header.start_urls) if header else set()
-        good, old = list[Errand](), list[Errand]()
-        for each in errands:
+        good, old = list[CrawlJob](), list[CrawlJob]()
+        for each in jobs:
             why = self._refusal(each)
             if why:
                 self._finish(each, 0, why)
@@ -216,7 +216,7 @@ class Errands:
         self._begun = good, before
         return True
 
-    def _config(self, errands: Sequence[Errand], most: int) -> dict[str, object]:
+    def _config(self, jobs: Sequence[CrawlJob], most: int) -> dict[str, object]:
         """Of the directory: the pace is ours, whoever asks for it."""
         crawl, agent, frontier = self._settings.crawl, self._settings.agent, self._settings.frontier
         sites = self._node.trust.denied_sites
@@ -224,7 +224,7 @@ class Errands:
             "agent": {"name": agent.name, "contact": agent.contact},
             "frontier": {"delay": float(frontier.delay)},
             "crawl": {
-                "seeds": [{"url": each.url, "scope": "host", "depth": each.depth} for each in errands],
+                "seeds": [{"url": each.url, "scope": "host", "depth": each.depth} for each in jobs],
                 "exclude": [f"*://{place}/*" for site in sorted(sites) for place in (site, f"*.{site}")],
                 "max_depth": DEEPEST,
                 "max_pages": most,
@@ -234,7 +234,7 @@ class Errands:
             },
         }
 
-    def _end(self, errands: Sequence[Errand], begin: int) -> None:
+    def _end(self, jobs: Sequence[CrawlJob], begin: int) -> None:
         hosts: dict[str, int] = {}
         try:
             for entry in StoreLog(self.directory, begin=begin):
@@ -242,15 +242,15 @@ class Errands:
                 hosts[host] = hosts.get(host, 0) + 1
         except UsageError:
             pass  # not one page was fetched
-        pages = [hosts.pop(urlsplit(each.url).netloc, 0) for each in errands]  # those of a host are counted once
+        pages = [hosts.pop(urlsplit(each.url).netloc, 0) for each in jobs]  # those of a host are counted once
         pages[-1] += sum(hosts.values())  # where an address has led elsewhere
-        for each, number in zip(errands, pages, strict=True):
+        for each, number in zip(jobs, pages, strict=True):
             self._finish(each, number, self._verdict(each.url))
 
-    def _refusal(self, errand: Errand) -> str:
-        if errand.key in self._node.trust or self._node.trust.denies_page(errand.url):
+    def _refusal(self, job: CrawlJob) -> str:
+        if job.key in self._node.trust or self._node.trust.denies_page(job.url):
             return "it is not wanted here"
-        if shareable_name(errand.url, private=self._settings.network.private) is None:
+        if shareable_name(job.url, private=self._settings.network.private) is None:
             return "it is no address that anybody could open"
         return ""
 
@@ -262,30 +262,28 @@ class Errands:
         except LarmError as error:
             return str(error)
 
-    def _finish(self, errand: Errand, pages: int, said: str) -> None:
-        state = _TOLD if errand.key == OWN else _DONE
+    def _finish(self, job: CrawlJob, pages: int, said: str) -> None:
+        state = _TOLD if job.key == OWN else _DONE
         self._write(
-            "UPDATE errand SET state = ?, pages = ?, said = ?, made = ? WHERE id = ?",
+            "UPDATE job SET state = ?, pages = ?, said = ?, made = ? WHERE id = ?",
             state,
             pages,
             said,
             int(self._node.now()),
-            errand.id,
+            job.id,
         )
-        self._node.count("pages seen by the browser" if errand.key == OWN else "orders carried out")
+        self._node.count("pages seen by the browser" if job.key == OWN else "orders carried out")
 
-    def _mark(self, errands: Sequence[Errand], state: int) -> None:
+    def _mark(self, jobs: Sequence[CrawlJob], state: int) -> None:
         with self._lock, self._base.transaction():
-            self._base.write_many("UPDATE errand SET state = ? WHERE id = ?", [(state, each.id) for each in errands])
+            self._base.write_many("UPDATE job SET state = ? WHERE id = ?", [(state, each.id) for each in jobs])
 
     def _left(self, key: str, now: float) -> int:
         """Pages that this giver may have crawled today, and all together."""
         since = now - _DAY
-        own = self._row(
-            "SELECT COALESCE(SUM(pages), 0) FROM errand WHERE key = ? AND state >= ? AND made > ?", key, _DONE, since
-        )
+        own = self._row("SELECT COALESCE(SUM(pages), 0) FROM job WHERE key = ? AND state >= ? AND made > ?", key, _DONE, since)
         of_all = self._row(
-            "SELECT COALESCE(SUM(pages), 0) FROM errand WHERE key != ? AND state >= ? AND made > ?", OWN, _DONE, since
+            "SELECT COALESCE(SUM(pages), 0) FROM job WHERE key != ? AND state >= ? AND made > ?", OWN, _DONE, since
         )
         return min(self._a_day // _SHARE - own, self._a_day - of_all)
 
