@@ -19,6 +19,9 @@ from larm.frontier.checkpoint import Following, Header
 
 _LATER = frozenset(("visited", "robots", "traps", LengthFilter.name))
 """Filters that keep what they drop, or ask again; and the one of which the limit is noted."""
+_ALWAYS = frozenset(("hidden", "include", "exclude"))
+"""Settings of files that are in every digest; one that came later is in it where it is used, so that directories of earlier
+versions are not read again for its sake."""
 _DIFFER = "pages were read by several"
 """In place of the digest."""
 
@@ -33,7 +36,7 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         [name for name in filters.order if name not in _LATER],
         filters.known_paths,
         filters.own,
-        settings.files,
+        {name: value for name, value in msgspec.to_builtins(settings.files).items() if value or name in _ALWAYS},
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
     ]
     depth = settings.crawl.max_depth

@@ -74,7 +74,7 @@ def test_a_page_that_is_cut(web: SyntheticWeb, start: str, tmp_path: Path) -> No
 def test_what_a_person_is_told(web: SyntheticWeb, start: str, tmp_path: Path) -> None:
     told = larm_says(*crawl_arguments(tmp_path, [start], SMALL))
     assert (told.status, SENTENCE in told.err) == (0, True)
-    assert f"cut: {SENTENCE}" in larm_says("stats", "--dir", str(tmp_path)).out.decode()
+    assert f"at its end: {SENTENCE}" in larm_says("stats", "--dir", str(tmp_path)).out.decode()
     why = larm_says("why", f"{start}long", "--dir", str(tmp_path)).out.decode()
     assert "it is one longer than fetch.page_size; larm crawl with --set fetch.page_size=100MB reads it again" in why
     assert "cut" not in larm_says("why", f"{start}short", "--dir", str(tmp_path)).out.decode()
