@@ -245,3 +245,18 @@ def test_a_run_that_is_missing_is_named(tmp_path: Path) -> None:
         other.execute(f"DROP TABLE {name}")
     with pytest.raises(StorageError, match=f"no table {name}"):
         table(tmp_path, 30)
+
+
+def test_followers_of_several_runs_are_listed_to_the_last(tmp_path: Path) -> None:
+    """Each run has its own next ones: with those that are far ahead, the next question would begin behind the others."""
+    twins = table(tmp_path, tail=4)
+    for keys in ((5, 6, 7, 8), (1, 20, 30, 40), (9, 10, 11, 50)):
+        twins.put([Entry(key, 100, b"") for key in keys], new=True)
+        twins.commit()
+    found, after = [], -1
+    while some := twins.followers(100, after, limit=2):
+        assert len(some) <= 2
+        found += [entry.key for entry in some]
+        after = found[-1]
+    assert found == [1, 5, 6, 7, 8, 9, 10, 11, 20, 30, 40, 50]
+    twins.close()

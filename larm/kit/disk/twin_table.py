@@ -136,7 +136,7 @@ class TwinTable:
         """Who follows ``first``, by key; the next ones after the key ``after``."""
         where = "SELECT key FROM {0} WHERE first = ?1 AND first <> key AND key > ?2"
         keys = [key for (key,) in self._all(self._followers, f"{where} ORDER BY key LIMIT {limit:d}", first, after)]
-        return sorted(self.get_many(keys).values())
+        return sorted(self.get_many(sorted(keys)[:limit]).values())
 
     def leads(self, after: int = -1, limit: int = 200) -> list[int]:
         """The keys of those that others follow, in order; the next ones after the key ``after``."""
