@@ -60,6 +60,17 @@ def test_runs_stay_few(tmp_path: Path) -> None:
     runs.close()
 
 
+def test_a_merge_goes_on_where_nothing_new_has_come(tmp_path: Path) -> None:
+    """A write that only removes must not take a merge that moves no row for one that is done."""
+    runs, model = filled(tmp_path / "runs.db", 28, each=1, tail=7)
+    assert GROWING in states(runs)
+    gone = min(model)
+    add(runs, [], gone=(gone,))
+    runs.check()
+    assert set(runs.look_up(model)) == model - {gone}
+    runs.close()
+
+
 def test_it_goes_on_after_a_kill_anywhere(tmp_path: Path) -> None:
     """Closed after each write, in whatever state: the next process goes on with the same merges."""
     choose, model = random.Random(3), set[int]()

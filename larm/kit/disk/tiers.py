@@ -132,7 +132,7 @@ class Tiers:
         """Get on with merges, as ``new`` rows have come."""
         self._begin_merges()
         for run in self.of(GROWING):
-            self._merge(run, _PACE * new + self._least // 8)
+            self._merge(run, _PACE * new + max(1, self._least // 8))
 
     def drop_dead(self) -> None:
         """Of what was merged, remove the parts."""
