@@ -32,8 +32,7 @@ from larm.recrawl.revisit import page_rows
 from larm.river.causes import cause_of_status
 
 _MALFORMED = re.compile(r"malformed link (['\"])(.+)\1: (.+)", re.DOTALL)
-_LONGEST = 10
-"""Redirects in a row that are followed to their end; a crawl follows fewer."""
+_IN_A_CIRCLE = "redirects, in a circle"
 
 
 class Kind(enum.StrEnum):
@@ -159,8 +158,8 @@ class LinkCheck:
             outside = url.fingerprint not in self._known and self._is_outside(url)
             return (Kind.EXTERNAL, 0, "not checked: outside of the crawl") if outside else None
         last, address = self._end_of(first)
-        if last is not None and (last.status >= 400 or last.why):
-            said = last.why or cause_of_status(last.status)
+        if last is not None and (last.status >= 400 or last.why or last.moved):
+            said = last.why or (_IN_A_CIRCLE if last.moved else cause_of_status(last.status))
             return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
         return (Kind.REDIRECTED, first.status, address) if first.moved else None
 
@@ -168,13 +167,15 @@ class LinkCheck:
         return self._scope.explain(URLMessage(url)) is not None
 
     def _end_of(self, answer: Answer) -> tuple[Answer | None, str]:
-        """Where redirects lead: what was answered there, None: a page, or nobody asked; and its address."""
-        address = ""
+        """Where redirects lead: what was answered there, None: a page, or nobody asked; and its address.
+
+        An answer that moved on ends nowhere: a circle.
+        """
+        address, passed = "", set[str]()
         found: Answer | None = answer
-        for _ in range(_LONGEST):
-            if found is None or not found.moved or found.why:
-                break
+        while found is not None and found.moved and not found.why and found.moved not in passed:
             address = found.moved
+            passed.add(address)
             target = self._parsed(address)
             found = None if target is None else self._known.troubles.get(target.fingerprint)
         return found, address

@@ -31,6 +31,7 @@ def start(web: SyntheticWeb, tmp_path: Path) -> str:
             "mailto:x@example.org",
             ("/away", "by a redirect"),
             "/circle",
+            "/there",
             ("/fine#part", "to a part"),
             ("/fine#nowhere", "to no part"),
             ("/old#nowhere", "to no part of where it redirects"),
@@ -42,6 +43,8 @@ def start(web: SyntheticWeb, tmp_path: Path) -> str:
     site.redirect("/old", "/fine", 301)
     site.redirect("/away", "/gone", 302)
     site.redirect("/circle", "/circle", 302)
+    site.redirect("/there", "/back", 302)
+    site.redirect("/back", "/there", 302)
     site.robots("User-agent: *\nDisallow: /private\n")
     site.status("/data", 500)
     start = web.url("a.localhost")
@@ -55,11 +58,12 @@ def check(start: str, directory: Path, *kinds: Kind, places: bool = True) -> Che
 
 def test_broken_links_with_all_pages_that_have_them(start: str, tmp_path: Path) -> None:
     found = {each.url.removeprefix(start): each for each in check(start, tmp_path, Kind.BROKEN).findings}
-    assert set(found) == {"gone", "away", "circle", "data", "http://[", "fine#nowhere", "old#nowhere"}
+    assert set(found) == {"gone", "away", "circle", "there", "data", "http://[", "fine#nowhere", "old#nowhere"}
     assert (found["gone"].status, found["gone"].why) == (404, "404: no such page")
     assert [(link.page, link.text) for link in found["gone"].links] == [(start, "lost"), (f"{start}fine", "also lost")]
     assert found["away"].why == f"redirects to {start}gone: 404: no such page"
     assert found["circle"].why == "redirects, to itself"
+    assert found["there"].why == f"redirects to {start}there: redirects, in a circle"
     assert found["data"].status == 500
     assert found["http://["].why.startswith("malformed: ")
     assert found["fine#nowhere"].why == "no such place in the page"
