@@ -29,6 +29,10 @@ _IDLE_SECONDS = 600.0
 _PIECE = 65_536
 _CONNECTIONS = 500
 _HOPS = frozenset((b"connection", b"proxy-connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"proxy-authorization"))
+_WHOLE = frozenset((b"content-length", b"transfer-encoding", b"host"))
+"""Without these a body would be taken for another request: they stay, whatever ``Connection`` names."""
+_DIGITS = 18
+"""Of a length."""
 
 
 class _Head(NamedTuple):
@@ -46,7 +50,8 @@ class _Head(NamedTuple):
     def without_hops(self, first: bytes) -> bytes:
         """For the next one, with whom the connection ends after this."""
         named = {each.strip().lower().encode() for each in self.by_name.get("connection", "").split(",")}
-        kept = [name + b": " + value for name, value in self.lines if name.lower() not in _HOPS | named]
+        hops = _HOPS | named - _WHOLE
+        kept = [name + b": " + value for name, value in self.lines if name.lower() not in hops]
         return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
 
 
@@ -80,7 +85,7 @@ class Proxy:
         try:
             if self._open > _CONNECTIONS:
                 raise _RefusedError(503, "too many connections")
-            head = await _read_head(reader)
+            head = await _read_head(reader, _HEAD_SECONDS)
             method, target, _ = _request_line(head)
             if method == "CONNECT":
                 await self._tunnel(target, reader, writer)
@@ -107,15 +112,19 @@ class Proxy:
 
     async def _pass_on(self, head: _Head, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         method, _, version = _request_line(head)
+        length = _length(head)
         if not target.lower().startswith("http://"):
             raise _RefusedError(400, "this is a proxy for a browser: it is asked for whole addresses, http://...")
         host, port = _place(target, 80)
         upstream, up = await _connect(host, port)
         try:
             up.write(head.without_hops(f"{method} {_path(target)} {version}".encode("latin-1")))
-            sending = asyncio.create_task(_send_body(head, reader, up))
+            sending = asyncio.create_task(_send_body(head, length, reader, up))
             try:
-                answer = await _read_head(upstream)
+                try:
+                    answer = await _read_head(upstream, _IDLE_SECONDS)  # to send a file, or to find something, may take long
+                except TimeoutError as error:
+                    raise _RefusedError(504, f"{host} does not answer") from error
                 writer.write(answer.without_hops(answer.first))
                 whole = await _copy(upstream, writer)
             finally:
@@ -136,8 +145,8 @@ class _RefusedError(Exception):
         self.status = status
 
 
-async def _read_head(reader: asyncio.StreamReader) -> _Head:
-    async with asyncio.timeout(_HEAD_SECONDS):
+async def _read_head(reader: asyncio.StreamReader, seconds: float) -> _Head:
+    async with asyncio.timeout(seconds):
         data = await reader.readuntil(b"\r\n\r\n")
     first, *lines = data[:-4].split(b"\r\n")
     found = []
@@ -178,24 +187,31 @@ def _path(target: str) -> str:
 
 def _status(answer: _Head) -> int:
     words = answer.first.split()
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    return int(words[1]) if len(words) > 1 and re.fullmatch(rb"[0-9]{3}", words[1]) else 0
+
+
+def _length(head: _Head) -> int:
+    """Of the body of a request, where it says it."""
+    said = {each.strip() for each in head.by_name.get("content-length", "0").split(",")}  # said twice, it may be the same
+    length = said.pop()
+    if said or not length.isdecimal() or len(length) > _DIGITS:
+        raise _RefusedError(400, "that is no length of a body")
+    return int(length)
 
 
 async def _connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
             return await asyncio.open_connection(host, port, limit=_HEAD)
-    except (OSError, TimeoutError) as error:
+    except (OSError, ValueError) as error:  # ValueError: of a name that can't be one
         raise _RefusedError(502, f"{host} can't be reached: {error or 'it does not answer'}") from error
 
 
-async def _send_body(head: _Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _send_body(head: _Head, left: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Of the request, and nothing that comes after it."""
-    names = head.by_name
-    if "transfer-encoding" in names:
+    if "transfer-encoding" in head.by_name:
         await _copy(reader, writer)  # its end is known to who gets it
         return
-    left = int(names["content-length"]) if names.get("content-length", "").isdecimal() else 0
     while left:
         data = await reader.read(min(_PIECE, left))
         if not data:

@@ -11,6 +11,7 @@ import pytest
 
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
+from larm.peers.yacy import proxy
 from larm.peers.yacy.open_pages import is_open
 from larm.peers.yacy.proxy import Proxy
 
@@ -162,10 +163,31 @@ def test_what_comes_by_connect_is_not_looked_at(world: World) -> None:
         ("GET http://127.0.0.1:1/ HTTP/1.1\r\n folded: x\r\n\r\n", 400),
         ("GET http://a.example/ HTTP/1.1\r\nBad : x\r\n\r\n", 400),
         ("GET http://a.example/ HTTP/3\r\n\r\n", 505),
+        ("GET http://a..example/ HTTP/1.1\r\n\r\n", 502),
+        ("CONNECT a\0.example:443 HTTP/1.1\r\n\r\n", 502),
+        ("POST http://a.example/ HTTP/1.1\r\nContent-Length: five\r\n\r\n", 400),
+        ("POST http://a.example/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
     ],
 )
 def test_what_it_refuses(world: World, request_: str, status: int) -> None:
     assert world.talk(request_).startswith(f"HTTP/1.1 {status}".encode())
+
+
+def test_a_body_is_no_other_request_whatever_the_headers_name(world: World) -> None:
+    asked = len(world.heard)
+    inner = "GET /inner HTTP/1.1\r\nHost: x\r\n\r\n"
+    answer = world.get("/outer", f"Connection: content-length, host\r\nContent-Length: {len(inner)}\r\n", "POST", inner)
+    assert answer.count(b"HTTP/1.1 ") == 1
+    [(line, headers, body)] = world.heard[asked:]
+    assert (line, headers["host"], body) == ("POST /outer HTTP/1.1", "x", inner.encode())
+
+
+def test_an_answer_may_come_as_late_as_anything_else(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as soon as a browser has to have told what it asks for; and it is said where none came."""
+    monkeypatch.setattr(proxy, "_IDLE_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        answer = world.talk(f"GET http://127.0.0.1:{silent.getsockname()[1]}/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 504")
 
 
 def test_a_head_that_is_too_large_ends_the_connection(world: World) -> None:
@@ -175,9 +197,9 @@ def test_a_head_that_is_too_large_ends_the_connection(world: World) -> None:
 
 def test_pages_of_private_addresses_are_not_known_unless_that_was_said(world: World) -> None:
     seen: list[str] = []
-    proxy = Proxy(0, seen.append, queries=False, private=False)
-    Workers(lambda *_: None).start("proxy", proxy.run)
-    with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as connection:
+    strict = Proxy(0, seen.append, queries=False, private=False)
+    Workers(lambda *_: None).start("proxy", strict.run)
+    with socket.create_connection(("127.0.0.1", strict.port), timeout=20) as connection:
         connection.sendall(f"GET {world.site}/intranet HTTP/1.1\r\n\r\n".encode())
         while connection.recv(65_536):
             pass
