@@ -447,6 +447,13 @@ def test_addresses_that_no_site_needs(rig: Rig, path: str, limit: str | None, li
     assert desk.screen([start], drops) == [start], "what a person asks for passes"
 
 
+def test_fewer_segments_than_one_may_stand_there_again(rig: Rig) -> None:
+    desk = Rig(rig.store, traps=Settings(segments=2)).traps
+    near, far = message(f"{HOST}/a/b", depth=1), message(f"{HOST}/a/b/c", depth=1)
+    assert desk.screen([near, far], Drops()) == [near]
+    assert desk.explain(far) == "held back: beyond filters.traps.segments: 2"
+
+
 def test_far_away(store: BlockStore) -> None:
     desk = Rig(store, traps=Settings(depth=3)).traps
     near, far = (message(f"{HOST}/", depth=depth) for depth in (3, 4))

@@ -78,7 +78,7 @@ def odd(message: URLMessage, parts: Parts, settings: Settings) -> str | None:
         return f"filters.traps.depth: {settings.depth}"
     access = message.url.access
     slashes = access.count("/") - 3
-    if slashes >= settings.repeats:  # else no segment can be there too often
+    if slashes >= min(settings.segments, settings.repeats):  # else it has not so many segments
         if parts.path.count("/") > settings.segments:
             return f"filters.traps.segments: {settings.segments}"
         if repeats(parts.path) > settings.repeats:
