@@ -39,12 +39,12 @@ class Control:
         """``timeout``: seconds to wait for each answer. Raises NotRunning; StorageError where the directory can't be read."""
         # constant after construction
         self.directory = directory
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(timeout)
         path = socket_of(directory)
+        if path is None:
+            raise NotRunning(f"no crawl runs in {directory}; --dir names another directory, 'larm crawl' starts one")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            if path is None:
-                raise NotRunning(f"no crawl runs in {directory}; --dir names another directory, 'larm crawl' starts one")
+            self._socket.settimeout(timeout)
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
