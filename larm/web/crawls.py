@@ -123,19 +123,19 @@ def _of_report(served: Served, report: Report) -> Crawl:
 
 
 def _of_saved(served: Served) -> Crawl:
-    said, saved = "", _Saved()
+    said, saved, configured = "", _Saved(), False
     try:
+        configured = is_there(served.path / CONFIG_FILE)
         saved = _read(served.path / STATS)
     except StorageError as error:
         said = str(error)
     state = how(saved.finish_reason) or ("ended without a word" if saved.state == "running" else "no crawl yet")
-    can_start = is_there(served.path / CONFIG_FILE) or bool(saved.written)
     return Crawl(
         name=served.name,
         state=state,
         figures=saved.figures,
         written=saved.written,
-        can_start=can_start,
+        can_start=configured or bool(saved.written),
         said=said,
         left_out=saved.said,
     )

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from larm.building.marker import MARKER
 from larm.building.searching import opener
 from larm.config import Search
+from larm.errors import StorageError
 from larm.kit.disk.files import is_there
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
@@ -106,9 +107,17 @@ class Directories:
         if self.root is None:
             return []
         try:
-            return sorted(path for path in self.root.absolute().iterdir() if is_there(path / MARKER))
+            return sorted(path for path in self.root.absolute().iterdir() if self._is_crawl(path))
         except OSError:
             return []
+
+    def _is_crawl(self, path: Path) -> bool:
+        """A folder of somebody else's, as lost+found is, is none; what was one tells itself why it can't be read."""
+        try:
+            return is_there(path / MARKER)
+        except StorageError:
+            with self._lock:
+                return path in self._known
 
     def _new(self, path: Path, first: str) -> Served:
         first = first or "crawl"

@@ -98,10 +98,8 @@ class Schedule:
 
     def _every(self, served: Served) -> Every | None:
         config = served.path / CONFIG_FILE
-        if not is_there(config):
-            return None
         try:
-            return load(config).recrawl.every
+            return load(config).recrawl.every if is_there(config) else None
         except LarmError as error:
             self._complain(served, f"{served.name} has no schedule: {error}")
             return None
