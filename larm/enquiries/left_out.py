@@ -121,7 +121,8 @@ def _too_long(directory: Path, settings: Config, count: int) -> str:
     log, most = directory / LOGS / f"{LengthFilter.log_name}.log", settings.filters.length.max
     if not count:
         return ""
-    with log.open(encoding="utf-8", errors="replace") as lines:
+    longest = 0
+    with suppress(OSError), log.open(encoding="utf-8", errors="replace") as lines:  # somebody may have moved it
         longest = max((len(line) for line in islice(lines, _LINES)), default=0)
     remedy = f"'larm crawl --dir {directory} -start @{log} -s filters.length.max={max(longest, most + 1)}' does"
     return _told(count, "link", f"to URLs of more than {most:,} characters not followed", remedy)

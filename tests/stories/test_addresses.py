@@ -118,5 +118,9 @@ def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWe
         sentence,
     )
     assert told is not None, sentence
+    log = tmp_path / "logs" / "URLLengthFilter.log"
+    log.rename(log.with_suffix(".moved"))
+    assert "filters.length.max=2049" in left_out(tmp_path, config_of(long), run.last)[0], "it can still be told"
+    log.with_suffix(".moved").rename(log)
     run_crawl(tmp_path, long, {**QUICK, "filters.length.max": int(told[1])})
     assert asked(web)["a.localhost/" + "x" * 2100] == 1
