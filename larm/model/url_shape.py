@@ -34,6 +34,8 @@ class Pattern(NamedTuple):
     """63 bits of its text."""
 
 
+SHAPE = 1
+"""The breadth of a path but for its numbers, where its text has no ``?``; else with the names of parameters."""
 BREADTHS = ("one view", "one shape", "one set of parameters", "one path or folder", "the whole host")
 
 

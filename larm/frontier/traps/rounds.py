@@ -10,8 +10,9 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
   first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
-  then; nor in a run that asks for all that was held back, if it brings no more than it takes. All others together may cost as
-  many requests as the host has had else.
+  then; nor where it brings nothing and all have one path but for numbers, without parameters, as products that differ in a
+  number; nor in a run that asks for all that was held back, if it brings no more than it takes. All others together may cost
+  as many requests as the host has had else.
 - A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little.
 - Where nothing is left, the pattern opens.
 """
@@ -25,7 +26,7 @@ import msgspec
 from larm.frontier.traps.host_traps import PARAMETER, HostTraps
 from larm.frontier.traps.records import PatternRecord, Round, State
 from larm.model.message import URLMessage
-from larm.model.url_shape import parts_of
+from larm.model.url_shape import SHAPE, parts_of
 
 BATCH = 1000
 """Addresses that go on at a time."""
@@ -107,6 +108,7 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
     elif round_.left:
         leaves = record.native >= min(round_.left, _PART) and round_.dull < _TIMES
         leaves |= traps.released and round_.brought <= round_.asked
+        leaves |= not round_.brought and record.breadth == SHAPE and "?" not in record.text
         free = worth or (not traps.trapped if reproduces else leaves)
         traps.rounds -= round_.asked if worth else 0
         _ask_for_part(traps, record, round_, free=free)
