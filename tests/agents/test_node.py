@@ -279,7 +279,7 @@ def test_hosts_of_a_dead_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Pa
         rested: dict[str, float] = {}
         queues = Stub(back_off=rested.__setitem__)
         node.together._frontier = Stub(queues=queues)  # type: ignore[assignment]
-        now = round(SystemClock().wall())
+        now = int(SystemClock().wall())
         rests = {"long.example": now + 3_600, "over.example": now - 5, "never.example": now + (1 << 40)}
         node.together.hear("b", Card("there", rests=rests))
         node._after(boot_time())
