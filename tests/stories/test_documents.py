@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -230,11 +231,11 @@ def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, 
 
 def children_of(number: int) -> set[int]:
     """Processes that any thread of a process has started."""
-    return {
-        int(child)
-        for task in Path(f"/proc/{number}/task").glob("*/children")
-        for child in task.read_text(encoding="ascii").split()
-    }
+    found: set[int] = set()
+    for task in Path(f"/proc/{number}/task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended meanwhile
+            found.update(map(int, task.read_text(encoding="ascii").split()))
+    return found
 
 
 def is_busy(number: int) -> bool:
