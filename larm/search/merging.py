@@ -66,7 +66,7 @@ class Merging:
             query=asked.query,
             total=total,
             complete=complete,
-            alike=sum(part.alike for part in self._parts),
+            alike=sum(part.alike for part in self._parts) + len({hit.url for hit in hits}) - len(kept),
             exact=exact,
             hits=tuple(kept[first : first + asked.number]),
             facets=summed_facets(facet for part in finding for facet in part.facets),

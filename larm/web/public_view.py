@@ -1,6 +1,7 @@
 """PublicView: the directories as visitors of a public search see them, who are not signed in. Any thread.
 
-They learn nothing of files that they could not open, not even by counting, and no sentence that names a path of this machine.
+Beside what a peer shares, they learn nothing of files that they could not open, not even by counting; who serves a crawl of
+files alone, without a peer, has meant it. No sentence names a path of this machine.
 Implements what `larm.web.directories.Directories` answers about searching.
 """
 

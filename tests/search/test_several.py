@@ -72,8 +72,12 @@ def test_words_are_as_rare_as_in_all_together(two: list[Path]) -> None:
 def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None:
     results = several(two, Search()).results(Asked(query="tide"))
     assert (len(results), results.total, results.exact) == (1, 1, True), "one text at two addresses"
+    assert results.alike == 1, "which is said"
+    results = several(two, Search()).results(Asked(query="tide", alike=True))
+    assert sorted(found.url for found in results) == ["http://a.org/tides", "http://b.org/copy"]
+    assert results.alike == 0
     results = several(two, Search()).results(Asked(query="eels"))
-    assert [found.url for found in results] == ["http://c.org/both"]
+    assert ([found.url for found in results], results.alike) == (["http://c.org/both"], 0)
     assert results.hits[0].source in {str(two[0]), str(two[1])}
 
 
