@@ -107,13 +107,14 @@ def serve(
     socket = listen(host, port)
     others = remote_searchers(remotes, remote_token)
     service = peering = None
+    members: list[Searcher] = []
     served: Directories
     if settings.network.name:
         if peers.name or peers.registrar:
             raise UsageError("--network and --peer: each needs a larm serve of its own, on another port")
         folder = network_dir or (directories[0] if directories else root or Path())
         service = _service(settings, folder, lambda: [each.path for each in served.all()], socket.getsockname()[:2])
-        others += service.searchers
+        members += service.searchers
         if service.jobs is not None:
             directories = (*directories, service.jobs.directory)
     if peers.name or peers.registrar:
@@ -126,8 +127,10 @@ def serve(
         )
     else:
         served = Directories(
-            directories, root, settings.search, others, agents=_agents(settings, remote_token, cluster=cluster)
+            directories, root, settings.search, others, members, agents=_agents(settings, remote_token, cluster=cluster)
         )
+    for each in served.public.closed() if public_search else ():
+        say(f"{each.name}: files in it are shown to nobody who is not signed in; --peer NAME --share FOLDER opens a folder")
     app = application(
         served,
         access,

@@ -49,24 +49,26 @@ class Directories:
         root: Path | None,
         search: Search,
         remotes: Sequence[Searcher] = (),
+        peers: Sequence[Searcher] = (),
         *,
         agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
         more: Callable[[], Mapping[Path, str]] = dict,
-        published: Callable[[Served, bool], Searcher] = lambda served, _: served.searcher,
-        closed: Callable[[Served], bool] = lambda _: False,
+        published: Callable[[Served], Searcher] = lambda served: served.searcher,
+        shared: Callable[[Served], bool] = lambda _: False,
     ) -> None:
-        """``remotes``: other machines, which are searched, too. ``more``: further directories, which may come and go, by names;
-        ``agents`` are those that have further parts of the crawls of our directories;
-        ``published`` makes a searcher that shows addresses which others can open, or only web pages. ``closed``: not all of it
-        is for everybody."""
+        """``remotes``: the user's other machines, which are searched, too; ``peers``: others', who answer us what is for
+        everybody. ``more``: further directories, which may come and go, by names; ``agents`` are those that have further parts
+        of the crawls of our directories; ``published`` makes a searcher that shows addresses which others can open.
+        ``shared``: its files are for everybody."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
+        self.peers = tuple(peers)
         self._opener = opener(search)
         self._published = published
         self._more = more
         self._agents = agents
-        self.public = PublicView(self, closed, published)
+        self.public = PublicView(self, shared, published)
         """The same, for who is not signed in."""
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
@@ -91,11 +93,11 @@ class Directories:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        found = [*(self._published(each, False) for each in self.all()), *self.elsewhere()]
+        found = [*(self._published(each) for each in self.all()), *self.machines(), *self.peers]
         return [each for each in found if each.name in wanted] if wanted else found
 
-    def elsewhere(self) -> list[Searcher]:
-        """Other machines, and further parts of the crawls that are here."""
+    def machines(self) -> list[Searcher]:
+        """Those of the user elsewhere, and further parts of the crawls that are here."""
         return [*self.remotes, *self._agents([each.path for each in self.all()])]
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
@@ -121,7 +123,7 @@ class Directories:
 
     def _new(self, path: Path, first: str) -> Served:
         first = first or "crawl"
-        taken = {each.name for each in self._known.values()} | {each.name for each in self.remotes}
+        taken = {each.name for each in self._known.values()} | {each.name for each in (*self.remotes, *self.peers)}
         name, number = first, 1
         while name in taken:
             number += 1

@@ -53,10 +53,11 @@ def peering_of(
         directories,
         root,
         settings.search,
-        [*others, *network],
+        others,
+        network,
         more=partial(indexed, peering.shares),
-        published=lambda each, web: PublishedSearcher(each.searcher, peering.shares, web=web and each.path not in folders),
-        closed=lambda each: each.path not in folders and each.searcher.has_files,
+        published=lambda each: PublishedSearcher(each.searcher, peering.shares),
+        shared=lambda each: each.path in folders,
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
     say(f"{what}, key {peering.card.key}")

@@ -1,7 +1,7 @@
 """PublicView: the directories as visitors of a public search see them, who are not signed in. Any thread.
 
-Beside what a peer shares, they learn nothing of files that they could not open, not even by counting; who serves a crawl of
-files alone, without a peer, has meant it. No sentence names a path of this machine.
+They learn nothing of files but of those that a peer shares, not even by counting: nobody else could open them, and a crawl of a
+disk is not meant for strangers because its web pages are. No sentence names a path of this machine.
 Implements what `larm.web.directories.Directories` answers about searching.
 """
 
@@ -14,6 +14,7 @@ import msgspec
 
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.seams import Searcher
+from larm.search.web_pages import WebPages
 
 if TYPE_CHECKING:
     from larm.web.directories import Directories, Served
@@ -22,17 +23,19 @@ if TYPE_CHECKING:
 class PublicView:
     """Constant after construction."""
 
-    def __init__(
-        self, whole: Directories, closed: Callable[[Served], bool], published: Callable[[Served, bool], Searcher]
-    ) -> None:
-        """``closed``: some files of it are not for everybody. ``published``: its searcher; True: of web pages alone."""
+    def __init__(self, whole: Directories, shared: Callable[[Served], bool], published: Callable[[Served], Searcher]) -> None:
+        """``shared``: its files are for everybody, at the addresses that its ``published`` searcher shows."""
         self._whole = whole
-        self._closed = closed
+        self._shared = shared
         self._published = published
 
     def all(self) -> list[Served]:
         """Those of which everybody may see all."""
-        return [each for each in self._whole.all() if not self._closed(each)]
+        return [each for each in self._whole.all() if self._is_open(each)]
+
+    def closed(self) -> list[Served]:
+        """Those whose files nobody sees here."""
+        return [each for each in self._whole.all() if not self._is_open(each)]
 
     def named(self, names: Iterable[str]) -> list[Served]:
         """Of these, those with these names."""
@@ -42,13 +45,19 @@ class PublicView:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        found: list[Searcher] = [_Discreet(self._published(each, True)) for each in self._whole.all()]
-        found += self._whole.elsewhere()
+        found: list[Searcher] = [
+            _Discreet(self._published(each) if self._is_open(each) else WebPages(each.searcher)) for each in self._whole.all()
+        ]
+        found += [_Discreet(WebPages(each)) for each in self._whole.machines()]
+        found += self._whole.peers
         return [each for each in found if each.name in wanted] if wanted else found
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""
         return self._whole.are_far(searchers)
+
+    def _is_open(self, served: Served) -> bool:
+        return self._shared(served) or not served.searcher.has_files
 
 
 class _Discreet:

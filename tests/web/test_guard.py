@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
+from larm.model.file_url import file_url
+from larm.peers.http_client import HttpClient
+from larm.peers.remote import RemoteSearcher
 from larm.web import server as server_module
 from larm.web.access import COOKIE, default_path, open_token
 from larm.web.guard import HEADERS
+from tests.search.test_several import index
 from tests.web.conftest import Served, Start
 
 
@@ -130,6 +134,26 @@ def test_a_public_search_is_nothing_but_search(start: Start, harbour: Path) -> N
     for path in ("/login", "/metrics"):
         assert served.get(path, headers=served.bearer).status_code == 404
     assert "Sign in" not in served.get("/").text
+
+
+def test_a_public_search_shows_no_files(start: Start, tmp_path: Path) -> None:
+    diary = file_url("/home/anna/diary.txt")
+    pages = {diary: "eels and the password is hunter", "http://a.org/eel": "A page about eels in ponds."}
+    mixed, web = index(tmp_path / "mixed", pages), index(tmp_path / "web", {"http://b.org/": "eels in the harbour"})
+    there = start(mixed)
+    remote = RemoteSearcher(there.address, HttpClient())
+    for served in (
+        start(mixed, web, access={"public_search": True, "require_token": True}),
+        start(web, remotes=[remote], access={"public_search": True, "require_token": True}),
+    ):
+        answers = [served.get("/api/v1/search", params={"q": query}).json() for query in ("eels", "hunter", "eels OR hunter")]
+        assert [answer["total"] for answer in answers] == [2, 0, 2]
+        assert "hunter" not in served.get("/suggest", params={"q": "hunt"}).text
+        for path in ("/copy", "/copy/original", "/api/v1/page"):
+            assert served.get(path, params={"in": "mixed", "url": diary}).status_code == 404, path
+        signed_in = served.get("/api/v1/search", params={"q": "hunter"}, headers=served.bearer).json()
+        assert [hit["url"] for hit in signed_in["hits"]] == [diary]
+        assert served.get("/api/v1/search", params={"q": "harbuor", "in": "web"}).json()["total"] == 1, "corrected as ever"
 
 
 def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.shares import Shares
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
+from larm.search.web_pages import WebPages
 
 
 class Visible:
@@ -41,7 +42,7 @@ class Visible:
         hidden = self.hidden(key)
         shares = {share.directory.absolute(): share.name for share in self._shares.named}
         return [
-            PublishedSearcher(searcher, self._shares, hidden, web=path not in shares)
+            PublishedSearcher(searcher, self._shares, hidden) if path in shares else WebPages(searcher)
             for path, searcher in all_of_them.items()
             if shares.get(path) not in hidden
         ]
