@@ -14,7 +14,7 @@ from larm.agents.membership import Saved
 from larm.agents.said import Said, name_of
 from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -59,7 +59,5 @@ def read_identity(path: Path, cluster: str = "", certified: str = "") -> Identit
 
 def write_identity(path: Path, identity: Identity) -> None:
     """On the disk when it returns. Raises StorageError."""
-    try:
+    with disk_failures(path):
         write_atomically(path, msgspec.json.encode(identity))
-    except OSError as error:
-        raise disk_failure(path, error) from error

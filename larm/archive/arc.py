@@ -15,7 +15,7 @@ from typing import Any
 
 from larm.archive.scanning import Damaged, Record, flaw_of, read_block
 from larm.errors import ConfigError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _FIRST = b"filedesc://"
 
@@ -41,19 +41,21 @@ def convert(path: Path, target: Path, damaged: Damaged) -> None:
     iterator, unreadable = _warcio(path)
     from warcio.warcwriter import WARCWriter
 
-    try:
-        with path.open("rb") as file, target.open("wb") as out, redirect_stderr(StringIO()):  # where warcio has its say
-            writer = WARCWriter(out, gzip=False)
-            records = iterator(file, arc2warc=True)
-            try:
-                for record in records:
-                    writer.write_record(record)
-                    if record.raw_stream.limit:
-                        damaged(records.get_record_offset(), "it ends too early")
-            except unreadable as error:
-                damaged(file.tell(), f"what follows can't be read: {error}")
-    except OSError as error:
-        raise disk_failure(target, error) from error
+    with (
+        disk_failures(target),
+        path.open("rb") as file,
+        target.open("wb") as out,
+        redirect_stderr(StringIO()),  # where warcio has its say
+    ):
+        writer = WARCWriter(out, gzip=False)
+        records = iterator(file, arc2warc=True)
+        try:
+            for record in records:
+                writer.write_record(record)
+                if record.raw_stream.limit:
+                    damaged(records.get_record_offset(), "it ends too early")
+        except unreadable as error:
+            damaged(file.tell(), f"what follows can't be read: {error}")
 
 
 def scan_arc(path: Path, damaged: Damaged, most: int) -> Iterator[tuple[Record, int]]:

@@ -13,7 +13,7 @@ from larm.archive.cdxj import Capture
 from larm.archive.records import COMPRESSIONS, Records, date_of
 from larm.archive.warc_files import Entry, Place, WarcFiles
 from larm.errors import UsageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.seams import Clock
 from larm.storage.page_file import found_file
 from larm.storage.reader import StoreLog
@@ -40,10 +40,8 @@ def export_pages(
     def date(number: int) -> str:
         if number not in dates:
             path = found_file(directory / "logs", number)
-            try:
+            with disk_failures(path):
                 dates[number] = date_of(path.stat().st_mtime)
-            except OSError as error:
-                raise disk_failure(path, error) from error
         return dates[number]
 
     def begin(file: str) -> list[Entry]:

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 from fastwarc.warc import ArchiveIterator, WarcRecord, any_type
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 _GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 _FIRST_LINE = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+\r?\n")
@@ -66,11 +66,8 @@ def scan(path: Path, damaged: Damaged, kinds: int = _ALL, *, most: int | None = 
 
     ``most``: bytes of a block that are kept; all of it is looked at all the same.
     """
-    try:
-        with path.open("rb") as file:
-            yield from _scan(file, damaged, kinds, most)
-    except OSError as error:
-        raise disk_failure(path, error) from error
+    with disk_failures(path), path.open("rb") as file:
+        yield from _scan(file, damaged, kinds, most)
 
 
 def read_at(file: BinaryIO, offset: int, most: int) -> Record:
@@ -109,15 +106,12 @@ def is_by_record(path: Path) -> bool:
 
 def unpack(path: Path, target: Path) -> str:
     """Undo that a file was compressed as a whole; what is wrong with it, if anything is. Raises StorageError."""
-    try:
-        with gzip.open(path) as packed, target.open("wb") as file:
-            try:
-                while piece := packed.read(_BLOCK):
-                    file.write(piece)
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                return str(error)
-    except OSError as error:
-        raise disk_failure(target, error) from error
+    with disk_failures(target), gzip.open(path) as packed, target.open("wb") as file:
+        try:
+            while piece := packed.read(_BLOCK):
+                file.write(piece)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            return str(error)
     return ""
 
 

@@ -20,7 +20,7 @@ from larm.archive.names import OPEN, OURS
 from larm.config.section import Count
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import cut_back, sync_directory
 
 
@@ -69,11 +69,9 @@ class WarcFiles:
         self._index: AppendFile | None = None
         self._name = ""
         self._noted = 0  # bytes of the open file at the last commit
-        try:
+        with disk_failures(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._go_back(place)
-        except OSError as error:
-            raise disk_failure(folder, error) from error
 
     def prepare(self) -> None:
         """Before the records of an answer are made: begin a file, if there is none or the last one has its size."""
@@ -142,7 +140,7 @@ class WarcFiles:
         index = self._folder / f"{_stem(name)}.cdxj"
         unsorted = index.with_name(index.name + OPEN)
         written = warc.with_name(name + OPEN)
-        try:
+        with disk_failures(warc):
             source = unsorted if unsorted.exists() else index
             lines = source.read_text(encoding="utf-8").splitlines(keepends=True) if source.exists() else []
             within = [line for line in lines if line.endswith("\n") and sum(place_of(line)) <= length]
@@ -150,8 +148,6 @@ class WarcFiles:
             unsorted.unlink(missing_ok=True)
             if written.exists():
                 written.rename(warc)
-        except OSError as error:
-            raise disk_failure(warc, error) from error
         sync_directory(self._folder)
         self._complete[name] = length
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.lock import DirectoryLock, note_in_lock
 
 SOCKET = "control.sock"
@@ -52,13 +52,11 @@ def listen(lock: DirectoryLock) -> tuple[socket.socket, Path]:
 def socket_of(directory: Path) -> Path | None:
     """Where a crawl of this directory listens, if one does. Raises StorageError."""
     path = directory.absolute() / SOCKET
-    try:
+    with disk_failures(path):
         if path.is_socket():
             return path
         noted = Path(note_in_lock(directory) or "/")
         return noted if _is_of(noted, directory) else None
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def remove(path: Path) -> None:

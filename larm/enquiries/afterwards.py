@@ -51,7 +51,7 @@ from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import DATABASE
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.threads.tally import Tally
@@ -238,12 +238,9 @@ def _noted(directory: Path, url: Url) -> bool:
     path = directory / LOGS / LINKS_LOG
     if not is_there(path) or not path.stat().st_size:
         return False
-    try:
-        with path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
-            ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in (ORDINARY, FRAME)]
-            return any(lines.find(way) >= 0 for way in ways)
-    except OSError as error:
-        raise disk_failure(path, error) from error
+    with disk_failures(path), path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
+        ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in (ORDINARY, FRAME)]
+        return any(lines.find(way) >= 0 for way in ways)
 
 
 def _cut(directory: Path) -> int:

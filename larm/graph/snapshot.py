@@ -19,7 +19,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import open_beside
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 FORMAT = 1
@@ -53,10 +53,8 @@ class SnapshotWriter:
     def __init__(self, path: Path) -> None:
         # constant after construction
         self._path = path
-        try:
+        with disk_failures(path):
             descriptor, self._name = open_beside(path)
-        except OSError as error:
-            raise disk_failure(path, error) from error
         # only the writer thread
         self._file = os.fdopen(descriptor, "wb")
         self._sections: dict[str, Section] = {}
@@ -83,7 +81,7 @@ class SnapshotWriter:
 
     def finish(self, figures: dict[str, int]) -> None:
         """Put the file in the place of the last one."""
-        try:
+        with disk_failures(self._path):
             self._end()
             contents = msgspec.msgpack.encode(Contents(FORMAT, sys.byteorder, figures, self._sections))
             self._file.write(contents + _TAIL.pack(len(contents), zlib.crc32(contents), _MAGIC))
@@ -92,8 +90,6 @@ class SnapshotWriter:
             self._file.close()
             os.replace(self._name, self._path)
             sync_directory(self._path.parent)
-        except OSError as error:
-            raise disk_failure(self._path, error) from error
 
     def close(self) -> None:
         """Throw away what was not finished; may be called at any time."""
@@ -103,10 +99,8 @@ class SnapshotWriter:
             os.unlink(self._name)
 
     def _put(self, data: bytes | memoryview) -> None:
-        try:
+        with disk_failures(self._path):
             self._file.write(data)
-        except OSError as error:
-            raise disk_failure(self._path, error) from error
 
     def _end(self) -> None:
         name, offset, checksum = self._begun

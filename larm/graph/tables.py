@@ -16,7 +16,7 @@ import xxhash
 from larm.errors import StorageError
 from larm.graph import columns
 from larm.graph.columns import Column, zeros
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _PENDING = 1_000_000
 """Numbers that wait to be sorted in."""
@@ -118,11 +118,9 @@ class Backlinks:
 
     def add(self, links: Column) -> None:
         """Some: target, source, text, target ..., uint32. Raises StorageError."""
-        try:
+        with disk_failures(self._directory):
             for file, dealt in zip(self._files, columns.dealt(links, self._width, len(self._files)), strict=True):
                 file.write(dealt)
-        except OSError as error:
-            raise disk_failure(self._directory, error) from error
 
     def sorted(self) -> Iterator[Column]:
         """(source, text) of all links, by target, those of a target in the order in which they were added."""

@@ -24,7 +24,7 @@ from larm.index.integrity import META, check_files
 from larm.index.link_texts import said
 from larm.index.readable import as_the_others, openable
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
 
@@ -53,7 +53,7 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
     Readers see the old index or the new one.
     """
     fresh, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
-    try:
+    with disk_failures(path):
         shutil.rmtree(old, ignore_errors=True)
         if not _can_go_on(fresh, generation):
             shutil.rmtree(fresh, ignore_errors=True)
@@ -65,8 +65,6 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
             path.rename(old)
         fresh.rename(path)
         shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def mark_of(path: Path) -> int | None:
@@ -93,11 +91,9 @@ def disown(path: Path) -> None:
 
     Raises StorageError.
     """
-    try:
+    with disk_failures(path):
         for folder in (path, path.with_name(path.name + ".new")):
             (folder / _OF).unlink(missing_ok=True)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def _fill(path: Path, pages: Pages, progress: Progress, total: int) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.index import fields
 from larm.index.failure import OTHER_VERSION
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 
 _PARTS = ("store", "pos", "idx", "term", "fast", "fieldnorm")
@@ -85,20 +85,16 @@ def drop_unfinished(path: Path) -> None:
     next one may come to the same name, and would fail, again and again. Raises StorageError.
     """
     wanted = set(file_names(read_meta(path / META)))
-    try:
+    with disk_failures(path):
         for file in path.iterdir():
             if HALF_WRITTEN.fullmatch(file.name) or (file.suffix == ".del" and file.name not in wanted):
                 file.unlink()
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def read_meta(path: Path) -> Meta:
     """A meta.json. Raises StorageError."""
-    try:
+    with disk_failures(path):
         return parse_meta(path.read_bytes(), path)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def parse_meta(data: bytes, path: Path) -> Meta:
@@ -121,25 +117,22 @@ def file_names(meta: Meta) -> list[str]:
 
 def _check(path: Path) -> None:
     """One file: the data, the footer as JSON, its length and 1337 (4 bytes each, little-endian)."""
-    try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            file.seek(max(size - 8, 0))
-            length, magic = int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
-            if magic != _MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - 8):
-                raise damaged(path)
-            file.seek(size - 8 - length)
-            crc = _CRC.search(file.read(length))
-            if crc is None:
-                raise damaged(path)
-            file.seek(0)
-            left, found = size - 8 - length, 0
-            while left:
-                chunk = file.read(min(left, _CHUNK))
-                found = zlib.crc32(chunk, found)
-                left -= len(chunk)
-    except OSError as error:
-        raise disk_failure(path, error) from error
+    with disk_failures(path), path.open("rb") as file:
+        size = path.stat().st_size
+        file.seek(max(size - 8, 0))
+        length, magic = int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
+        if magic != _MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - 8):
+            raise damaged(path)
+        file.seek(size - 8 - length)
+        crc = _CRC.search(file.read(length))
+        if crc is None:
+            raise damaged(path)
+        file.seek(0)
+        left, found = size - 8 - length, 0
+        while left:
+            chunk = file.read(min(left, _CHUNK))
+            found = zlib.crc32(chunk, found)
+            left -= len(chunk)
     if found != int(crc[1]):
         raise damaged(path)
 

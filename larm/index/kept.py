@@ -20,7 +20,7 @@ import msgspec
 
 from larm.index.integrity import META, damaged, file_names, parse_meta, read_meta
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 KEPT = ".kept"
@@ -33,7 +33,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSY
 def keep(path: Path, generation: int) -> None:
     """Before a commit: the index is at ``generation``, and a checkpoint knows it. Raises StorageError."""
     folder = path / KEPT
-    try:
+    with disk_failures(folder):
         folder.mkdir(exist_ok=True)
         data = _link_all(path, folder)
         if data is None:
@@ -44,8 +44,6 @@ def keep(path: Path, generation: int) -> None:
             if file.name not in wanted:
                 file.unlink()
         write_atomically(folder / f"{generation}-{zlib.crc32(data):08x}.json", data)  # last: before, nobody needs the others
-    except OSError as error:
-        raise disk_failure(folder, error) from error
 
 
 def go_back(path: Path, generation: int) -> None:

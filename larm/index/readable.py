@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from larm.index.integrity import META, damaged, file_names, parse_meta
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _LOCK = ".tantivy-meta.lock"
 _MANAGED = ".managed.json"
@@ -39,13 +39,11 @@ def openable(path: Path) -> Iterator[Path]:
 
 def as_the_others(path: Path) -> None:
     """tantivy makes the files that it replaces for their owner alone: let who may read its other files read them, too."""
-    try:
+    with disk_failures(path):
         mode = (path / _WRITER_LOCK).stat().st_mode & 0o666
         for name in (META, _MANAGED):
             if (path / name).stat().st_mode & 0o666 != mode:
                 (path / name).chmod(mode)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 _WRITER_LOCK = ".tantivy-writer.lock"
@@ -58,7 +56,7 @@ def _can_lock(path: Path) -> bool:
 
 def _link_all(path: Path, folder: Path) -> None:
     """Files of the last commit, and what says which they are, as of one moment."""
-    try:
+    with disk_failures(path):
         for _ in range(_TRIES):
             data = (path / META).read_bytes()
             names = file_names(parse_meta(data, path / META))
@@ -68,6 +66,4 @@ def _link_all(path: Path, folder: Path) -> None:
                 for name, content in ((META, data), (_MANAGED, (path / _MANAGED).read_bytes())):
                     (folder / name).write_bytes(content)
                 return
-    except OSError as error:
-        raise disk_failure(path, error) from error
     raise damaged(path / META)

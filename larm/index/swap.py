@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from larm.index.schema import index_exists
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 INDEX, STAGE, OLD = "index", "index.new", "index.old"
 """Folders of a crawl's directory: the index, where the new one is made, and the old one while they are swapped."""
@@ -21,10 +21,8 @@ def put_back(directory: Path) -> None:
     index, old = directory / INDEX, directory / OLD
     if index.exists() or not index_exists(old):
         return
-    try:
+    with disk_failures(index):
         old.rename(index)
-    except OSError as error:
-        raise disk_failure(index, error) from error
 
 
 def swap(directory: Path) -> None:

@@ -32,7 +32,7 @@ from larm.index.readable import as_the_others
 from larm.index.scripts import composed_and_parted
 from larm.index.symbols import symbols
 from larm.index.terms import composed
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 
 _LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
@@ -141,7 +141,7 @@ class IndexWriter:
     def _make_empty(self) -> None:
         """An empty directory; refuses to remove what was not made by an index."""
         old = self._path.with_name(self._path.name + ".old")
-        try:
+        with disk_failures(self._path):
             if self._path.is_dir():
                 foreign = [
                     file.name
@@ -155,8 +155,6 @@ class IndexWriter:
                 self._path.rename(old)
             shutil.rmtree(old, ignore_errors=True)  # or it would be taken for one that has to be put back
             self._path.mkdir(parents=True)
-        except OSError as error:
-            raise disk_failure(self._path, error) from error
 
 
 def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.Document:

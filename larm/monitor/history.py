@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.logs.log_file import with_parts
 from larm.monitor.thread_log import COLUMNS
 
@@ -63,11 +63,8 @@ class Step(msgspec.Struct, frozen=True):
 
 def history(path: Path, points: int = POINTS) -> list[Moment]:
     """Some ``points`` moments of the log, oldest first. Raises StorageError."""
-    try:
-        moments = list(_sampled([x for x in with_parts(path.parent, path.name) if x.exists()], points))
-    except OSError as error:
-        raise disk_failure(path, error) from error
-    return moments
+    with disk_failures(path):
+        return list(_sampled([x for x in with_parts(path.parent, path.name) if x.exists()], points))
 
 
 def steps(moments: list[Moment]) -> list[Step]:

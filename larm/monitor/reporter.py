@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.logs.log_file import LogFile
 from larm.monitor import thread_log
 from larm.monitor.limits import ending, limiting_factor
@@ -116,8 +116,6 @@ def note_sentences(directory: Path, said: Sequence[str]) -> None:
 def _replace(path: Path, content: bytes) -> None:
     """Whoever reads ``path`` sees the old file or the new one, never half of it. No sync: it is a report, not state."""
     half = path.with_name(path.name + ".new")
-    try:
+    with disk_failures(path):
         half.write_bytes(content)
         os.replace(half, path)
-    except OSError as error:
-        raise disk_failure(path, error) from error

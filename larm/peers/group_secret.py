@@ -12,7 +12,7 @@ import hmac
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 HEADER = "larm-group"
 _SHORTEST = 16
@@ -31,10 +31,8 @@ class GroupSecret:
     @classmethod
     def opened(cls, path: Path) -> GroupSecret:
         """The one in the file. Raises StorageError, also for a file that others can read."""
-        try:
+        with disk_failures(path):
             mode, secret = path.stat().st_mode, path.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError as error:
-            raise disk_failure(path, error) from error
         if mode & 0o077:
             raise StorageError(f"{path}: others than you can read this secret; 'chmod 600' it")
         if len(secret) < _SHORTEST:

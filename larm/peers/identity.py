@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 KEY_LENGTH = 43
 """Characters of a public key."""
@@ -40,7 +40,7 @@ class Identity:
     @classmethod
     def opened(cls, path: Path) -> Identity:
         """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
-        try:
+        with disk_failures(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileExistsError):
                 file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -51,8 +51,6 @@ class Identity:
             if path.stat().st_mode & 0o077:
                 raise StorageError(f"{path}: others than you can read this key; 'chmod 600' it, or remove it for a new one")
             secret = bytes_of(path.read_text(encoding="ascii", errors="replace").strip())
-        except OSError as error:
-            raise disk_failure(path, error) from error
         if secret is None or len(secret) != _SECRET:
             raise StorageError(f"{path}: not a peer's key; remove it, and the next start makes a new one")
         return cls(Ed25519PrivateKey.from_private_bytes(secret))

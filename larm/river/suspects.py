@@ -22,7 +22,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.processes.crash_trace import CrashTrace
 from larm.kit.processes.flight_recorder import LONGEST, FlightRecorder
 from larm.model.crawl_hash import digest
@@ -40,7 +40,7 @@ class Suspects:
         self._file = folder / "suspects.json"
         trace = folder / "crash"
         self._points = _read(self._file)
-        try:
+        with disk_failures(folder):
             crashed = CrashTrace.crashed(trace)
             self._recorder = FlightRecorder(folder / "inflight", slots)
             for url in self._recorder.left_over:
@@ -50,8 +50,6 @@ class Suspects:
             if self._recorder.left_over:
                 write_atomically(self._file, msgspec.json.encode(self._points))
             self._trace = CrashTrace(trace)
-        except OSError as error:
-            raise disk_failure(folder, error) from error
         self.aside = frozenset(url for url, points in self._points.items() if points >= ENOUGH)
         """Names of pages that are not to be read, see `refuses`."""
         self._closed = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.storage.body_frames import read_frame
 from larm.storage.page_file import PLAIN, page_file
 from larm.storage.store_log import StoreEntry
@@ -25,15 +25,13 @@ class Bodies:
         if not entry.file:
             return b""
         path = page_file(self._logs, entry.file, packed=entry.place != PLAIN)
-        try:
+        with disk_failures(path):
             if entry.place == PLAIN:
                 with path.open("rb") as file:
                     file.seek(entry.offset)
                     body = file.read(entry.size)
             else:
                 body = self._frame(path, entry.offset)[entry.place : entry.place + entry.size]
-        except OSError as error:
-            raise disk_failure(path, error) from error
         if len(body) < entry.size:
             raise StorageError(f"{path}: ends before the page {entry.url} does: it was cut; restore it, or crawl again")
         return body

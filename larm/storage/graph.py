@@ -19,7 +19,7 @@ from larm.graph.reader import open_graph
 from larm.graph.snapshot import Snapshot
 from larm.index.anchors import ANCHORS, disown, made_of, mark_of, write_anchors
 from larm.kit.disk.append_file import AppendFile
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
 from larm.model.document import Visit
@@ -64,12 +64,10 @@ class GraphStorage:
         length = 0 if position is None else position.get("journal")
         if not isinstance(length, int) or length < 0:
             raise StorageError(f"the checkpoint's position of the graph storage is damaged ({position}); use --fresh")
-        try:
+        with disk_failures(self._directory):
             self._directory.mkdir(parents=True, exist_ok=True)
             for path in self._directory.glob(f".{SNAPSHOT}.*"):  # of a process that was killed
                 path.unlink()
-        except OSError as error:
-            raise disk_failure(self._directory, error) from error
         if not self._seal.holds(self._directory / JOURNAL):
             check_journal(self._directory / JOURNAL, length)
         self._journal = AppendFile(self._directory / JOURNAL, length)
@@ -144,10 +142,8 @@ class GraphStorage:
         except (FileNotFoundError, StorageError, KeyError):
             pass
         disown(self._directory.with_name(ANCHORS))  # what comes instead may be as long, and have other texts
-        try:
+        with disk_failures(path):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise disk_failure(path, error) from error
         return 0
 
     def _begin(self) -> None:

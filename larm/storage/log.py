@@ -19,7 +19,7 @@ from larm.config import LogStorage as Settings
 from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, sync_directory
 from larm.model.document import Visit
 from larm.seams import Clock
@@ -87,7 +87,7 @@ def put_in_place(logs: Path, position: Position) -> None:
 
     Of another length than the checkpoint says they are not those that it is about.
     """
-    try:
+    with disk_failures(logs):
         for name, length in ((STORE_LOG, position.store), (LINKS_LOG, position.links)):
             new = logs / (name + NEW)
             if _is_meant(new, position, length):
@@ -96,8 +96,6 @@ def put_in_place(logs: Path, position: Position) -> None:
                 new.unlink(missing_ok=True)
         if logs.is_dir():
             sync_directory(logs)
-    except OSError as error:
-        raise disk_failure(logs, error) from error
 
 
 def _is_meant(new: Path, position: Position, length: int) -> bool:
@@ -122,10 +120,8 @@ class LogStorage:
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut all files back to ``position``, or remove them (None). Raises StorageError if one is shorter than noted."""
-        try:
+        with disk_failures(self._logs):
             self._logs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise disk_failure(self._logs, error) from error
         known = Position.read(position)
         put_in_place(self._logs, known)
         self._files = _Files(self._logs, self._settings, known)

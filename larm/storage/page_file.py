@@ -13,7 +13,7 @@ from pathlib import Path
 
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, cut_back, sync_directory
 from larm.storage.body_frames import BLOCK, pack
 
@@ -129,13 +129,11 @@ class PageFiles:
 
 def _remove(logs: Path, number: int, unused: Collection[int], *, packed: bool) -> None:
     """Remove later files and those that are not used any more; all others must be there."""
-    try:
+    with disk_failures(logs):
         found = {(int(match[1]), path) for path in logs.iterdir() if (match := _NAME.fullmatch(path.name))}
         for x, path in found:
             if x > number or x in unused:
                 path.unlink()
-    except OSError as error:
-        raise disk_failure(logs, error) from error
     there = {x for x, _ in found} | set(unused)
     missing = [found_file(logs, x, packed=packed) for x in range(1, number) if x not in there]
     if missing:

@@ -16,7 +16,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import rewrite_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import PIECE, pieces
 from larm.storage.body_frames import pack_again, read_frame, room_at
 from larm.storage.log import LINKS_LOG, STORE_LOG
@@ -102,13 +102,10 @@ def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes
 
 
 def _overwrite(path: Path, entry: StoreEntry) -> None:
-    try:
-        with path.open("r+b") as file:
-            file.seek(entry.offset)
-            left = entry.size
-            while left > 0:
-                left -= file.write(_ZEROS[: min(left, PIECE)])
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise disk_failure(path, error) from error
+    with disk_failures(path), path.open("r+b") as file:
+        file.seek(entry.offset)
+        left = entry.size
+        while left > 0:
+            left -= file.write(_ZEROS[: min(left, PIECE)])
+        file.flush()
+        os.fsync(file.fileno())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from larm.errors import StorageError, UsageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.logs.columns import clean
 from larm.storage.bodies import Bodies
@@ -91,10 +91,8 @@ def entries_of(path: Path, end: int | None = None, begin: int = 0) -> Iterator[t
 
 
 def _open(path: Path) -> BinaryIO:
-    try:
+    with disk_failures(path):
         return path.open("rb")
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def _parsed(path: Path, line: bytes, where: str) -> StoreEntry:

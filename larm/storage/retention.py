@@ -22,7 +22,7 @@ import msgspec
 
 from larm.config import Keep
 from larm.config import LogStorage as Settings
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import sync_directory
 from larm.storage.bodies import Bodies
 from larm.storage.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
@@ -105,10 +105,8 @@ def retain(
     if not any(out) and not moving:
         return None
     left = tuple((x, dead[x]) for x in sorted(dead) if x and dead[x] and x not in moving)
-    try:
+    with disk_failures(logs):
         renewed = _Renewal(logs, msgspec.structs.replace(position, dead=left), settings, out, moving).done()
-    except OSError as error:
-        raise disk_failure(logs, error) from error
     save(renewed.noted())
     after = sum(renewed.full) + renewed.offset
     over = 0 if most is None else max(after - most, 0)

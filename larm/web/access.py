@@ -23,7 +23,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 COOKIE = "larm_session"
 _BYTES = 32
@@ -57,7 +57,7 @@ def default_path() -> Path:
 
 def open_token(path: Path) -> Token:
     """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
-    try:
+    with disk_failures(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -68,8 +68,6 @@ def open_token(path: Path) -> Token:
         if path.stat().st_mode & 0o077:
             raise StorageError(f"{path}: others than you can read this token; 'chmod 600' it, or remove it for a new one")
         secret = path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError as error:
-        raise disk_failure(path, error) from error
     if len(secret) < _BYTES:
         raise StorageError(f"{path}: too short for a token; remove it, and the next start makes a new one")
     return Token(secret, path)

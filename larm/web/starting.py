@@ -21,7 +21,7 @@ from larm.config import CONFIG_FILE, load
 from larm.control.address import socket_of
 from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import is_there
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -91,14 +91,11 @@ class Starting:
         command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
         with self._lock:
             self._children = [child for child in self._children if child.poll() is None]  # or they would be zombies
-            try:
-                with (directory / _OUTPUT).open("ab") as output:
-                    begin = output.tell()
-                    child = subprocess.Popen(  # noqa: S603 - our own words
-                        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-                    )
-            except OSError as error:
-                raise disk_failure(directory / _OUTPUT, error) from error
+            with disk_failures(directory / _OUTPUT), (directory / _OUTPUT).open("ab") as output:
+                begin = output.tell()
+                child = subprocess.Popen(  # noqa: S603 - our own words
+                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                )
             self._children.append(child)
         _await_start(child, directory, begin)
 

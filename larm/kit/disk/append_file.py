@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import cut_back
 
 _BUFFER = 1_000_000  # bytes kept back before a write: a system call for every 40 pages or so
@@ -27,10 +27,8 @@ class AppendFile:
 
     def __init__(self, path: Path, length: int, auto: bool = True) -> None:
         cut_back(path, length)
-        try:
+        with disk_failures(path):
             file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
-        except OSError as error:
-            raise disk_failure(path, error) from error
         # constant after construction
         self.path = path
         self._file = file
@@ -87,10 +85,8 @@ class AppendFile:
     def sync(self) -> None:
         """Give everything to the disk."""
         self.flush()
-        try:
+        with disk_failures(self.path):
             os.fsync(self._file.fileno())
-        except OSError as error:
-            raise disk_failure(self.path, error) from error
 
     def close(self) -> None:
         """Flush and close; may be called twice."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 
@@ -25,10 +25,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def rewrite_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """The same for a large one. What ``pieces`` raises is passed on, and the old file stands as well."""
-    try:
+    with disk_failures(path):
         descriptor, name = open_beside(path)
-    except OSError as error:
-        raise disk_failure(path, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             for piece in pieces:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from larm.errors import StorageError
@@ -55,6 +57,15 @@ def disk_failure(path: Path, error: Exception) -> StorageError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         advice = _FILES if code == sqlite3.SQLITE_CANTOPEN and _none_left() else _BY_SQLITE.get(code)
     return StorageError(f"{path}: {what}: {advice or 'check the disk'}")
+
+
+@contextmanager
+def disk_failures(path: Path) -> Iterator[None]:
+    """What the disk raises within it, at ``path``, is raised as StorageError."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise disk_failure(path, error) from error
 
 
 def _none_left() -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 PIECE = 1_000_000
 """Bytes that are copied at a time."""
@@ -35,25 +35,21 @@ def is_there(path: Path) -> bool:
 
 def free_bytes(directory: Path) -> int:
     """What this user may still write to the disk that it is on. Raises StorageError."""
-    try:
+    with disk_failures(directory):
         found = os.statvfs(directory)
-    except OSError as error:
-        raise disk_failure(directory, error) from error
     return found.f_bavail * found.f_frsize
 
 
 def cut_back(path: Path, length: int) -> None:
     """Cut the file to ``length`` bytes. Raises StorageError where it is shorter, or absent and ``length`` is not 0."""
-    try:
+    with disk_failures(path):
         if check_length(path, length) > length:
             os.truncate(path, length)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def check_length(path: Path, length: int) -> int:
     """Bytes of the file. Raises StorageError where it is shorter than ``length``, or absent and ``length`` is not 0."""
-    try:
+    with disk_failures(path):
         found = path.stat().st_size if path.exists() else 0
         if found < length:
             raise StorageError(
@@ -61,17 +57,13 @@ def check_length(path: Path, length: int) -> int:
                 "put the file back as it was, or start over with --fresh"
             )
         return found
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def sync_directory(directory: Path) -> None:
     """Make the names of new files in it durable, too. Raises StorageError."""
-    try:
+    with disk_failures(directory):
         handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError as error:
-        raise disk_failure(directory, error) from error

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 Position = int
@@ -91,14 +91,12 @@ class Journal:
         with self._lock:
             if position - self._base < _FORGET or self._file is None:
                 return
-            try:
+            with disk_failures(self.path):
                 rest = os.pread(self._file, self._end - position, self._at(position))
                 os.close(self._file)
                 self._file = None
                 write_atomically(self.path, _beginning(position) + rest)
                 self._base = position
-            except OSError as error:
-                raise disk_failure(self.path, error) from error
 
     def close(self) -> None:
         """A second call does nothing."""

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from larm.errors import UsageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 FILE_NAME = "lock"
 _LONGEST = 4_200
@@ -34,11 +34,9 @@ class DirectoryLock:
         # only the owner's thread
         self._descriptor: int | None = None
         path = directory / FILE_NAME
-        try:
+        with disk_failures(path):
             directory.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise disk_failure(path, error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             self.left_note = _note(os.pread(descriptor, _LONGEST, 0))
@@ -60,11 +58,9 @@ class DirectoryLock:
         """One line for `note_in_lock`, behind the number of this process. Raises StorageError."""
         if self._descriptor is None:
             return
-        try:
+        with disk_failures(self.directory / FILE_NAME):
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n{text}\n".encode("utf-8", "surrogateescape"), 0)
-        except OSError as error:
-            raise disk_failure(self.directory / FILE_NAME, error) from error
 
     def close(self) -> None:
         """Give the lock back; a second call does nothing. The file stays: removing it would let two processes in."""

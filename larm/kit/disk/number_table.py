@@ -10,7 +10,7 @@ import mmap
 import os
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 _MOST = 1e200
 """A larger number is damage, and would not bear to be counted with: the crawl would end, and end again when continued."""
@@ -28,7 +28,7 @@ class NumberTable:
         if path is None:
             self._map = mmap.mmap(-1, size)
         else:
-            try:
+            with disk_failures(path):
                 file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
                 try:
                     if os.fstat(file).st_size != size:
@@ -37,8 +37,6 @@ class NumberTable:
                     self._map = mmap.mmap(file, size)
                 finally:
                     os.close(file)
-            except OSError as error:
-                raise disk_failure(path, error) from error
         # guarded by the owner
         self._numbers = memoryview(self._map).cast("d")
 

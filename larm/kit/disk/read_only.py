@@ -13,7 +13,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 BUSY_SECONDS = 10
 _NO_ROOM = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -35,12 +35,10 @@ def reading(path: Path) -> sqlite3.Connection:
 
 def copy_database(path: Path, target: Path) -> None:
     """What was committed last, into a new file, also while somebody writes. Raises StorageError."""
-    try:
+    with disk_failures(path):
         target.unlink(missing_ok=True)
         with closing(reading(path)) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
-    except (OSError, sqlite3.Error) as error:
-        raise disk_failure(path, error) from error
 
 
 def _copied(path: Path, log: Path) -> sqlite3.Connection:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import cut_back
 from larm.kit.logs.log_file import LogFile, part
 
@@ -42,10 +42,8 @@ class LogBook:
         self._files: dict[str, LogFile] = {}
         self._turns: dict[str, int] = {}
         self._noted: dict[str, int] | None = None  # positions to go on from, of logs that are not open yet
-        try:
+        with disk_failures(directory):
             directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise disk_failure(directory, error) from error
 
     def open(self, name: str, header: str | None = None) -> LogFile:
         """The log ``<name>.log``, the same object for the same name. Raises StorageError; ValueError if the name is a path."""
@@ -130,11 +128,9 @@ class LogBook:
     def _go_back_locked(self, name: str, position: int) -> None:
         path = self._path(name)
         later = part(path, self._turns.get(name, 0) + 1)
-        try:
+        with disk_failures(later):
             if later.exists():
                 os.replace(later, path)
-        except OSError as error:
-            raise disk_failure(later, error) from error
         cut_back(path, position)
 
     def _opened(self) -> list[LogFile]:

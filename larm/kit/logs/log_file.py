@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import cut_back, sync_directory
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
@@ -36,13 +36,11 @@ class LogFile:
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()  # taken before the other
         # guarded by self._write_lock
-        try:
+        with disk_failures(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "ab+", buffering=0)  # noqa: SIM115  open as long as the crawl
             size = os.fstat(self._file.fileno()).st_size
             whole = size == 0 or os.pread(self._file.fileno(), 1, size - 1) == b"\n"
-        except OSError as error:
-            raise disk_failure(path, error) from error
         self._written = size
         self._synced = _synced(size)  # length at the last sync
         self._turned = False  # since the last sync
@@ -111,10 +109,8 @@ class LogFile:
             self._flush_locked()
             if self._written == self._synced:
                 return
-            try:
+            with disk_failures(self.path):
                 os.fsync(self._file.fileno())
-            except OSError as error:
-                raise disk_failure(self.path, error) from error
             if self._turned:
                 sync_directory(self.path.parent)
             self._synced, self._turned = self._written, False
@@ -138,14 +134,12 @@ class LogFile:
         """
         gone = 0
         with self._write_lock:
-            try:
+            with disk_failures(self.path):
                 for before in {part(self.path, number - 1), part(self.path, number)}:
                     gone += before.stat().st_size if before.exists() else 0
                     before.unlink(missing_ok=True)
                 os.replace(self.path, part(self.path, number))
                 new = open(self.path, "ab+", buffering=0)  # noqa: SIM115  as above
-            except OSError as error:
-                raise disk_failure(self.path, error) from error
             self._file.close()
             self._file = new
             self._written, self._synced, self._turned = 0, -1, True

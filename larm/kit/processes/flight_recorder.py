@@ -10,7 +10,7 @@ import mmap
 import os
 from pathlib import Path
 
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 
 _SLOT = 2048
 """Bytes for one thread."""
@@ -23,7 +23,7 @@ class FlightRecorder:
 
     def __init__(self, path: Path, slots: int) -> None:
         """Read what the last process left, then begin anew. Raises StorageError."""
-        try:
+        with disk_failures(path):
             self.left_over = _read(path)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
@@ -32,8 +32,6 @@ class FlightRecorder:
                 self._map = mmap.mmap(descriptor, slots * _SLOT)
             finally:
                 os.close(descriptor)
-        except OSError as error:
-            raise disk_failure(path, error) from error
         self._path = path
 
     def begin(self, slot: int, text: str) -> None:

@@ -25,7 +25,7 @@ from larm.enquiries.afterwards import explain_url
 from larm.errors import LarmError, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.database import Database
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.library import runs, shareable_name
@@ -86,10 +86,8 @@ class CrawlJobs:
         self._normalizer = URLNormalizer()
         self._lock = threading.Lock()
         # guarded by self._lock
-        try:
+        with disk_failures(self.directory):
             self.directory.mkdir(mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise disk_failure(self.directory, error) from error
         self._base = Database(folder / "jobs.db", _TABLES)
         self._base.write("UPDATE job SET state = ? WHERE state = ?", (_WAITS, _UNDER_WAY))
         # only larm-network-jobs

@@ -17,7 +17,7 @@ from pathlib import Path
 from larm.config import Search
 from larm.index.writer import IndexWriter
 from larm.kit.disk.database import Database
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.model.url import URLNormalizer
 from larm.peers.yacy.item import LIFE
 from larm.peers.yacy.local import parsed
@@ -43,10 +43,8 @@ class Learned:
     def __init__(self, folder: Path, name: str, settings: Search, most: int, trust: Trust) -> None:
         """Raises StorageError."""
         # constant after construction
-        try:
+        with disk_failures(folder):
             folder.mkdir(mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise disk_failure(folder, error) from error
         self._folder = folder
         self._most = most
         self._trust = trust

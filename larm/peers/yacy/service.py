@@ -20,7 +20,7 @@ from larm.config import Config, Network, Search
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.peers.addresses import host_of, kinds_of
@@ -324,10 +324,8 @@ def _is_good(seed: Seed) -> bool:
 def folder_of(base: Path, name: str) -> Path:
     """Where a network's files are, below a served directory. Raises StorageError."""
     folder = base / "network" / name
-    try:
+    with disk_failures(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise StorageError(f"{folder}: can't be written to; choose another folder with --network-dir")
-    except OSError as error:
-        raise disk_failure(folder, error) from error
     return folder

@@ -20,7 +20,7 @@ import yaml
 
 from larm.config import CONFIG_FILE, Files
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.peers.yousearch.shares import Share, Shares
@@ -146,18 +146,14 @@ class Inspector:
             "files": msgspec.to_builtins(msgspec.structs.replace(self._files, hidden=False)),
             "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
         }
-        try:
+        with disk_failures(directory):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise disk_failure(directory, error) from error
         write_atomically(before, index_pages)
         write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
 
     def _crawl(self) -> bool:
-        try:
+        with disk_failures(self.share.directory):
             return self._crawling.run(self.share.directory)
-        except OSError as error:
-            raise disk_failure(self.share.directory, error) from error
 
 
 def _walk(folder: str, deepest: int) -> Iterator[bytes]:
