@@ -50,6 +50,7 @@ class Host:
         "delayed",
         "dormancies",
         "dormant",
+        "errors",
         "frozen",
         "health",
         "key",
@@ -88,6 +89,8 @@ class Host:
         """No lease before this time."""
         self.health = health
         """Falls with time-outs; at 0 the host is given up (LARM-63)."""
+        self.errors = 0
+        """By so many its answers of 400 or more outnumber the others of late (YIOOP-6)."""
         self.backoffs = 0
         """Times in a row that the host asked to be left alone."""
         self.dormant = False
@@ -106,10 +109,11 @@ class Host:
         """What config.yaml says of this host."""
 
     def delay(self, settings: Settings) -> float:
-        """Seconds between two requests; a disk needs no rest."""
+        """Seconds between two requests, more of them where there are only errors to be had; a disk needs no rest."""
+        times = settings.error_delay if self.errors > settings.errors else 1.0
         if self.pace is not None and self.pace.delay is not None:
-            return self.pace.delay
-        return 0.0 if self.key == FILES else settings.delay
+            return self.pace.delay * times
+        return 0.0 if self.key == FILES else settings.delay * times
 
     def most_requests(self, settings: Settings) -> int:
         """At a time. On trial it is one URL (LARM-65); a disk may be asked by all threads."""

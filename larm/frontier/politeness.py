@@ -102,9 +102,11 @@ class Decision(msgspec.Struct, frozen=True):
     """Seconds during which nothing is sent to the host; 0: only the usual delay."""
     health_cost: int
     unreachable: bool
+    errors: int = 0
+    """What it adds to `Host.errors`: 1 for an answer of 400 or more, -1 for any other answer."""
 
 
-NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False)
+NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, errors=-1)
 
 
 def policy(
@@ -129,7 +131,13 @@ def policy(
         host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
     retry = found.retry and tries < settings.retries
     wait = max(backoff(settings.retry_wait, tries, settings.backoff_max, random), host_wait) if retry else 0.0
-    return Decision(retry, wait, host_wait, found.health, found.unreachable)
+    errors = (1 if outcome.status >= 400 else -1) if isinstance(outcome, Refused) else 0
+    return Decision(retry, wait, host_wait, found.health, found.unreachable, errors)
+
+
+def errors_after(errors: int, decision: Decision, settings: Frontier) -> int:
+    """`Host.errors` of a host that had ``errors`` before; bounded, so that a host whose answers are good again is believed."""
+    return min(max(errors + decision.errors, 0), 2 * settings.errors)
 
 
 def health_after(points: int, decision: Decision, settings: Frontier, *, on_trial: bool = False) -> int:

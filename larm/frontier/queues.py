@@ -24,7 +24,7 @@ from larm.frontier.guard import PASSED_OVER, Guard, pass_over_locked, take_locke
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.places import Places
-from larm.frontier.politeness import NOTHING, Decision, dormancy, health_after, next_start
+from larm.frontier.politeness import NOTHING, Decision, dormancy, errors_after, health_after, next_start
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.totals import Figures, Sums, Totals, sums_of
 from larm.kit.disk.caching_queue import CachingQueue
@@ -456,6 +456,7 @@ class HostQueues:
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._settings
+        host.errors = errors_after(host.errors, decision, settings)
         polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
         if seconds * settings.delay_factor > settings.delay:
             self._addresses.slow(host.address, seconds * settings.delay_factor)

@@ -39,6 +39,7 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     blocked: bool = False
     frozen: bool = False
     address: str = ""
+    errors: int = 0
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -94,6 +95,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         host.blocked,
         host.frozen,
         host.address,
+        host.errors,
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
@@ -125,3 +127,4 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.dormant, host.dormancies = row.dormant, row.dormancies
     host.blocked, host.frozen = row.blocked, row.frozen
     host.address = row.address
+    host.errors = row.errors

@@ -101,6 +101,10 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         rows.append(("moving", "it goes to another crawl, or comes from one, and is not asked meanwhile"))
     rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
     rows.append(("waiting here", f"{host.waiting} URLs"))
+    if host.errors > settings.frontier.errors:
+        rows.append(
+            ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.errors)")
+        )
     if host.backoffs:
         until = datetime.fromtimestamp(wall(host.next_start)).strftime("%Y-%m-%d %H:%M")
         rows.append(("left alone", f"until {until}, as it asked for it"))

@@ -133,6 +133,7 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
         host_wait=60.0 if blocks_host else 0.0,
         health_cost=health,
         unreachable=unreachable,
+        errors=0 if isinstance(outcome, Failed) else 1 if isinstance(outcome, Refused) and 400 <= outcome.status < 600 else -1,
     )
 
 
@@ -168,8 +169,8 @@ def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
 
 
 def test_a_url_waits_as_long_as_its_host() -> None:
-    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False)
-    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False)
+    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False, 1)
+    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False, 1)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_retry_after(status: int, after: float, blocks: int, host_wait: float) -
 
 
 def test_forbidden_with_retry_after_rests_the_host_but_does_not_retry() -> None:
-    assert decide(refused(403, 30.0)) == Decision(False, 0.0, 30.0, 0, False)
+    assert decide(refused(403, 30.0)) == Decision(False, 0.0, 30.0, 0, False, 1)
 
 
 # -- health

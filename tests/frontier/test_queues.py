@@ -618,3 +618,41 @@ def test_more_requests_at_a_time(store: BlockStore) -> None:
     rig.queues.change(of(per_host=2))
     rig.end(lease)
     assert len(rig.queues.lease(9)) == 2
+
+
+# -- hosts that have errors alone (YIOOP-6, YIOOP-7)
+
+
+def test_a_host_with_errors_alone_is_asked_every_20_seconds_until_pages_come(polite: Rig) -> None:
+    polite.put(*(f"a/{number}" for number in range(120)))
+    waits = []
+    for number in range(110):
+        (lease,) = polite.queues.lease(1)
+        polite.end(lease, status(404) if number < 52 else ok())
+        waits.append(polite.queues.seconds_to_next())
+        polite.fake.advance(waits[-1])
+    assert waits[:50] == [1.0] * 50
+    assert waits[50:54] == [20.0] * 4  # 51, 52, then a page: 51, then one that was asked for when there were still too many
+    assert waits[54:] == [1.0] * 56
+
+
+def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore) -> None:
+    rig = Rig(store, POLITE)
+    rig.put(*(f"a/{number}" for number in range(60)))
+    for _ in range(51):
+        (lease,) = rig.queues.lease(1)
+        rig.end(lease, status(500) if lease.message.tries else status(410))
+        rig.fake.advance(rig.queues.seconds_to_next())
+    rig.save()
+    assert rig.load().book.get_locked("a").delay(POLITE) == 20.0
+
+
+@pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0), Frontier(errors=1000)])
+def test_errors_cost_no_time_where_nobody_wants_that(store: BlockStore, settings: Frontier) -> None:
+    rig = Rig(store, settings)
+    rig.put(*(f"a/{number}" for number in range(60)))
+    for _ in range(55):
+        (lease,) = rig.queues.lease(1)
+        rig.end(lease, status(404))
+        rig.fake.advance(settings.delay)
+    assert rig.queues.lease(1)
