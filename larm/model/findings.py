@@ -63,6 +63,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Pages that say the same as a better one, or nearly, are wanted, too."""
     seconds: float | None = None
     """The time for the answer; None: as long as it takes. What is not done by then is given up, and said."""
+    wait: float | None = None
+    """Seconds that peers have, as nothing is shown before all have answered; None: those that are configured."""
     statistics: WordStatistics | None = None
     """Those of all indexes that are asked; None: there is only one."""
 

@@ -39,8 +39,6 @@ class NoAnswer(NamedTuple):
 
     reason: str
     """Half a sentence for people: ``it did not answer within 2 s``."""
-    late: bool = False
-    """It took too long, which says that it is slow, and not that it is gone."""
     refused: bool = False
     """It is there, and does not want to."""
 
@@ -151,7 +149,7 @@ def _perform(
         if room["body"] < 0 or room["head"] < 0:
             return NoAnswer(f"its answer is longer than {most:,} bytes")
         if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
-            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True)
+            return NoAnswer(f"it did not answer within {seconds:.3g} s")
         if error.args[0] in _BAD_CERTIFICATE:
             return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}")
         return NoAnswer(str(error.args[1]) or "it could not be asked")

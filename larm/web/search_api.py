@@ -21,7 +21,7 @@ from larm.web.access import Kind
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served, directories_of
 from larm.web.endpoint import Endpoint, ProblemError
-from larm.web.search_desk import BusyError, SearchDesk
+from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
 
 _LONGEST = 3_600
 """Seconds that somebody may say he has; ours are fewer."""
@@ -45,6 +45,7 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     facets: Annotated[bool, Meta(description="count sites, types, languages and ages of what matches")] = False
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
     alike: Annotated[bool, Meta(description="also pages that say nearly the same as a better one")] = False
+    wait: Annotated[float, Meta(gt=0, le=600, description="seconds that peers have, at most peers.time_out")] = PATIENCE
 
 
 class SuggestQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
@@ -102,6 +103,7 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         facets=asked.facets,
         explain=asked.explain,
         alike=asked.alike,
+        wait=asked.wait,
     )
     try:
         searchers = _searchers(request, asked.within)

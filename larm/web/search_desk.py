@@ -28,6 +28,10 @@ _LOOKS = 4
 """Pages, copies and the like that are read at a time."""
 _PATIENCE = 0.5
 """Seconds; by then the next letter is typed."""
+PATIENCE = 1.0
+"""Seconds that peers have where nothing is shown before all have answered: 95 of a hundred answers of twenty were there in a
+quarter of it, and who hangs and was never asked before is not waited for longer. A page that shows what has come by then gives
+them what is configured."""
 T = TypeVar("T")
 
 

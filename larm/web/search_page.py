@@ -21,7 +21,7 @@ from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
 from larm.web.page import can_recommend, is_registrar, message, page, text_of
-from larm.web.search_desk import BusyError, SearchDesk
+from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
 
 _SHOWN = 10
 _FURTHEST = 100
@@ -137,6 +137,7 @@ async def _answered(request: Request, asked: Search, searchers: Sequence[Searche
         more, results = await state.gatherings.begin(state.desk.limited(question), searchers)
         if more or results.total or not results.suggestion:
             return more, results
+    question = msgspec.structs.replace(question, wait=None if asked.wait else PATIENCE)
     return "", await state.desk.search(question, searchers, far=far)
 
 

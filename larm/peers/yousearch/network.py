@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
+from larm.kit.deadline import Deadline
 from larm.model.facets import Narrowed
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.addresses import contact_may_be_asked
@@ -30,6 +31,7 @@ from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
+from larm.seams import Clock
 from larm.search.query import parse_question
 from larm.search.several import SeveralSearchers
 from larm.search.snippets import safe_line
@@ -38,6 +40,8 @@ _LARGEST = 10_000
 """Bytes of a hit."""
 _FOR_REGISTRAR = 0.4
 """Of the time of a search, at most, for all registrars."""
+_LEAST = 0.1
+"""Seconds that peers have, however long the registrars took."""
 _MOST_KNOWN = 10_000
 _LARGEST_LIST = 4_000_000
 """Bytes: all peers of a registrar, where a query needs no word."""
@@ -62,6 +66,7 @@ class Network:
         passes: Passes,
         private: bool,
         tell: Callable[[msgspec.Struct], None],
+        clock: Clock,
         chance: random.Random | None = None,
     ) -> None:
         """``private``: who asks is told, as they answer those alone whom they know, and what is found is kept for nobody.
@@ -79,6 +84,7 @@ class Network:
         self._passes = passes
         self._private = private
         self._tell = tell
+        self._clock = clock
         self._chance = chance or random.Random()
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -90,8 +96,9 @@ class Network:
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """A part of each peer, as they come, and one that ends them; of a later page one part."""
-        longest = self._tuner.now.time_out
-        seconds = longest if asked.seconds is None else min(longest, asked.seconds * 0.9)
+        times = [self._tuner.now.time_out, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
+        seconds = min(each for each in times if each is not None)
+        deadline = Deadline(self._clock, seconds)
         query = canonical(asked.query)
         needs = needs_of(parse_question(query.text).tree)
         notes: list[str] = []
@@ -116,7 +123,7 @@ class Network:
             notes.append(f"{len(chosen):,} peers may have an answer; {_MOST_ASKED} of them were asked")
             chosen = self._chance.sample(chosen, _MOST_ASKED)
         peers = self._peers(chosen, needs)
-        yield from self._fresh(query, peers, asked, seconds, tuple(notes))
+        yield from self._fresh(query, peers, asked, max(_LEAST, deadline.left() or 0.0), tuple(notes))
 
     def contacts(self) -> list[Contact]:
         """Those that were ever named to us."""

@@ -150,6 +150,7 @@ def build(
             passes=passes,
             private=bool(peers.allow) or peers.signed,
             tell=orders.put,
+            clock=clock,
         )
         peer = Peer(
             announcing,

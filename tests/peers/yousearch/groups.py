@@ -56,7 +56,7 @@ class Running(NamedTuple):
     log: list[str] = []  # noqa: RUF012  of one that was started
 
     def search(self, query: str, **other: Any) -> dict[str, Any]:
-        answer = self.client.get("/api/v1/search", params={"q": query, "n": 100, **other})
+        answer = self.client.get("/api/v1/search", params={"q": query, "n": 100, "wait": 60, **other})
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 

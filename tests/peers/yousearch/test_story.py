@@ -386,6 +386,27 @@ def test_results_of_slow_peers_are_added_below(tmp_path: Path) -> None:
         assert asker.client.get("/search?q=eel&wait=1").text.count("<li>") == 2
 
 
+def test_who_hangs_is_not_waited_for_where_nothing_is_shown_before(tmp_path: Path) -> None:
+    let_go = threading.Event()
+
+    def hang(_: Call, __: Asked) -> Findings:
+        let_go.wait(60)
+        return Findings(searcher="hangs")
+
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(60))
+        made.bad(registrar, ["eel"], hang, "hangs")
+        known(registrar, "hangs", "asker")
+        answers = [asker.search("eel", wait=1)["unanswered"][0]]
+        answers += [asker.client.get(f"/search?q=eel&{how}").text for how in ("page=2", "sort=date")]
+        for answer in answers:
+            seconds = re.search(r"hangs did not answer: it .*(?:within|longer than) ([0-9.]+) s", answer)
+            assert seconds is not None, answer
+            assert float(seconds[1]) <= 1, "not the minute that it has where others are shown meanwhile"
+        let_go.set()
+
+
 def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     administrator = Identity.opened(tmp_path / "admin.key")
     with group(tmp_path) as made:
