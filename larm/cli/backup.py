@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, existing, verbose_option
+from larm.cli.options import LarmCommand, directory_option, existing
 from larm.cli.terminal import say
 
 
 @click.command(cls=LarmCommand)
 @click.argument("target", type=click.Path(path_type=Path, file_okay=False), metavar="DEST")
 @directory_option
-@verbose_option
-def backup(*, target: Path, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def backup(*, target: Path, directory: Path) -> None:
     """Copy a crawl, also while it runs.
 
     DEST is a folder that is empty or not there yet. The copy is a crawl's directory like any other: it can be searched, and

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from larm.cli.options import LarmCommand, LarmGroup, directory_option, existing, verbose_option
+from larm.cli.options import LarmGroup, directory_option, existing
 from larm.cli.terminal import say
 from larm.errors import UsageError
 
@@ -27,11 +27,10 @@ def cluster() -> None:
     """
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @click.option("--host", default="", metavar="HOST", help="Also say whose this host is.")
 @directory_option
-@verbose_option
-def status(*, host: str, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def status(*, host: str, directory: Path) -> None:
     """Show the agents, as the one that runs in the directory sees them, and what waits for each."""
     from larm.control.client import Control
     from larm.control.requests import Agents
@@ -57,26 +56,23 @@ def _line(agent: AgentLine, *, me: bool) -> str:
     return f"{agent.name}  {address}  weight {agent.weight:g}, {agent.state}{heard}{pages}{waits}"
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @directory_option
-@verbose_option
-def pause(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def pause(*, directory: Path) -> None:
     """Have all agents ask for nothing more, until 'larm cluster resume'; what is in the air lands."""
     _all(directory, "pause")
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @directory_option
-@verbose_option
-def resume(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def resume(*, directory: Path) -> None:
     """Have all agents go on after a pause."""
     _all(directory, "resume")
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @directory_option
-@verbose_option
-def stop(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def stop(*, directory: Path) -> None:
     """End all agents in good order, as Ctrl-C does with one; the same commands go on."""
     _all(directory, "stop")
 
@@ -89,10 +85,9 @@ def _all(directory: Path, what: Literal["pause", "resume", "stop"]) -> None:
         say(control.ask(All(what)).says)
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @directory_option
-@verbose_option
-def leave(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def leave(*, directory: Path) -> None:
     """Have the agent that runs in the directory hand its hosts over to the others, and end. Its pages stay where they are."""
     from larm.control.client import Control
     from larm.control.requests import Leave
@@ -101,10 +96,9 @@ def leave(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
         say(control.ask(Leave()).says)
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @click.argument("folder", type=_FOLDER)
-@verbose_option
-def ca(*, folder: Path, verbose: bool) -> None:  # noqa: ARG001
+def ca(*, folder: Path) -> None:
     """Make a certificate authority for a cluster in FOLDER: ca.pem, which all agents need, and ca.key, which none may have."""
     _needs_cryptography()
     from larm.agents.certificates import make_authority
@@ -112,12 +106,11 @@ def ca(*, folder: Path, verbose: bool) -> None:  # noqa: ARG001
     say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.tls.ca; keep {folder}/ca.key to yourself")
 
 
-@cluster.command(cls=LarmCommand)
+@cluster.command()
 @click.argument("folder", type=_FOLDER)
 @click.argument("name")
 @click.option("--host", "hosts", multiple=True, metavar="HOST", help="Under which others reach it. May be repeated.")
-@verbose_option
-def issue(*, folder: Path, name: str, hosts: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
+def issue(*, folder: Path, name: str, hosts: tuple[str, ...]) -> None:
     """Make a certificate for the agent NAME with the authority in FOLDER: NAME.pem and NAME.key."""
     _needs_cryptography()
     from larm.agents.certificates import issue as make

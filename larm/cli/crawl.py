@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from larm.building.start_urls import may_be_start, read_starts, with_starts
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, verbose_option
+from larm.cli.options import Call, LarmCommand, config_options, directory_option, effective, with_call
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
 from larm.cli.terminal import complain, is_terminal, say
 from larm.errors import ConfigError, StorageError, UsageError
@@ -108,8 +108,10 @@ _SECTIONS = {
 @click.option("--agents", type=int, metavar="N", help="Begin when so many agents are there.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
-@verbose_option
+@with_call
 def crawl(
+    call: Call,
+    /,
     *,
     words: tuple[str, ...],
     file: Path | None,
@@ -124,7 +126,6 @@ def crawl(
     warc: bool,
     gui: bool,
     quiet: bool,
-    verbose: bool,
     **given: Any,
 ) -> int:
     """Crawl from the start URLs and make the pages searchable.
@@ -133,7 +134,7 @@ def crawl(
     Ctrl-C stops it in good order.
     """
     given["start"] += _starts(words)
-    if quiet and verbose:
+    if quiet and call.verbose:
         raise UsageError("-q and -v exclude each other")
     if gui and not quiet:
         say("-gui: there is no GUI; the progress is shown here, and 'larm stats' has the numbers")
@@ -146,7 +147,7 @@ def crawl(
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     if given["start"] and not (add or fresh):
         _ask_about_another_site(config, directory)
-    return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=verbose)
+    return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=call.verbose)
 
 
 def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:

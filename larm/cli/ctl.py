@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
+import msgspec
 
+from larm.building.start_urls import read_starts
 from larm.cli.ctl_lines import fetch_lines, host_lines, log_lines, report_line, report_rows, topic_rows
-from larm.cli.options import CONTEXT, Function, LarmCommand, LarmGroup, directory_option, verbose_option
+from larm.cli.options import CONTEXT, Call, Function, LarmGroup, directory_option, with_call
 from larm.cli.terminal import as_json, complain
+from larm.control.requests import Checkpoint, Do, Errors, Hosts, Pages, Request, Status, Stop, Tail, Watch, Why
 from larm.errors import UsageError
-
-if TYPE_CHECKING:
-    from larm.control.requests import Request
-    from larm.river.orders import AnyOrder, Done
+from larm.model.url import URLNormalizer
+from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
 
 A = TypeVar("A")
 
@@ -28,224 +30,189 @@ def ctl() -> None:
     """
 
 
-def _options(command: Function) -> Function:
-    """Of all requests."""
+class Talk(NamedTuple):
+    """With the crawl of a directory; what it answers is shown."""
+
+    directory: Path
+    json: bool
+    verbose: bool
+
+    def ask(self, request: Request[A], lines: Callable[[A], Iterable[str]]) -> A:
+        """One request, one answer."""
+        from larm.control.client import Control
+
+        with Control(self.directory) as crawl:
+            answer = crawl.ask(request)
+        for line in [as_json(msgspec.to_builtins(answer))] if self.json else lines(answer):
+            click.echo(line)
+        return answer
+
+    def order(self, order: AnyOrder) -> Done:
+        """Have it do something."""
+        return self.ask(Do(order), _says)
+
+    def stream(self, request: Request[A], lines: Callable[[A], Iterable[str]]) -> None:
+        """One request, answers until it ends."""
+        from larm.control.client import Control
+
+        with Control(self.directory) as crawl:
+            for answer in crawl.stream(request):
+                for line in [as_json(msgspec.to_builtins(answer)).replace("\n", " ")] if self.json else lines(answer):
+                    click.echo(line)
+
+
+def _says(done: Done) -> list[str]:
+    return [done.says]
+
+
+def _talking(command: Function) -> Any:
+    """``--dir`` and ``--json``, of all requests: the command gets its `Talk`."""
+
+    @wraps(command)
+    @with_call
+    def begun(call: Call, /, *, directory: Path, json: bool, **given: Any) -> Any:
+        return command(Talk(directory, json, call.verbose), **given)
+
     as_json_text = "The answer as JSON; of a stream, one line each."
-    command = click.option("--json", "json", is_flag=True, help=as_json_text)(command)
-    return directory_option(verbose_option(command))
+    return directory_option(click.option("--json", "json", is_flag=True, help=as_json_text)(begun))
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def status(*, directory: Path, json: bool, verbose: bool) -> None:
+@ctl.command()
+@_talking
+def status(talk: Talk) -> None:
     """How it stands now."""
-    from larm.control.requests import Status
-
-    _show(_ask(directory, Status()), lambda report: topic_rows(report_rows(report, verbose=verbose)), json=json)
+    talk.ask(Status(), lambda report: topic_rows(report_rows(report, verbose=talk.verbose)))
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def watch(*, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@ctl.command()
+@_talking
+def watch(talk: Talk) -> None:
     """A line every second, until the crawl ends or Ctrl-C."""
-    from larm.control.requests import Watch
-
-    _stream(directory, Watch(), lambda report: [report_line(report)], json=json)
+    talk.stream(Watch(), lambda report: [report_line(report)])
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.option("--sort", default="queued", metavar="FIELD", help="Such as queued (default), held, next, health, host, state.")
 @click.option("--page", type=int, default=1, metavar="N", help="Which page of the table.")
 @click.option("--size", type=int, default=50, metavar="N", help="Hosts of a page, at most 1,000.")
 @click.option("--having", default="", metavar="TEXT", help="Only hosts with this text in their names.")
-@_options
-def hosts(*, directory: Path, json: bool, verbose: bool, **asked: Any) -> None:
+@_talking
+def hosts(talk: Talk, **asked: Any) -> None:
     """Its hosts: queue, state, delay, health, robots.txt; with -v what they hold back, by which patterns."""
-    from larm.control.requests import Hosts
-
-    _show(_ask(directory, Hosts(**asked)), lambda table: host_lines(table, verbose=verbose), json=json)
+    talk.ask(Hosts(**asked), lambda table: host_lines(table, verbose=talk.verbose))
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("count", type=int, default=20)
-@_options
-def pages(*, count: int, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def pages(talk: Talk, *, count: int) -> None:
     """The last pages, the newest first."""
-    from larm.control.requests import Pages
-
-    _show(_ask(directory, Pages(count)), fetch_lines, json=json)
+    talk.ask(Pages(count), fetch_lines)
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("count", type=int, default=20)
-@_options
-def errors(*, count: int, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def errors(talk: Talk, *, count: int) -> None:
     """The last fetches that failed, the newest first."""
-    from larm.control.requests import Errors
-
-    _show(_ask(directory, Errors(count)), fetch_lines, json=json)
+    talk.ask(Errors(count), fetch_lines)
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("log", default="")
 @click.option("-n", "--lines", type=int, default=20, metavar="N", help="So many lines.")
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is added.")
-@_options
-def tail(*, log: str, lines: int, follow: bool, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def tail(talk: Talk, *, log: str, lines: int, follow: bool) -> None:
     """The last lines of a log, by its name in logs/ without .log; without a name, which logs there are."""
-    from larm.control.requests import Tail
-
     request = Tail(log, lines, follow and bool(log))
     if request.follow:
-        _stream(directory, request, log_lines, json=json)
+        talk.stream(request, log_lines)
     else:
-        _show(_ask(directory, request), log_lines, json=json)
+        talk.ask(request, log_lines)
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("url")
-@_options
-def why(*, url: str, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def why(talk: Talk, *, url: str) -> None:
     """What it thinks of URL at this moment; larm why also says what became of it."""
-    from larm.control.requests import Why
-
-    _show(_ask(directory, Why(url)), lambda found: topic_rows(found.rows), json=json)
+    talk.ask(Why(url), lambda found: topic_rows(found.rows))
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def pause(*, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@ctl.command()
+@_talking
+def pause(talk: Talk) -> None:
     """Ask for nothing more; what is in the air lands."""
-    from larm.river.orders import Pause
-
-    _order(directory, Pause(), json=json)
+    talk.order(Pause())
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def resume(*, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@ctl.command()
+@_talking
+def resume(talk: Talk) -> None:
     """Go on after a pause."""
-    from larm.river.orders import Resume
-
-    _order(directory, Resume(), json=json)
+    talk.order(Resume())
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def stop(*, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@ctl.command()
+@_talking
+def stop(talk: Talk) -> None:
     """End it in good order, as Ctrl-C does."""
-    from larm.control.requests import Stop
-
-    _show(_ask(directory, Stop()), lambda done: [done.says], json=json)
+    talk.ask(Stop(), _says)
 
 
-@ctl.command(cls=LarmCommand)
-@_options
-def checkpoint(*, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@ctl.command()
+@_talking
+def checkpoint(talk: Talk) -> None:
     """Save all of it now; returns when it is on the disk."""
-    from larm.control.requests import Checkpoint
-
-    _show(_ask(directory, Checkpoint()), lambda done: [done.says], json=json)
+    talk.ask(Checkpoint(), _says)
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL|@FILE...")
-@_options
-def add(*, urls: tuple[str, ...], directory: Path, json: bool, verbose: bool) -> int:  # noqa: ARG001
+@_talking
+def add(talk: Talk, *, urls: tuple[str, ...]) -> int:
     """Add URLs to the crawl; they pass all its filters. @FILE has one a line."""
-    from larm.building.start_urls import read_starts
-    from larm.model.url import URLNormalizer
-    from larm.river.orders import Add
-
     starts = read_starts(urls, URLNormalizer(files=True).parse, source="add")
     for mistake in starts.mistakes:
         complain(mistake)
-    done = _order(directory, Add(tuple(starts.urls)), json=json)
+    done = talk.order(Add(tuple(starts.urls)))
     for refused in done.refused:
         complain(f"{refused.url}: {refused.why}")
     return 2 if done.refused or starts.mistakes else 0
 
 
-@ctl.command("set", cls=LarmCommand)
+@ctl.command("set")
 @click.argument("setting", metavar="KEY=VALUE")
-@_options
-def set_(*, setting: str, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def set_(talk: Talk, *, setting: str) -> None:
     """Change a setting while it runs, such as frontier.delay=2s; a wrong one says which can be changed."""
-    from larm.river.orders import Set
-
     key, equals, value = setting.partition("=")
     if not equals:
         raise UsageError(f"{setting}: expected KEY=VALUE")
-    _order(directory, Set(key.strip(), value.strip()), json=json)
+    talk.order(Set(key.strip(), value.strip()))
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("host")
-@_options
-def block(*, host: str, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def block(talk: Talk, *, host: str) -> None:
     """Do not ask HOST any more, in this and later runs; what waits there stays."""
-    from larm.river.orders import Block
-
-    _order(directory, Block(host), json=json)
+    talk.order(Block(host))
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("host")
-@_options
-def unblock(*, host: str, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def unblock(talk: Talk, *, host: str) -> None:
     """Ask HOST again."""
-    from larm.river.orders import Unblock
-
-    _order(directory, Unblock(host), json=json)
+    talk.order(Unblock(host))
 
 
-@ctl.command(cls=LarmCommand)
+@ctl.command()
 @click.argument("pattern")
 @click.option("--host", default="", metavar="HOST", help="Only there; default: at all hosts that hold something back by it.")
-@_options
-def reopen(*, pattern: str, host: str, directory: Path, json: bool, verbose: bool) -> None:  # noqa: ARG001
+@_talking
+def reopen(talk: Talk, *, pattern: str, host: str) -> None:
     """Ask for what PATTERN holds back as it looked like a trap; 'larm ctl hosts -v' lists the patterns."""
-    from larm.river.orders import Reopen
-
-    _order(directory, Reopen(pattern, host), json=json)
-
-
-# -- the talk
-
-
-def _ask(directory: Path, request: Request[A]) -> A:
-    from larm.control.client import Control
-
-    with Control(directory) as crawl:
-        return crawl.ask(request)
-
-
-def _order(directory: Path, order: AnyOrder, *, json: bool) -> Done:
-    from larm.control.requests import Do
-
-    done = _ask(directory, Do(order))
-    _show(done, lambda done: [done.says], json=json)
-    return done
-
-
-def _show(answer: A, lines: Callable[[A], Iterable[str]], *, json: bool) -> None:
-    if json:
-        click.echo(as_json(_plain(answer)))
-        return
-    for line in lines(answer):
-        click.echo(line)
-
-
-def _stream(directory: Path, request: Request[A], lines: Callable[[A], Iterable[str]], *, json: bool) -> None:
-    from larm.control.client import Control
-
-    with Control(directory) as crawl:
-        for answer in crawl.stream(request):
-            for line in [" ".join(as_json(_plain(answer)).split("\n"))] if json else lines(answer):
-                click.echo(line)
-
-
-def _plain(answer: object) -> Any:
-    import msgspec
-
-    return msgspec.to_builtins(answer)
+    talk.order(Reopen(pattern, host))

@@ -15,7 +15,7 @@ from types import FrameType
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, verbose_option
+from larm.cli.options import Call, LarmCommand, directory_option, with_call
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import say
 from larm.errors import LarmError, UsageError
@@ -26,8 +26,8 @@ DIRECTORY = Path("larm-demo")
 @click.command(cls=LarmCommand)
 @directory_option
 @click.option("--serve", "served", is_flag=True, help="Then show the search page, until Ctrl-C.")
-@verbose_option
-def demo(*, directory: Path, served: bool, verbose: bool) -> int:
+@with_call
+def demo(call: Call, /, *, directory: Path, served: bool) -> int:
     """Crawl and search a small web that comes with larm. The first command of a newcomer."""
     from larm.testing.demo_web import serve_demo
 
@@ -39,7 +39,7 @@ def demo(*, directory: Path, served: bool, verbose: bool) -> int:
         scope = rf"http://[^/]+\.localhost:{web.port}/.*"
         start = web.start_urls[0]  # all other hosts are reached from it
         crawl = ["crawl", "-start", start, "-restrictto", scope, "--delay", "0.1", "--fresh", "--dir", str(directory)]
-        status = _larm([*crawl, "-v"] if verbose else crawl)
+        status = _larm([*crawl, "-v"] if call.verbose else crawl)
         if served and not status:  # while its pages are served as well: results can be clicked
             return _searches(directory) or _larm(["serve", str(directory), "--port", "0", "--open"])
     if status:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
+from larm.config import Config
 from larm.errors import StorageError
 
 _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
@@ -23,19 +24,8 @@ _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
     metavar="PATH",
     help="A file; of markdown a folder with a file a page, of sitemap a folder with an index. Default: stdout.",
 )
-@config_options
-@directory_option
-@verbose_option
-def export(
-    *,
-    query: tuple[str, ...],
-    form: str,
-    output: Path | None,
-    file: Path | None,
-    overrides: tuple[str, ...],
-    directory: Path,
-    verbose: bool,  # noqa: ARG001
-) -> None:
+@with_config
+def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Config, directory: Path) -> None:
     """Write pages as JSON, CSV, Markdown or a sitemap.
 
     All, or those that QUERY finds: addresses, texts, links and all that is known of them. Pages come in the order in which
@@ -43,7 +33,6 @@ def export(
     """
     from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
 
-    config = effective(existing(directory), file, overrides)
     pages = exported(config, directory, " ".join(query))
     try:
         if output is None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import is_terminal, say
+from larm.config import Config
 from larm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,19 +24,8 @@ if TYPE_CHECKING:
 @click.argument("what", nargs=-1)
 @click.option("--undo", multiple=True, metavar="WHAT", help="Let this be fetched again. May be repeated.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
-@config_options
-@directory_option
-@verbose_option
-def forget(
-    *,
-    what: tuple[str, ...],
-    undo: tuple[str, ...],
-    yes: bool,
-    file: Path | None,
-    overrides: tuple[str, ...],
-    directory: Path,
-    verbose: bool,  # noqa: ARG001
-) -> None:
+@with_config
+def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: Config, directory: Path) -> None:
     """Take pages out for good.
 
     They leave index, link graph, page files and archive, and are not fetched again. WHAT is the address of a page, the name
@@ -43,7 +33,6 @@ def forget(
     """
     from larm.enquiries.forgetting import forgotten_items, let_back, meant, pages_of, take_out
 
-    config = effective(existing(directory), file, overrides)
     known = forgotten_items(directory)
     if undo:
         if what:

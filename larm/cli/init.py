@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, verbose_option
+from larm.cli.options import LarmCommand, directory_option
 from larm.cli.terminal import say
 from larm.config import CONFIG_FILE
 from larm.errors import StorageError, UsageError
@@ -19,8 +19,7 @@ from larm.errors import StorageError, UsageError
 
 @click.command(cls=LarmCommand)
 @directory_option
-@verbose_option
-def init(*, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def init(*, directory: Path) -> None:
     """Write DIR/config.yaml, all settings commented out.
 
     Each stands there with its default and what it does. Take the # away from what you change.

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
+from larm.config import Config
 
 if TYPE_CHECKING:
     from larm.enquiries.link_check import Checked, Finding, Kind
@@ -26,9 +27,7 @@ _COLUMNS = ("kind", "status", "url", "why", "text", "page")
 @click.option("--external", is_flag=True, help="Links that lead out of the crawl; these were not fetched.")
 @click.option("--no-fragments", is_flag=True, help="Do not look for places in pages: half the time.")
 @click.option("--format", "form", type=click.Choice(["text", "jsonl", "csv"]), default="text", help="Default: text.")
-@config_options
-@directory_option
-@verbose_option
+@with_config
 def links(
     *,
     broken: bool,
@@ -36,10 +35,8 @@ def links(
     external: bool,
     no_fragments: bool,
     form: str,
-    file: Path | None,
-    overrides: tuple[str, ...],
+    config: Config,
     directory: Path,
-    verbose: bool,  # noqa: ARG001
 ) -> int:
     """Which links are broken, redirected, or lead outside.
 
@@ -50,7 +47,6 @@ def links(
 
     chosen = {Kind.BROKEN: broken, Kind.REDIRECTED: redirected, Kind.EXTERNAL: external}
     asked = frozenset(kind for kind, wanted in chosen.items() if wanted) or frozenset(Kind)
-    config = effective(existing(directory), file, overrides)
     checked = LinkCheck(config, directory, asked, places=not no_fragments).run()
     _write(checked.findings, form)
     say(_about(checked, asked))

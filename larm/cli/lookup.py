@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from larm.building.start_urls import address
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.ctl_lines import topic_rows
+from larm.cli.options import LarmCommand, access_form, config_options, directory_option, effective, existing
 from larm.cli.terminal import complain
-from larm.errors import UsageError
-from larm.model.credentials import without_credentials
-from larm.model.url import BadUrl, URLNormalizer
-
-if TYPE_CHECKING:
-    from larm.enquiries.afterwards import Explained
 
 
 @click.command(cls=LarmCommand)
@@ -24,16 +17,7 @@ if TYPE_CHECKING:
 @click.option("--scope", is_flag=True, help="Only say which of the URLs belong to the crawl; there need not be one yet.")
 @config_options
 @directory_option
-@verbose_option
-def why(
-    *,
-    urls: tuple[str, ...],
-    scope: bool,
-    file: Path | None,
-    overrides: tuple[str, ...],
-    directory: Path,
-    verbose: bool,  # noqa: ARG001
-) -> None:
+def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tuple[str, ...], directory: Path) -> None:
     """What became of URL, and why.
 
     A sentence; then dates, who links to it, every filter's word, robots.txt, its host.
@@ -49,24 +33,14 @@ def why(
     for number, url in enumerate(urls):
         if number:
             click.echo()
-        _explain(explain_url(config, existing(directory), _check(url)))
-
-
-def _explain(explained: Explained) -> None:
-    from larm.monitor.printable import printable
-
-    answer, rows = explained
-    click.echo(f"{printable(answer)}\n")
-    width = max((len(topic) for topic, _ in rows), default=0)
-    for topic, sentence in rows:
-        click.echo(f"{printable(topic):<{width}}  {printable(sentence)}")
+        answer, rows = explain_url(config, existing(directory), access_form(url))
+        click.echo("\n".join([f"{printable(answer)}\n", *topic_rows(rows)]))
 
 
 @click.command(cls=LarmCommand)
 @click.argument("url")
 @directory_option
-@verbose_option
-def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
+def cat(*, url: str, directory: Path) -> int:
     """The stored bytes of a page, on stdout.
 
     As they were received, but on a terminal without what could steer it.
@@ -74,7 +48,7 @@ def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
     from larm.monitor.printable import harmless
     from larm.storage.reader import StoreLog
 
-    access = _check(url)
+    access = access_form(url)
     log = StoreLog(existing(directory))
     entry = log.find(access)
     if entry is None:
@@ -89,11 +63,3 @@ def cat(*, url: str, directory: Path, verbose: bool) -> int:  # noqa: ARG001
     else:
         sys.stdout.buffer.write(body)
     return 0
-
-
-def _check(url: str) -> str:
-    """The access form. Raises UsageError."""
-    try:
-        return URLNormalizer(files=True).parse(address(url)).access
-    except BadUrl as error:
-        raise UsageError(f"{without_credentials(url)}: {error}") from error

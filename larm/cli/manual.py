@@ -14,7 +14,7 @@ from textwrap import fill
 
 import click
 
-from larm.cli.options import LarmCommand, verbose_option
+from larm.cli.options import LarmCommand
 from larm.cli.terminal import is_terminal
 from larm.errors import UsageError
 
@@ -27,8 +27,7 @@ _REFERENCE = re.compile(r"`([^`<>]+)`_(?!_)|(?<![\w`])([A-Z][a-z]+)_(?!\w)")
 
 @click.command("help", cls=LarmCommand)
 @click.argument("topic", nargs=-1)
-@verbose_option
-def manual(*, topic: tuple[str, ...], verbose: bool) -> None:  # noqa: ARG001
+def manual(*, topic: tuple[str, ...]) -> None:
     """Show the manual about TOPIC.
 
     A command, or a title. Without one: which there are. 'readme', 'changes' and 'architecture' are topics, too.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +35,10 @@ class Call:
         self.verbose = False
 
 
+with_call = click.make_pass_decorator(Call, ensure=True)
+"""The command wants to know of ``-v``."""
+
+
 class _Spelling(click.Command):
     """Refuses an option that is none, before click takes it for a cluster of short ones."""
 
@@ -49,6 +54,7 @@ class LarmCommand(_Spelling):
 
     def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        self.params.append(_verbose())
         self._sections = sections or {}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -93,6 +99,8 @@ class Commands(Mapping[str, click.Command]):
 
 class LarmGroup(_Spelling, click.Group):
     """``larm -start ...`` without a command is told where the option belongs."""
+
+    command_class = LarmCommand
 
 
 class Program(LarmGroup):
@@ -218,15 +226,14 @@ def remote_opener(token_file: Path | None) -> Callable[[str], Searcher]:
     return lambda url: RemoteSearcher(url, http, token)
 
 
-def verbose_option(command: Function) -> Function:
-    """``-v``; also tells the call to show tracebacks."""
+def _verbose() -> click.Option:
+    """``-v``, of every command: tells the call of it, which also shows tracebacks then."""
 
-    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.ensure_object(Call).verbose = value
-        return value
 
     text = "Say more; with a traceback where larm itself fails."
-    return click.option("-v", "--verbose", is_flag=True, help=text, callback=remember)(command)
+    return click.Option(["-v", "--verbose"], is_flag=True, help=text, callback=remember, expose_value=False)
 
 
 def config_options(command: Function) -> Function:
@@ -235,6 +242,16 @@ def config_options(command: Function) -> Function:
     text = "Any setting: -s fetch.timeout=30s. Wins over the file."
     command = click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help=text)(command)
     return click.option("--config", "file", type=path, metavar="FILE", help="Default: config.yaml in DIR, if there.")(command)
+
+
+def with_config(command: Function) -> Any:
+    """``--config``, ``-s`` and ``--dir`` of a directory that is there: the command gets ``config`` and ``directory``."""
+
+    @wraps(command)
+    def called(*, file: Path | None, overrides: tuple[str, ...], directory: Path, **given: Any) -> Any:
+        return command(config=effective(existing(directory), file, overrides), directory=directory, **given)
+
+    return config_options(directory_option(called))
 
 
 def effective(
@@ -255,6 +272,18 @@ def users_file() -> Path | None:
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     path = Path(folder) / "larm" / CONFIG_FILE
     return path if is_there(path) else None
+
+
+def access_form(text: str) -> str:
+    """Of a URL or a path that somebody typed. Raises UsageError."""
+    from larm.building.start_urls import address
+    from larm.model.credentials import without_credentials
+    from larm.model.url import BadUrl, URLNormalizer
+
+    try:
+        return URLNormalizer(files=True).parse(address(text)).access
+    except BadUrl as error:
+        raise UsageError(f"{without_credentials(text)}: {error}") from error
 
 
 def existing(directory: Path) -> Path:

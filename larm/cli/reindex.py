@@ -6,22 +6,21 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
+from larm.config import Config
 
 
 @click.command(cls=LarmCommand)
-@config_options
-@directory_option
-@verbose_option
-def reindex(*, file: Path | None, overrides: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
+@with_config
+def reindex(*, config: Config, directory: Path) -> None:
     """Make the index anew from the stored pages.
 
     Where an update of larm asks for it. Nothing is fetched.
     """
     from larm.enquiries.afterwards import reindex_pages
 
-    found = reindex_pages(effective(directory, file, overrides), existing(directory))
+    found = reindex_pages(config, directory)
     notes = ""
     if found.left_out:
         notes += f"; {found.left_out:,} stay out, as in the old one"

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, directory_option, existing, verbose_option
+from larm.cli.options import LarmCommand, directory_option, existing
 
 
 @click.command(cls=LarmCommand)
 @click.argument("where", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
 @directory_option
-@verbose_option
-def report(*, where: Path | None, directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def report(*, where: Path | None, directory: Path) -> None:
     """One page of HTML about the crawl, on stdout.
 
     Such as: larm report DIR > report.html. Curves over time; sites, answers, errors by cause, types, sizes, depth,

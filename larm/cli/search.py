@@ -22,7 +22,6 @@ from larm.cli.options import (
     remote_opener,
     remote_options,
     remote_searchers,
-    verbose_option,
 )
 from larm.cli.terminal import as_json, say
 from larm.errors import StorageError, UsageError
@@ -92,7 +91,6 @@ class SearchCommand(LarmCommand):
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
 @click.option("--hyperlinks", is_flag=True, help="On a terminal that knows them: titles that can be clicked.")
 @config_options
-@verbose_option
 def search(
     *,
     words: tuple[str, ...],
@@ -113,7 +111,6 @@ def search(
     hyperlinks: bool,
     file: Path | None,
     overrides: tuple[str, ...],
-    verbose: bool,  # noqa: ARG001
 ) -> int:
     """Find pages by the WORDS, best first.
 

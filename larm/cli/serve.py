@@ -17,7 +17,6 @@ from larm.cli.options import (
     remote_opener,
     remote_options,
     remote_searchers,
-    verbose_option,
 )
 from larm.cli.terminal import say
 from larm.errors import UsageError
@@ -56,7 +55,6 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A host name by which it may be asked for.")
 @click.option("--access-log", type=_FILE, metavar="FILE", help="A line for each request; '-' is stderr.")
 @config_options
-@verbose_option
 def serve(
     *,
     directories: tuple[Path, ...],
@@ -80,7 +78,6 @@ def serve(
     access_log: Path | None,
     file: Path | None,
     overrides: tuple[str, ...],
-    verbose: bool,  # noqa: ARG001
 ) -> None:
     """A search page, a monitor and an API.
 

@@ -6,19 +6,14 @@ from pathlib import Path
 
 import click
 
-from larm.building.start_urls import address
-from larm.cli.options import LarmCommand, directory_option, existing, verbose_option
+from larm.cli.options import LarmCommand, access_form, directory_option, existing
 from larm.cli.terminal import say
-from larm.errors import UsageError
-from larm.model.credentials import without_credentials
-from larm.model.url import BadUrl, URLNormalizer
 
 
 @click.command(cls=LarmCommand)
 @click.option("--remove", multiple=True, metavar="URL", help="Take this start URL back. May be repeated.")
 @directory_option
-@verbose_option
-def starts(*, remove: tuple[str, ...], directory: Path, verbose: bool) -> None:  # noqa: ARG001
+def starts(*, remove: tuple[str, ...], directory: Path) -> None:
     """Show the start URLs, or take one back.
 
     Each with what belongs to it. Pages that were fetched stay. What waits at a host that no other start URL reaches is
@@ -31,10 +26,6 @@ def starts(*, remove: tuple[str, ...], directory: Path, verbose: bool) -> None: 
         for url, region in start_urls(existing(directory)):
             click.echo(f"{printable(url)}  {printable(region)}".rstrip())
         return
-    try:
-        urls = [URLNormalizer(files=True).parse(address(url)).access for url in remove]
-    except BadUrl as error:
-        raise UsageError(f"{without_credentials(', '.join(remove))}: {error}") from error
-    removed = take_back(existing(directory), urls)
+    removed = take_back(existing(directory), [access_form(url) for url in remove])
     blocked = f"; not asked any more: {', '.join(removed.blocked)}" if removed.blocked else ""
     say(f"{len(removed.left):,} start URL{'s' * (len(removed.left) != 1)} left{blocked}")

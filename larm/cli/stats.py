@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from larm.cli.options import LarmCommand, directory_option, verbose_option
+from larm.cli.options import Call, LarmCommand, directory_option, with_call
 from larm.cli.terminal import as_json
 from larm.errors import StorageError, UsageError
 
@@ -20,8 +20,8 @@ _STALE = 60.0
 @click.command(cls=LarmCommand)
 @directory_option
 @click.option("--json", "raw", is_flag=True, help="The whole file, for programs.")
-@verbose_option
-def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
+@with_call
+def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
     """Numbers of this directory's crawl."""
     from larm.kit.clock import SystemClock
     from larm.monitor.printable import printable
@@ -32,8 +32,8 @@ def stats(*, directory: Path, raw: bool, verbose: bool) -> None:
         return
     shown = [
         *agent_rows(directory),
-        *rows(report, SystemClock().wall(), verbose=verbose),
-        *graph_rows(directory, verbose=verbose),
+        *rows(report, SystemClock().wall(), verbose=call.verbose),
+        *graph_rows(directory, verbose=call.verbose),
         *cut_rows(directory, report),
     ]
     for name, value in shown:

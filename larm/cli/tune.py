@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from larm.cli.options import LarmCommand, verbose_option
+from larm.cli.options import LarmCommand
 from larm.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -17,8 +17,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("arguments", nargs=-1, required=True, metavar="REGISTRAR... [NAME=VALUE]...")
 @click.option("--key", "file", type=_FILE, metavar="FILE", help="The administrator's key; default: this machine's own.")
 @click.option("--secret", type=_FILE, metavar="FILE", help="The secret of a private group.")
-@verbose_option
-def tune(*, arguments: tuple[str, ...], file: Path | None, secret: Path | None, verbose: bool) -> None:  # noqa: ARG001
+def tune(*, arguments: tuple[str, ...], file: Path | None, secret: Path | None) -> None:
     """Change what all peers of the REGISTRARs do.
 
     That are length, filters, period, time_out, cache. Without changes: show it.

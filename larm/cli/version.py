@@ -11,17 +11,17 @@ from typing import Any
 import click
 
 from larm import __version__
-from larm.cli.options import LarmCommand, verbose_option
+from larm.cli.options import Call, LarmCommand, with_call
 
 _EXTRA = re.compile(r"""extra == ['"]([^'"]+)['"]""")
 _TESTS = "test"
 
 
 @click.command(cls=LarmCommand)
-@verbose_option
+@with_call
 @click.option("--licences", is_flag=True, help="The licence of each library that is installed for it.")
 @click.option("--sbom", is_flag=True, help="All that is installed for it, as a bill of materials (CycloneDX, JSON).")
-def version(*, verbose: bool, licences: bool, sbom: bool) -> None:
+def version(call: Call, /, *, licences: bool, sbom: bool) -> None:
     """The version of larm.
 
     With -v of what it is built on: put that into bug reports.
@@ -34,7 +34,7 @@ def version(*, verbose: bool, licences: bool, sbom: bool) -> None:
         for name in _needed():
             if (found := _installed(name)) is not None:
                 click.echo(f"{name} {found.version}: {_licence(found) or 'not said'}")
-    if not verbose:
+    if not call.verbose:
         return
     import platform
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from larm.cli.options import LarmCommand, LarmGroup, config_options, directory_option, effective, existing, verbose_option
+from larm.cli.options import LarmGroup, with_config
 from larm.cli.terminal import complain, say
+from larm.config import Config
 from larm.errors import UsageError
 
 _PATH = click.Path(path_type=Path)
@@ -25,35 +26,24 @@ def warc() -> None:
         raise UsageError("larm warc needs FastWARC: pip install 'larm[warc]'")
 
 
-@warc.command(cls=LarmCommand)
+@warc.command()
 @click.option("--output", type=_PATH, required=True, metavar="PATH", help="An empty folder, or a file NAME.wacz.")
-@config_options
-@directory_option
-@verbose_option
-def export(
-    *,
-    output: Path,
-    file: Path | None,
-    overrides: tuple[str, ...],
-    directory: Path,
-    verbose: bool,  # noqa: ARG001
-) -> None:
+@with_config
+def export(*, output: Path, config: Config, directory: Path) -> None:
     """Make WARC files of the page files of a crawl that kept none, or a WACZ file, for readers in a browser, of any crawl.
 
     Pages become resource records: what went over the wire was not kept, and of dates only that of the page file.
     """
     from larm.enquiries.archiving import export_archive
 
-    config = effective(existing(directory), file, overrides)
     pages = export_archive(config, directory, output, complain)
     say(f"{output}: {pages:,} page{'s' * (pages != 1)}")
 
 
-@warc.command(cls=LarmCommand)
+@warc.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
 @click.option("--output", type=_PATH, metavar="FILE", help="Default: stdout.")
-@verbose_option
-def index(*, files: tuple[Path, ...], output: Path | None, verbose: bool) -> None:  # noqa: ARG001
+def index(*, files: tuple[Path, ...], output: Path | None) -> None:
     """Write the CDXJ index of WARC or ARC files: a sorted line for each capture."""
     from larm.archive.indexing import index_lines, say_damage
     from larm.kit.disk.atomic import write_atomically
@@ -65,10 +55,9 @@ def index(*, files: tuple[Path, ...], output: Path | None, verbose: bool) -> Non
         write_atomically(output, "".join(lines).encode())
 
 
-@warc.command(cls=LarmCommand)
+@warc.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
-@verbose_option
-def verify(*, files: tuple[Path, ...], verbose: bool) -> int:  # noqa: ARG001
+def verify(*, files: tuple[Path, ...]) -> int:
     """Read all records of WARC or ARC files, and check their lengths and digests. Exit status 1 if anything is damaged."""
     from larm.archive.indexing import check, say_damage
 
