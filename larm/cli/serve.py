@@ -120,7 +120,14 @@ def serve(
         from larm.web.peering import peering_of
 
         served, peering = peering_of(
-            settings, peers, (host, socket.getsockname()[1]), directories=directories, root=root, others=others, say=say
+            settings,
+            peers,
+            (host, socket.getsockname()[1]),
+            directories=directories,
+            root=root,
+            others=others,
+            copies=public_search or access.is_here,
+            say=say,
         )
     else:
         served = Directories(

@@ -32,6 +32,8 @@ class Hit(PageFacts, frozen=True, kw_only=True):
     """Of its main text: pages with equal ones say the same; 0: it has no text."""
     source: str = ""
     """Which of several indexes has it; empty where there is one."""
+    copy: str = ""
+    """The address of the copy that a peer has stored of it; empty where there is none for others."""
 
     @property
     def snippet(self) -> str:

@@ -36,7 +36,7 @@ def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: st
     who is not trusted count, at most 1.
     """
     schemes = (*_OPENED, "file://") if trusted else _OPENED
-    given = [_at(base, hit) for hit in part.hits] if base else part.hits
+    given = [_at(base, hit) for hit in part.hits] if base else part.hits  # what another one has kept has whole addresses
     best = sorted(given, key=lambda hit: -hit.score)[:most]
     kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(hit.url) <= _LONGEST_URL]
     hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
@@ -69,7 +69,8 @@ def _facets(facets: Sequence[Facet]) -> tuple[Facet, ...]:
 
 
 def _at(base: str, hit: Hit) -> Hit:
-    return msgspec.structs.replace(hit, url=base + hit.url) if hit.url.startswith("/files/") else hit
+    url = base + hit.url if hit.url.startswith("/files/") else hit.url
+    return msgspec.structs.replace(hit, url=url, copy=base + hit.copy if hit.copy.startswith("/copy?") else "")
 
 
 def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
@@ -83,6 +84,7 @@ def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
         hit,
         url=hit.url.translate(_NO_SPACES),
         passage=_passage(hit).translate(_NO_SPACES),
+        copy=hit.copy.translate(_NO_SPACES) if hit.copy.startswith(_OPENED) and len(hit.copy) <= 3 * _LONGEST_URL else "",
         title=_line(hit.title, _LONGEST_TITLE) or _line(hit.url, _LONGEST_TITLE),
         parts=tuple(parts),
         mime=_line(hit.mime, 100),

@@ -31,6 +31,7 @@ class HitAnswer(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     fields: Mapping[str, tuple[str, ...]] | msgspec.UnsetType = msgspec.UNSET
     source: str | msgspec.UnsetType = msgspec.UNSET
+    copy: str | msgspec.UnsetType = msgspec.UNSET
     explanation: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -71,6 +72,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
             score=hit.score,
             fields=hit.fields or msgspec.UNSET,
             source=hit.source or msgspec.UNSET,
+            copy=hit.copy or msgspec.UNSET,
             explanation=msgspec.json.decode(hit.explanation) if hit.explanation else msgspec.UNSET,
         )
         for rank, hit in enumerate(results.hits, first)

@@ -25,9 +25,11 @@ def peering_of(
     directories: Sequence[Path],
     root: Path | None,
     others: Sequence[Searcher],
+    copies: bool,
     say: Callable[[str], object],
 ) -> tuple[Directories, Peering]:
-    """``address``: where it listens; ``others``: machines searched by their addresses. Raises UsageError, StorageError."""
+    """``address``: where it listens; ``others``: machines searched by their addresses; ``copies``: everybody may look
+    at stored copies. Raises UsageError, StorageError."""
     try:
         from larm.peers.yousearch.published import PublishedSearcher
         from larm.peers.yousearch.wiring import build, indexed
@@ -45,6 +47,7 @@ def peering_of(
         settings.serve,
         address=address,
         searchers=local,
+        copies=copies,
         tell=say,
     )
     folders = {share.directory.absolute() for share in peering.shares.named}

@@ -203,7 +203,7 @@ class _Row(NamedTuple):
     opened_at: str
     """Its address, with a pass where one is needed."""
     stored: str
-    """Where its stored copy is; empty where another machine has it."""
+    """Where its stored copy is, here or at a peer; empty where there is none."""
     host: str
     more: str
     """The same search on its host."""
@@ -216,7 +216,7 @@ def _row(rank: int, hit: Hit, asked: Search, alone: str, here: Collection[str]) 
     stored = (
         "/copy?" + urlencode({"in": name, "url": hit.url}, errors="replace")
         if name in here and not hit.url.startswith("/")
-        else ""
+        else hit.copy
     )
     more = asked.address(query=f"{asked.query} site:{host}", page=1) if host and "site:" not in asked.query else ""
     return _Row(rank, hit, hit.url, stored, host or "", more, _factors(hit.explanation))

@@ -18,6 +18,7 @@ urls = (
         [
             "/files/docs/a",
             "/files/../peers",
+            "/copy?in=x\r\n&url=y",
             "http://a.org/",
             "HTTPS://a.org/\x1b",
             "javascript:alert(1)",
@@ -36,6 +37,7 @@ hits = st.builds(
     url=urls,
     parts=st.lists(st.tuples(text, st.booleans()), max_size=5).map(tuple),
     passage=urls,
+    copy=urls,
     mime=text,
     language=text,
     modified=numbers,
@@ -75,7 +77,8 @@ def test_it_is_harmless(answer: Findings, weight: float) -> None:
         assert 0 < hit.score <= weight
         assert (hit.digest, hit.explanation, hit.source) == (0, "", "peer")
         assert not hit.passage or hit.passage.startswith(hit.url)
-        shown = [hit.title, hit.url, hit.mime, hit.language, *hit.cuts, *(part for part, _ in hit.parts)]
+        assert not hit.copy or hit.copy.startswith(f"{PEER}/copy?")
+        shown = [hit.title, hit.url, hit.copy, hit.mime, hit.language, *hit.cuts, *(part for part, _ in hit.parts)]
         assert not any(character in each for each in shown for character in "\x00\x1b\n\r")
         assert sum(len(part) for part, _ in hit.parts) <= 1_100
         assert 0 <= hit.modified < 1 << 40

@@ -19,9 +19,11 @@ from larm.search.web_pages import WebPages
 class Visible:
     """Constant after construction."""
 
-    def __init__(self, shares: Shares, groups: Groups) -> None:
+    def __init__(self, shares: Shares, groups: Groups, *, copies: bool = False) -> None:
+        """``copies``: everybody may open the stored copies of web pages."""
         self._shares = shares
         self._groups = groups
+        self._copies = copies
 
     def hidden(self, key: str) -> frozenset[str]:
         """Names of shares that are not for who has this key; empty: for who has none."""
@@ -42,7 +44,7 @@ class Visible:
         hidden = self.hidden(key)
         shares = {share.directory.absolute(): share.name for share in self._shares.named}
         return [
-            PublishedSearcher(searcher, self._shares, hidden) if path in shares else WebPages(searcher)
+            PublishedSearcher(searcher, self._shares, hidden) if path in shares else WebPages(searcher, copies=self._copies)
             for path, searcher in all_of_them.items()
             if shares.get(path) not in hidden
         ]

@@ -82,9 +82,11 @@ def build(
     *,
     address: tuple[str, int],
     searchers: Callable[[], Mapping[Path, SharedSearcher]],
+    copies: bool,
     tell: Callable[[str], object],
 ) -> Peering:
-    """``address``: where this server listens; ``searchers``: of its directories. Raises UsageError, StorageError."""
+    """``address``: where this server listens; ``searchers``: of its directories; ``copies``: all may open what these have
+    stored. Raises UsageError, StorageError."""
     for each in peers.registrars:
         if not is_address(each.rpartition("@")[2]):
             raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
@@ -119,7 +121,7 @@ def build(
 
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only, indexed=is_indexed)
     groups = Groups(peers.groups, peers.groups_from, http)
-    visible = Visible(shares, groups)
+    visible = Visible(shares, groups, copies=copies)
     peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None

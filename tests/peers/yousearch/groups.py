@@ -110,7 +110,16 @@ class Group:
         files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ("", "")
         serve = msgspec.structs.replace(_PATIENT, certificate=files[0], certificate_key=files[1])
         settings = msgspec.structs.replace(config or Config(), serve=serve)
-        served, peering = peering_of(settings, peers, address, directories=directories, root=None, others=(), say=said.append)
+        served, peering = peering_of(
+            settings,
+            peers,
+            address,
+            directories=directories,
+            root=None,
+            others=(),
+            copies=public or not closed,
+            say=said.append,
+        )
         access = Access(open_token(place / "token"), require_token=closed, public_search=public)
         log: list[str] = []
         app = application(served, access, _PATIENT, peering=peering, log=log.append)

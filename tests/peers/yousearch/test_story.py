@@ -6,12 +6,14 @@ import html
 import json
 import os
 import re
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 
@@ -25,6 +27,7 @@ from larm.peers.door import Call
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
+from tests.peers.yousearch.test_many import Process
 from tests.search.test_several import index
 
 CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
@@ -427,6 +430,63 @@ def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[
         assert "power of two" in capfd.readouterr().err
         assert run(["tune", "--key", str(tmp_path / "admin.key"), first.url]) == 0
         assert "length=32768" in capfd.readouterr().out
+
+
+def test_what_one_keeps_of_another_is_found_while_he_is_away(tmp_path: Path) -> None:
+    """A crawl of what he shares (YOUS-39), as the manual has it."""
+    docs = tmp_path / "Papers"
+    docs.mkdir()
+    (docs / "eel.txt").write_text("The eel crosses the causeway at night.")
+    (docs / "tide.html").write_text("<title>Tide</title><p>The tide comes over the causeway.")
+    config = tmp_path / "kept" / "config.yaml"
+    config.parent.mkdir()
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+
+        def owner() -> Process:
+            options = ("--peer", "anna", "--share", str(docs), "--registrar-at", registrar.url)
+            return Process(tmp_path / "anna", "127.0.3.1", *options)
+
+        anna = owner()
+        try:
+            carla = made.start("carla", registrars=(registrar.url,))
+            there = {f"{anna.url}/files/Papers/{name}" for name in ("eel.txt", "tide.html")}
+            until(lambda: {hit["url"] for hit in carla.search("causeway")["hits"]} == there)
+            recipe = {"start": [f"{anna.url}/files/Papers/"], "scope": "below"}
+            settings = {"crawl": recipe, "robots": {"obey": False}, "recrawl": {"most_gone": 1}, "frontier": {"delay": 0}}
+            config.write_text(json.dumps(settings))
+            assert run(["crawl", "-q", "--dir", str(config.parent)]) == 0
+            berta = made.start("berta", config.parent, registrars=(registrar.url,))
+            known(registrar, "berta")
+            until(lambda: len(carla.search("causeway")["hits"]) == 2)  # each once
+        finally:
+            anna.end(signal.SIGKILL)
+        until(lambda: "anna" not in members(registrar))
+        until(lambda: {hit["source"] for hit in carla.search("causeway")["hits"]} == {"berta"})
+        found = {hit["url"]: hit["copy"] for hit in carla.search("causeway")["hits"]}
+        assert found.keys() == there
+        for copy in found.values():
+            assert copy.startswith(f"{berta.url}/copy?")
+            assert "causeway" in berta.client.get(copy).text
+        assert html.escape(copy) in carla.client.get("/search?q=causeway&wait=1").text
+        assert run(["crawl", "-q", "--dir", str(config.parent)]) == 0
+        assert len(carla.search("causeway")["hits"]) == 2, "who can't be reached has taken nothing back"
+
+        (docs / "eel.txt").unlink()
+        anna = owner()
+        try:
+            known(registrar, "anna")
+            until(lambda: {hit["source"] for hit in carla.search("tide")["hits"]} & {"anna"} != set())
+            assert run(["crawl", "-q", "--dir", str(config.parent)]) == 0
+            until(lambda: [hit["title"] for hit in carla.search("causeway")["hits"]] == ["Tide"])
+            assert berta.client.get(found[f"{anna.url}/files/Papers/eel.txt"]).status_code == 404
+            token = {"authorization": f"Bearer {(tmp_path / 'anna' / 'token').read_text().strip()}"}
+            gone = httpx.post(f"{anna.url}/peers/share", data={"name": "Papers", "shared": "0"}, headers=token, trust_env=False)
+            assert gone.status_code == 303
+            assert run(["crawl", "-q", "--dir", str(config.parent)]) == 0
+            until(lambda: carla.search("causeway")["hits"] == [])
+        finally:
+            anna.end()
 
 
 def test_what_one_recommends_the_others_see(tmp_path: Path) -> None:
