@@ -35,9 +35,8 @@ class Frontier(Section, frozen=True):
     # blogs bears no more than a few large ones, and one with two or three hosts does not get slower; 0: as often as all
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
     health: Positive = 5  # time-outs until a host is given up (LARM-63)
-    errors: Positive = (
-        50  # by so many do answers of 400 or more outnumber the others where a host is asked less often (YIOOP-6)
-    )
+    errors: Positive = 50  # by so many do errors (400 or more, but 404 and 410) outnumber other answers where a host is
+    # asked less often (YIOOP-6)
     error_delay: Annotated[float, msgspec.Meta(ge=1, le=1_000_000)] = 20.0  # times its delay: 20 s at the default (YIOOP-7);
     # it goes by the delay, as who says a shorter one knows the host. 1: never
     retries: Count = 2  # further tries of a URL that failed for now

@@ -90,7 +90,7 @@ class Host:
         self.health = health
         """Falls with time-outs; at 0 the host is given up (LARM-63)."""
         self.errors = 0
-        """By so many its answers of 400 or more outnumber the others of late (YIOOP-6)."""
+        """By so many its errors outnumber its other answers of late (`politeness.Decision.errors`)."""
         self.backoffs = 0
         """Times in a row that the host asked to be left alone."""
         self.dormant = False

@@ -124,6 +124,10 @@ ROWS: list[tuple[Outcome, bool, bool, int, bool]] = [
 ]
 
 
+def is_trouble(outcome: Outcome) -> bool:
+    return isinstance(outcome, Refused) and 400 <= outcome.status < 600 and outcome.status not in (404, 410)
+
+
 @pytest.mark.parametrize(("outcome", "retry", "blocks_host", "health", "unreachable"), ROWS)
 def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool) -> None:
     decision = decide(outcome)
@@ -133,7 +137,7 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
         host_wait=60.0 if blocks_host else 0.0,
         health_cost=health,
         unreachable=unreachable,
-        errors=0 if isinstance(outcome, Failed) else 1 if isinstance(outcome, Refused) and 400 <= outcome.status < 600 else -1,
+        errors=0 if isinstance(outcome, Failed) else 1 if is_trouble(outcome) else -1,
     )
 
 

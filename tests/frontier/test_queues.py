@@ -628,7 +628,7 @@ def test_a_host_with_errors_alone_is_asked_every_20_seconds_until_pages_come(pol
     waits = []
     for number in range(110):
         (lease,) = polite.queues.lease(1)
-        polite.end(lease, status(404) if number < 52 else ok())
+        polite.end(lease, status(403) if number < 52 else ok())
         waits.append(polite.queues.seconds_to_next())
         polite.fake.advance(waits[-1])
     assert waits[:50] == [1.0] * 50
@@ -641,7 +641,7 @@ def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore)
     rig.put(*(f"a/{number}" for number in range(60)))
     for _ in range(51):
         (lease,) = rig.queues.lease(1)
-        rig.end(lease, status(500) if lease.message.tries else status(410))
+        rig.end(lease, status(500) if lease.message.tries else status(403))
         rig.fake.advance(rig.queues.seconds_to_next())
     rig.save()
     assert rig.load().book.get_locked("a").delay(POLITE) == 20.0
@@ -653,6 +653,15 @@ def test_errors_cost_no_time_where_nobody_wants_that(store: BlockStore, settings
     rig.put(*(f"a/{number}" for number in range(60)))
     for _ in range(55):
         (lease,) = rig.queues.lease(1)
-        rig.end(lease, status(404))
+        rig.end(lease, status(403))
         rig.fake.advance(settings.delay)
     assert rig.queues.lease(1)
+
+
+def test_broken_links_are_no_trouble_of_their_host(polite: Rig) -> None:
+    polite.put(*(f"a/{number}" for number in range(120)))
+    for number in range(110):
+        (lease,) = polite.queues.lease(1)
+        polite.end(lease, status(404 if number % 2 else 410))
+        assert polite.queues.seconds_to_next() == 1.0
+        polite.fake.advance(1.0)
