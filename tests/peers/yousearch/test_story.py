@@ -432,6 +432,20 @@ def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[
         assert "length=32768" in capfd.readouterr().out
 
 
+def test_files_are_found_by_their_names_whatever_is_in_them(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    (docs / "plans").mkdir(parents=True)
+    (docs / "plans" / "harbour-wall.zip").write_bytes(b"PK\x03\x04 nothing that can be read")
+    (docs / "causeway.pdf").write_bytes(b"%PDF-1.4 broken")
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        owner = made.start("owner", share=(str(docs),), registrars=(registrar.url,))
+        asker = made.start("asker", registrars=(registrar.url,))
+        names = {"pdf": "causeway.pdf", "harbour": "plans/harbour-wall.zip", "plans zip": "plans/harbour-wall.zip"}
+        for query, name in names.items():
+            until(lambda q=query, n=name: [x["url"] for x in asker.search(q)["hits"]] == [f"{owner.url}/files/docs/{n}"])
+
+
 def test_what_one_keeps_of_another_is_found_while_he_is_away(tmp_path: Path) -> None:
     """A crawl of what he shares (YOUS-39), as the manual has it."""
     docs = tmp_path / "Papers"

@@ -6,6 +6,7 @@ import zlib
 import msgspec
 import pytest
 
+from larm.config import Peers
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.summary import (
     Parameters,
@@ -19,8 +20,19 @@ from larm.peers.yousearch.summary import (
     to_wire,
     unpacked,
 )
+from larm.peers.yousearch.tuning import Tunables
 
 USUAL = Parameters()
+
+
+def test_sizes_are_those_of_the_formula() -> None:
+    """YOUS-1: so many peers a line to the registrar has room for, of which a tenth changes in a period, beside the overhead."""
+    of_one = Parameters().length * Parameters().filters
+    assert of_one == 8 * 24 * 1_024
+    for megabits, peers in ((44.736, 286_310), (1.54, 9_856)):
+        assert int(megabits * 2**20 * Tunables().period * 10 / of_one) == peers
+    assert Tunables().cache == Peers().cache == 300
+    assert Tunables().period == Peers().period
 
 
 @pytest.mark.parametrize(
