@@ -58,6 +58,8 @@ class Figures(msgspec.Struct, frozen=True, array_like=True):
     paused: bool = False
     hungry: bool = False
     """It has work, and as good as no pages left of those that it may fetch."""
+    recovered: Count = 0
+    """Pages that it has not fetched, as they were there (`larm.agents.copies`)."""
 
 
 class Card(msgspec.Struct, frozen=True, array_like=True):

@@ -19,6 +19,7 @@ from larm.agents.agent import Agent
 from larm.agents.beat import View
 from larm.agents.bus import Bus
 from larm.agents.card import Card
+from larm.agents.copies import Copies
 from larm.agents.courier import Courier
 from larm.agents.greeting import Greeting
 from larm.agents.handover import Handover, Hands
@@ -92,6 +93,7 @@ class Node:
         self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
+        self.copies = Copies(self.agent, rule, doors, self._line, self._outboxes)
         self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement])
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
@@ -137,6 +139,7 @@ class Node:
         self._wake = wake
         self._doors.steering.policy = self
         self._post.take(frontier, moves)
+        self.copies.take(frontier, moves)
         self.together.take(frontier, budget, wake)
 
     # -- any thread
@@ -245,6 +248,8 @@ class Node:
         try:
             if kind == "beat":
                 return self._greeting.asked(said)
+            if kind == "copies":
+                return self.copies.asked(said)
             return self._post.asked_parcel(said) if kind == "parcel" else self._post.asked_parts(said)
         except (*GARBAGE, UsageError) as error:
             self._greeting.refuse(f"garbage: {error}")
@@ -280,6 +285,7 @@ class Node:
             self._doors.shared.ticker.hurry()
         for parcel in parcels:
             self._post.send(parcel)
+        self.copies.step(now)
         found = self._search.step(self._checkpoints)
         if found and self._frontier is not None:
             with gate.step():
@@ -297,7 +303,7 @@ class Node:
         nothing = not membership.begun or not (membership.inside or self._identity.inside)
         if nothing or self._handover.step(membership.view, given_up=not (membership.inside or membership.leaving)):
             with agent.lock:
-                if not (nothing or membership.inside) and agent.courier.waiting:
+                if not (nothing or membership.inside) and (agent.courier.waiting or self.copies.pending):
                     return  # who leaves has URLs for others: if it dies with them, its hosts have to be crawled again
                 agent.released()
                 self._left = membership.leaving and not membership.inside
@@ -361,4 +367,4 @@ class Node:
         steering = self._doors.steering
         if steering.paused or steering.limits.now.crawl.on_idle == "wait":
             return False
-        return not (self._doors.shared.tally.value or steering.pending or self._search.pending)
+        return not (self._doors.shared.tally.value or steering.pending or self._search.pending or self.copies.pending)

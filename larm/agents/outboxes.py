@@ -1,4 +1,5 @@
-"""Outboxes: a queue on the disk for each other agent, of the rows that wait for it. What they hold is in the checkpoint's cut.
+"""Outboxes: a queue on the disk for each other agent, of the rows that wait for it, and one of what is looked for at others
+(`larm.agents.copies`). What they hold is in the checkpoint's cut.
 
 The queues are only touched under the lock of the agent (`larm.agents.agent`).
 """
@@ -15,6 +16,8 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 
 _BLOCK = 500
+_LOOKED_FOR = "looked for"
+"""No name of an agent."""
 
 
 class OutboxState(msgspec.Struct, frozen=True):
@@ -43,6 +46,9 @@ class Outboxes:
             )
             for name, (front, blocks, back, number) in self._state.lanes.items()
         }
+        self.looked_for = self.queue(_LOOKED_FOR)
+        self.asked: list[Row] = []
+        """What others are asked for now, before all that is looked for."""
 
     @property
     def marks(self) -> object:
@@ -58,10 +64,13 @@ class Outboxes:
 
     def restore(self, courier: Courier) -> None:
         """What waited, and what was on its way before that."""
-        for name in self._state.lanes:
+        for name in self._state.lanes.keys() - {_LOOKED_FOR}:
             courier.restore(name, [])
         for name, block in self._state.out.items():
-            courier.restore(name, decode_rows(block))
+            if name == _LOOKED_FOR:
+                self.looked_for.put_front(decode_rows(block))
+            else:
+                courier.restore(name, decode_rows(block))
 
     def cut(self, courier: Courier, marks: object) -> object:
         """A copy for the checkpoint."""
@@ -69,7 +78,7 @@ class Outboxes:
         for name, waiting in self._queues.items():
             state = waiting.snapshot()
             lanes[name] = (encode_rows(state.front), state.blocks, encode_rows(state.back), state.next_number)
-        out = {name: encode_rows(rows) for name, rows in courier.out().items()}
+        out = {name: encode_rows(rows) for name, rows in (courier.out() | {_LOOKED_FOR: self.asked}).items() if rows}
         return msgspec.to_builtins(OutboxState(marks, lanes, out), builtin_types=(bytes,))
 
     def _parts(self, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from larm.agents.membership import Rules
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
 from larm.model.url import Url
+from larm.recrawl.page_book import PageRow
 from larm.river.parts import Shared
 from larm.river.steering import Steering
 
@@ -33,6 +34,8 @@ class Rule(msgspec.Struct, frozen=True):
     linger: float = 2.0
     hang_after: float = 300.0
     """Seconds without progress in this process, or after its start without a majority, until it gives its place up."""
+    recover: int = 0
+    """Agents that are asked for their copy before a page is fetched (`larm.agents.copies`)."""
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
     placement: Literal["ring", "intervals"] = "ring"
@@ -55,6 +58,8 @@ class Doors(NamedTuple):
     """An address as this crawl has it. Raises ValueError where it is none."""
     fetched: Callable[[str], Iterator[list[URLMessage]]]
     """Pages that the agent of this name had fetched when their hosts came here: requests for them, some at a time."""
+    kept: Callable[[Sequence[int]], dict[int, PageRow]]
+    """Pages, by fingerprint, that this agent has from when it had their hosts."""
     now: Callable[[], float]
     """A clock that runs on while the machine sleeps."""
     log: Callable[[str], object]

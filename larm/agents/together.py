@@ -194,6 +194,7 @@ class Together:
             sent=counters.get("agents/urls_out", 0),
             sample=self._sample.smallest,
             paused=self._doors.steering.paused,
+            recovered=counters.get("agents/recovered", 0),
             hungry=tally > 0 and free <= _AHEAD * fetched / self._every,
         )
 
@@ -238,6 +239,7 @@ class Together:
             coverage=round(max(0.0, 1 - sum(each.waiting for each in inside) / known), 4) if known else 0.0,
             overlap=round(overlap(each.sample for each in everybody), 4),
             sent_per_page=round(sum(each.sent for each in everybody) / pages, 4) if pages else 0.0,
+            recovered=sum(each.recovered for each in everybody),
             holds=self._holds(now),
         )
 

@@ -28,7 +28,7 @@ _SESSIONS, _IDLE = 500, 30.0
 """That dial, of some 9 MB each, and seconds until one that nobody asks is closed: members are asked each second. Other agents
 say where they are, and may do so without end."""
 _clock = SystemClock()
-_KINDS = ("beat", "parcel", "parts", "pass")
+_KINDS = ("beat", "parcel", "parts", "copies", "pass")
 
 
 class Tls:

@@ -27,7 +27,7 @@ from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.revisit import kept_pages, page_rows
 from larm.river.steering import Steering
 from larm.storage.log import LINKS_LOG, STORE_LOG
 
@@ -66,6 +66,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         batch=cluster.batch,
         linger=cluster.linger,
         hang_after=cluster.hang_after,
+        recover=cluster.recover,
         placement=cluster.placement,
         by=cluster.by,
         serve=cluster.serve.rstrip("/"),
@@ -78,6 +79,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
         parse=ground.normalizer.parse,
         fetched=lambda name: _fetched(ground.directory / QUEUES / PAGES, name),
+        kept=lambda keys: kept_pages(ground.directory / QUEUES / PAGES, keys),
         now=boot_time,
         log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),
         directory=ground.directory,

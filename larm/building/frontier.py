@@ -48,6 +48,7 @@ def frontier_of(  # noqa: PLR0917
     watch: StartWatch,
     may_lease: Callable[[], bool],
     owner: Filter | None = None,
+    copies: Filter | None = None,
 ) -> Frontier:
     """Raises ConfigError, StorageError."""
     settings, state, logs, shared, header = ground.settings, ground.state, ground.logs, ground.shared, ground.header
@@ -86,7 +87,7 @@ def frontier_of(  # noqa: PLR0917
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     chain = FilterChain(
-        _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner)), away),
+        _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,

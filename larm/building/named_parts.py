@@ -53,6 +53,8 @@ class FilterParts(msgspec.Struct, frozen=True):
     forgotten: ForgottenPages = ForgottenPages()
     owner: Filter | None = None
     """Of a crawl by several agents."""
+    copies: Filter | None = None
+    """The same, where pages that others have are not fetched."""
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -110,6 +112,9 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     if parts.owner is not None:  # before all that know only our own hosts
         own = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsFilter.name, TrapsFilter.name)]
         chain.insert(own[0] if own else len(chain), parts.owner)
+    if parts.copies is not None:
+        names = [each.name for each in chain]
+        chain.insert(names.index(VisitedFilter.name) + 1 if VisitedFilter.name in names else len(names), parts.copies)
     return [ForgottenFilter(parts.forgotten), *chain] if parts.forgotten else chain
 
 

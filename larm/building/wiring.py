@@ -170,6 +170,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         watch,
         lambda: steering.may_lease() and bytes_left.may_lease() and (node is None or node.may_lease()),
         None if node is None else _owner_filter(node),
+        node.copies if node is not None and settings.cluster.recover else None,
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
     following = following_of(settings, scope)

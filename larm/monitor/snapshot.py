@@ -65,6 +65,8 @@ class ClusterFigures(msgspec.Struct, frozen=True, gc=False):
     """URLs of other agents' hosts that a page had, and that were sent there."""
     holds: str = ""
     """Why this agent asks nobody for anything, where that is for the others; a phrase."""
+    recovered: int = 0
+    """Pages that were not fetched again, as an agent had them (UBI-21)."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):

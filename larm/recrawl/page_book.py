@@ -74,6 +74,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Until when it is, as its server says, in seconds since 1970; 0: it does not say."""
     by: str = ""
     """The crawl that has fetched it, where it came with its host from another one; empty: this one."""
+    left: bool = False
+    """Its host is another crawl's now; this one has the page still (`larm.recrawl.revisit.kept_pages`)."""
 
     @property
     def only_moved(self) -> bool:
@@ -156,7 +158,9 @@ class PageBook:
                 continue
             key = url.fingerprint
             if visit.left:
-                self._puts[key] = None
+                row = self._find(key)
+                kept = row is not None and row.stored and not row.gone and not row.by
+                self._puts[key] = msgspec.structs.replace(row, left=True) if row is not None and kept else None
                 continue
             if visit.row:
                 self._take_in(key, decode_row(visit.row, self._path))
@@ -165,7 +169,7 @@ class PageBook:
                 self._puts[key] = _row(visit, url, now)
                 continue
             row = self._find(key)
-            if row is None:  # links to it are no news any more: only a revisit finds it
+            if row is None or row.left:  # links to it are no news any more: only a revisit finds it
                 self._puts[key] = _row(visit, url, now)
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
@@ -190,7 +194,9 @@ class PageBook:
     def _take_in(self, key: int, row: PageRow) -> None:
         """Of another crawl; what is known here counts more if it is younger."""
         own = self._find(key)
-        if own is None or own.last.asked <= row.last.asked:
+        if own is not None and own.left and own.last.asked >= row.last.asked:
+            self._puts[key] = msgspec.structs.replace(own, left=False)
+        elif own is None or own.last.asked <= row.last.asked:
             self._puts[key] = row
 
     def _find(self, key: int) -> PageRow | None:

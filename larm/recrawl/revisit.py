@@ -140,8 +140,13 @@ class PageRows:
 
     def find(self, key: int) -> PageRow | None:
         """What is known of a page, by its fingerprint; None: it was never asked for, or has not ended."""
-        record = self._table.get(key)
-        return decode_row(record.data, self._path) if record else None
+        return self.kept([key], left=False).get(key)
+
+    def kept(self, keys: Sequence[int], *, left: bool = True) -> dict[int, PageRow]:
+        """Pages whose hosts are another crawl's now, and which this one has still, by fingerprint. Not ``left``: all others."""
+        found = self._table.get_many(keys).values()
+        rows = {each.key: decode_row(each.data, self._path) for each in found}
+        return {key: row for key, row in rows.items() if row.left == left}
 
     def of_host(self, host: str) -> Iterator[list[tuple[int, PageRow]]]:
         """Those of a host, by fingerprint, in their order; all that were committed."""
@@ -149,11 +154,20 @@ class PageRows:
         while records := self._table.of_part(part_of(host), last, _BATCH):
             last = records[-1].key
             rows = [(each.key, decode_row(each.data, self._path)) for each in records]
-            yield [(key, row) for key, row in rows if row.host == host]
+            yield [(key, row) for key, row in rows if row.host == host and not row.left]
 
     def close(self) -> None:
         """A second call does nothing."""
         self._table.close()
+
+
+def kept_pages(path: Path, keys: Sequence[int]) -> dict[int, PageRow]:
+    """As `PageRows.kept`. Raises StorageError."""
+    rows = PageRows(path)
+    try:
+        return rows.kept(keys)
+    finally:
+        rows.close()
 
 
 def page_row(path: Path, key: int) -> PageRow | None:
@@ -177,6 +191,7 @@ def _rows(path: Path, *, read_only: bool = False) -> Iterator[list[tuple[int, Pa
         last = -1
         while records := table.after(last, _BATCH):
             last = records[-1].key
-            yield [(each.key, decode_row(each.data, path)) for each in records]
+            rows = [(each.key, decode_row(each.data, path)) for each in records]
+            yield [(key, row) for key, row in rows if not row.left]
     finally:
         table.close()

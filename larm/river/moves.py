@@ -31,6 +31,7 @@ import msgspec
 from larm.errors import UsageError
 from larm.frontier.host import Host
 from larm.frontier.host_parts import (
+    QUEUE,
     Begin,
     End,
     Pages,
@@ -100,6 +101,8 @@ class Moves:
         # replaced before any other thread runs
         self.me = ""
         """Of this crawl, in the rows of pages that it has fetched; for who has to know later which pages went with it."""
+        self.on_waiting: Callable[[list[URLMessage]], list[URLMessage]] = lambda messages: messages
+        """Told of what waits at a host that comes; what it returns is queued. In a step of the gate."""
         self.on_still: Callable[[str], object] = lambda _: None
         """Told on the saving thread of a host that may be sent."""
         self.on_gone: Callable[[str], object] = lambda _: None
@@ -257,18 +260,22 @@ class Moves:
             messages = decode_messages(part.messages)
             new = frontier.seen.add_new([message.url.fingerprint for message in messages])
             mine = [each for each, is_new in zip(messages, new, strict=True) if is_new or each.known is not None]
+            mine = self.on_waiting(mine) if part.place == QUEUE else mine
             frontier.queues.alter(host, lambda record: self._put_locked(record, part.place, mine))
             frontier.book.relieve()
         elif isinstance(part, Pages):
-            visits = [_visit(key, decode_row(row, self._page_book), row=row) for key, row in part.rows]
             frontier.seen.add_new([key for key, _ in part.rows])
-            self._pages.put(visits)
+            self.note([(key, decode_row(row, self._page_book)) for key, row in part.rows])
         with self._lock:
             move.next += 1
         if isinstance(part, End):
             with self._lock:
                 self._had[host] = part.move
             self._open(host)
+
+    def note(self, rows: Sequence[tuple[int, PageRow]]) -> None:
+        """Pages that were seen, and need not be asked for: another crawl has them, or this one from before."""
+        self._pages.put([_visit(key, row, row=encode_row(row)) for key, row in rows])
 
     def _signed(self, row: PageRow) -> PageRow:
         return row if row.by or not self.me else msgspec.structs.replace(row, by=self.me)

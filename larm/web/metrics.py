@@ -53,6 +53,7 @@ _CLUSTER = {
     "coverage": "Share of the URLs found that is done with.",
     "overlap": "Pages fetched once too often, by all pages; an estimate.",
     "sent_per_page": "URLs sent to other agents, by pages.",
+    "recovered": "Pages that were not fetched again, as an agent had them.",
 }
 
 

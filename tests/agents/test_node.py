@@ -61,6 +61,7 @@ def node_of(
         lambda: iter(()),
         URLNormalizer().parse,
         lambda _: iter(()),
+        lambda _: {},
         now,
         _Log(),
         folder,

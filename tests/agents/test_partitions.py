@@ -11,14 +11,17 @@ import itertools
 import random
 import signal
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from larm.control.client import Control
 from larm.control.requests import Agents, AgentTable
 from larm.errors import LarmError
+from larm.kit.clock import SystemClock
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.agents.namespaces import Namespaces, possible
@@ -34,6 +37,9 @@ pytestmark = [
 DELAY = 0.5
 HOSTS, PAGES = 30, 60
 BACK_OFF = 4
+CHECKPOINT = 5
+"""Seconds between two, by default."""
+DEFAULTS = "cluster.lease=3s", "cluster.adopt_after=60s", "monitor.tick=5s"
 FENCE = "cluster.minority=fence"
 """Two that are left have no majority; by default each goes on alone, and then both ask the same hosts."""
 
@@ -82,6 +88,22 @@ class Story:
         """Pages of all hosts but these: so many may be fetched again where the agent that has them is given up now."""
         return sum(self.web.fetched(f"h{host}.localhost").total() for host in range(HOSTS) if host not in others)
 
+    def had(self, number: int) -> set[str]:
+        """Pages that this agent has on its disk: those alone may be fetched again by others when it is given up."""
+        log = (self.some.directory(number) / "logs" / "store.log").read_bytes()
+        urls = [urlsplit(line.split(b"\t", 2)[1].decode()) for line in log.splitlines()]
+        return {f"{url.hostname}{url.path}" for url in urls}
+
+    def lately(self, seconds: float) -> set[str]:
+        """Pages that were asked for in the last seconds: those that a kill may lose, as they are in no checkpoint yet."""
+        requests = self.web.log.requests()
+        now = SystemClock().monotonic()
+        return {each.key for each in requests if each.status == 200 and each.ended > now - seconds}
+
+    def beyond(self, again: Counter[str]) -> dict[str, int]:
+        """Pages that were fetched more often than once and as often as these may be fetched again."""
+        return {page: times for page, times in self.web.fetched().items() if times > 1 + again[page]}
+
     def not_of(self, number: int) -> list[int]:
         """Hosts of the other agents."""
         with Control(self.some.directory(number)) as agent:
@@ -89,9 +111,11 @@ class Story:
 
 
 @contextlib.contextmanager
-def story(folder: Path, *settings: str, agents: int = 3, polite: bool = True, delay: float = DELAY) -> Iterator[Story]:
+def story(
+    folder: Path, *settings: str, agents: int = 3, polite: bool = True, delay: float = DELAY, pages: int = PAGES
+) -> Iterator[Story]:
     with Namespaces(agents) as net, SyntheticWeb() as web:
-        expected = build(web, HOSTS, PAGES)
+        expected = build(web, HOSTS, pages)
         for host in range(0, HOSTS, 3):
             web.host(f"h{host}.localhost").first("/p9", Reply(503, {"Retry-After": str(BACK_OFF)}))
         for number in range(agents):
@@ -147,22 +171,28 @@ def test_three_long_partitions(tmp_path: Path) -> None:
         assert told.twice() <= bound
 
 
-@pytest.mark.timeout(3_000)
+@pytest.mark.timeout(2_400)
 def test_partitions_of_90_seconds(tmp_path: Path) -> None:
-    """With the times of the default settings: a lease of 3 s, and 60 s until hosts go to others."""
-    with story(tmp_path, "cluster.lease=3s", "cluster.adopt_after=60s", FENCE, delay=8) as told:
-        bound = 0
+    """With the times of the default settings: a lease of 3 s, and 60 s until hosts go to others.
+
+    What is fetched again is what the lost agent had, and nothing of hosts that no lost agent had until then.
+    """
+    with story(tmp_path, *DEFAULTS, FENCE, delay=6, pages=40) as told:
+        again: Counter[str] = Counter()
+        unconcerned = set(range(HOSTS))
         for number in range(3):
-            told.until(150 + 300 * number)
-            others = told.not_of(number)
+            told.until(100 + 300 * number)
+            assert told.twice(sorted(unconcerned)) == 0
+            unconcerned &= set(told.not_of(number))
             told.net.pull(number)
             told.wait(60)
-            bound += told.fetched(others)
+            again.update(told.had(number))
             told.wait(30)
             told.net.plug(number)
             told.until_members(3, 0, 1, 2)
         told.some.wait(seconds=1_500)
-        assert 0 < told.twice() <= bound
+        assert 0 < told.twice() <= again.total()
+        assert told.beyond(again) == {}
 
 
 def test_two_do_not_reach_each_other(tmp_path: Path) -> None:
@@ -216,6 +246,30 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
             told.wait(chance.choice([0.3, 1, 3, 15]))
             told.some.start(number)
         told.some.wait(seconds=300)
+
+
+@pytest.mark.timeout(2_400)
+def test_killed_for_up_to_90_seconds(tmp_path: Path) -> None:
+    """20 times, with the times of the default settings. A kill costs the pages that no checkpoint has, and where it lasts for
+    longer than `adopt_after`, those that the agent had.
+    """
+    chance = random.Random(90)
+    away = [0.3] * 4 + [1.0] * 4 + [3.0] * 4 + [10.0] * 3 + [30.0] * 3 + [90.0] * 2
+    chance.shuffle(away)
+    with story(tmp_path, *DEFAULTS, FENCE, delay=8, pages=50) as told:
+        again: Counter[str] = Counter()
+        for seconds in away:
+            told.wait(chance.uniform(1, 5))
+            number = chance.randrange(3)
+            assert told.some.processes[number].poll() is None, "the crawl ended before the last kill"
+            told.some.kill(number)
+            again.update(told.lately(CHECKPOINT + 3))
+            told.wait(seconds)
+            if seconds > 60:
+                again.update(told.had(number))
+            told.some.start(number)
+        told.some.wait(seconds=1_500)
+        assert told.beyond(again) == {}
 
 
 def test_two_that_lose_each_other_both_go_on_and_meet_again(tmp_path: Path) -> None:
