@@ -112,8 +112,9 @@ def test_a_transaction_deletes_and_writes_many(store: BlockStore) -> None:
     assert len(store.keys("new_")) == 1234
     assert store.keys("old_") == ["old_5"]
     assert store.get("new_1233") == b"1233"
-    assert store._cache.check() == []  # diskcache agrees with what was written past it
-    assert len(store._cache) == 1235
+    with diskcache.Cache(str(store.directory)) as cache:
+        assert cache.check() == []  # diskcache agrees with what was written past it
+        assert len(cache) == 1235
 
 
 def test_keys_by_prefix(store: BlockStore) -> None:
@@ -134,8 +135,8 @@ def test_retired_keys_are_handed_over_once_and_stay_readable(store: BlockStore) 
 
 def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: BlockStore) -> None:
     store.put("a", b"1")
-    (pages,) = store._cache.connection.execute("PRAGMA page_count").fetchone()
-    store._cache.connection.execute(f"PRAGMA max_page_count = {pages + 10}")
+    (pages,) = store._cache.database.row("PRAGMA page_count")
+    store._cache.database.write(f"PRAGMA max_page_count = {pages + 10}")
     with pytest.raises(StorageError, match=r"cachingqueue/cache.db: database or disk is full: the disk is full; make room"):
         store.transaction({"b": b"2", "large": bytes(1_000_000)}, ["a"])
     assert store.get("a") == b"1"
@@ -144,11 +145,11 @@ def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: Block
         store.put("large", bytes(1_000_000))
     store.transaction({"b": b"2"}, ["a"])
     assert store.keys() == ["b"]
-    assert store._cache.connection.execute("PRAGMA synchronous").fetchone() == (1,)
+    assert store._cache.database.row("PRAGMA synchronous") == (1,)
 
 
 def test_a_read_only_database_fails_at_once(store: BlockStore) -> None:
-    store._cache.connection.execute("PRAGMA query_only = 1")
+    store._cache.database.write("PRAGMA query_only = 1")
     with pytest.raises(StorageError, match="it can't be opened or written"):
         store.put("a", b"")
 

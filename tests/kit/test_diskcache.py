@@ -12,14 +12,21 @@ from typing import Any
 import diskcache
 import pytest
 
-from larm.kit.disk.bytes_cache import BytesCache, BytesDisk, ForeignEntryError
+from larm.errors import StorageError
+from larm.kit.disk.bytes_cache import BytesCache, make_cache
+from larm.testing.faults import open_files
 
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator[BytesCache]:
-    made = BytesCache(str(tmp_path))
+    made = opened_cache(tmp_path)
     yield made
     made.close()
+
+
+def opened_cache(directory: Path) -> BytesCache:
+    make_cache(directory)
+    return BytesCache(directory)
 
 
 def opened(directory: Path) -> sqlite3.Connection:
@@ -46,23 +53,26 @@ def test_the_database_and_its_table(cache: BytesCache, tmp_path: Path) -> None:
     assert keys == [["key", "raw"]]
 
 
-def test_every_statement_goes_through_our_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """diskcache takes it from ``_con``; one of its own would be bound to its thread, and nobody would close it."""
+def test_nothing_of_diskcache_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It opens a connection for each thread, which nobody would close: ours is another, which any thread may use."""
     made: list[object] = []
     connect = sqlite3.connect
 
     def counted(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        made.append(options.get("check_same_thread"))
+        made.append(options.get("check_same_thread", True))
         return connect(*arguments, **options)
 
     monkeypatch.setattr(sqlite3, "connect", counted)
-    cache = BytesCache(str(tmp_path))
+    make_cache(tmp_path)
+    assert open_files(tmp_path) == []
+    theirs = len(made)
+    assert theirs > 0
+    cache = BytesCache(tmp_path)
     cache.write([("a", b"1")], [])
     cache.put_many([("b", b"2")])
     assert cache.keys("") == ["a", "b"]
     cache.close()
-    assert set(made) == {False}, "for any thread; the constructor closes its connection at the end, and we open another"
-    assert len(made) == 2
+    assert made[theirs:] == [False], "for any thread"
 
 
 def test_nothing_is_pickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +84,7 @@ def test_nothing_is_pickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(diskcache.core, "pickle", Forbidden())
     for number in range(2):
-        cache = BytesCache(str(tmp_path))
+        cache = opened_cache(tmp_path)
         cache.write([(f"{number}", b"x" * 100_000)], [])
         assert cache.keys("") == ["0", "1"][: number + 1]
         cache.close()
@@ -86,8 +96,8 @@ def test_the_settings_are_those_that_we_gave(cache: BytesCache, tmp_path: Path) 
     with closing(opened(tmp_path)) as database:
         kept = dict(database.execute("SELECT key, value FROM Settings"))
     assert (kept["eviction_policy"], kept["cull_limit"], kept["size_limit"]) == ("none", 0, 2**62)
-    [(mode,)] = cache.connection.execute("PRAGMA journal_mode")
-    assert mode == "wal"
+    asked = ("journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint")
+    assert [cache.database.row(f"PRAGMA {name}")[0] for name in asked] == ["wal", 1, 2_000, 0, 4_000]
 
 
 def test_nothing_is_evicted_and_no_file_is_written(cache: BytesCache, tmp_path: Path) -> None:
@@ -99,27 +109,23 @@ def test_nothing_is_evicted_and_no_file_is_written(cache: BytesCache, tmp_path: 
 
 def test_damaged_settings_raise_what_we_translate(tmp_path: Path) -> None:
     """A table of settings is believed, whatever it holds: what it does to diskcache is an error that we know."""
-    BytesCache(str(tmp_path)).close()
+    make_cache(tmp_path)
     with closing(opened(tmp_path)) as database:
         database.execute("UPDATE Settings SET value = 'nonsense' WHERE key = 'disk_min_file_size'")
         database.execute("UPDATE Settings SET key = 'sqlite_of what' WHERE key = 'sqlite_cache_size'")
         database.commit()
-    with pytest.raises((ForeignEntryError, sqlite3.Error)):
-        BytesCache(str(tmp_path))
+    with pytest.raises(StorageError):
+        make_cache(tmp_path)
+    assert open_files(tmp_path) == []
 
 
 def test_its_names() -> None:
     assert issubclass(diskcache.Timeout, Exception)
     assert not issubclass(diskcache.Timeout, OSError)
-    for name in ("put", "get", "store", "fetch", "remove"):
-        assert name in vars(diskcache.Disk), f"BytesDisk.{name} overrides nothing"
-    assert isinstance(vars(diskcache.Cache)["_con"], property)
-    assert issubclass(BytesDisk, diskcache.Disk)
 
 
 def test_environment_variables_in_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It uses another directory then: `BlockStore` refuses such a path."""
     monkeypatch.setenv("WHERE", "elsewhere")
-    cache = BytesCache(str(tmp_path / "$WHERE"))
-    cache.close()
-    assert (tmp_path / "elsewhere" / "cache.db").exists()
+    with closing(diskcache.Cache(str(tmp_path / "$WHERE"))):
+        assert (tmp_path / "elsewhere" / "cache.db").exists()

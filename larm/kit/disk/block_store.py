@@ -7,23 +7,15 @@ StorageError.
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
-
-from diskcache import Timeout
 
 from larm.errors import StorageError
-from larm.kit.disk.bytes_cache import BytesCache, BytesReader, ForeignEntryError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.bytes_cache import DATABASE, BytesCache, make_cache
 
-DATABASE = "cache.db"
-"""What diskcache calls its file."""
-
-Connection = TypeVar("Connection", BytesCache, BytesReader)
+__all__ = ["DATABASE", "BlockStore"]
 
 
 class BlockStore:
@@ -42,25 +34,19 @@ class BlockStore:
         # guarded by self._lock
         self._closed = False
         self._epoch = 0
+        if not read_only:
+            make_cache(directory)
+        # guarded by self._lock; None: nothing is to be written
+        self._cache = None if read_only else BytesCache(directory)
         try:
-            # guarded by self._lock; None: nothing is to be written
-            self._cache = None if read_only else _made(directory)
             # guarded by self._read_lock; a second connection, so that nobody who reads waits for a checkpoint to be written
-            self._reader = self._second()
-        except (sqlite3.Error, OSError, Timeout) as error:
-            raise disk_failure(self._path if directory.is_dir() else directory, error) from error
-        except ForeignEntryError as error:
-            raise self._foreign(error) from error
-        # guarded by self._retired_lock
-        self._retired: list[str] = []
-
-    def _second(self) -> BytesReader:
-        try:
-            return BytesReader(str(self.directory.absolute()), read_only=self._cache is None)
+            self._reader = BytesCache(directory, read_only=read_only)
         except BaseException:
             if self._cache is not None:
                 self._cache.close()
             raise
+        # guarded by self._retired_lock
+        self._retired: list[str] = []
 
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
@@ -131,42 +117,27 @@ class BlockStore:
                 self._cache.close()
             self._reader.close()
 
-    def _use(self) -> AbstractContextManager[BytesCache]:
-        if self._cache is None:
-            raise StorageError(f"{self.directory}: the store was opened to be read only")
-        return self._guarded(self._lock, self._cache)
-
-    def _read(self) -> AbstractContextManager[BytesReader]:
-        return self._guarded(self._read_lock, self._reader)
+    @contextmanager
+    def _use(self) -> Iterator[BytesCache]:
+        """The connection that writes, for this thread alone."""
+        with self._lock:
+            self._refuse_closed()
+            if self._cache is None:
+                raise StorageError(f"{self.directory}: the store was opened to be read only")
+            yield self._cache
 
     @contextmanager
-    def _guarded(self, lock: threading.Lock, cache: Connection) -> Iterator[Connection]:
-        """A connection, for this thread alone, with its errors translated."""
-        with lock:
-            if self._closed:
-                raise StorageError(f"{self.directory}: the store is closed")
-            try:
-                yield cache
-            except BaseException as error:
-                with suppress(sqlite3.Error):  # SQLite may have undone it by itself
-                    cache.roll_back()
-                if isinstance(error, sqlite3.Error | OSError | Timeout):
-                    raise disk_failure(self._path, error) from error
-                if isinstance(error, ForeignEntryError):
-                    raise self._foreign(error) from error
-                raise
+    def _read(self) -> Iterator[BytesCache]:
+        with self._read_lock:
+            self._refuse_closed()
+            yield self._reader
 
-    def _foreign(self, error: ForeignEntryError) -> StorageError:
-        return StorageError(f"{self._path}: it holds {error}; check the disk and who can write there, then start over")
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StorageError(f"{self.directory}: the store is closed")
 
     def __str__(self) -> str:
         return str(self._path)
 
     def __repr__(self) -> str:
         return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"
-
-
-def _made(directory: Path) -> BytesCache:
-    directory.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(directory / DATABASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
-    return BytesCache(str(directory.absolute()))

@@ -1,15 +1,15 @@
-"""BytesCache: a diskcache.Cache tamed: plain bytes under text keys, in one database, through one connection.
+"""BytesCache: the database of a diskcache.Cache, written and read past diskcache: plain bytes under text keys.
 
-diskcache as it comes is made for caches. What is changed, and why:
+diskcache makes the table, and keeps what it is to be. As it comes it is made for caches, so the rest is done here:
 
-- It pickles keys and values (CVE-2025-69872): our Disk reads and writes plain bytes under text keys and refuses anything else.
+- It pickles keys and values (CVE-2025-69872): here they are plain bytes under text keys, and anything else is refused.
 - It believes what it reads: here each value begins with the CRC-32 of its key and the rest (4 bytes, big-endian).
 - It evicts, and writes larger values to files of their own: here nothing is evicted, and all lies in the database, so that one
   transaction covers it.
 - It opens a connection for each thread, which nobody closes when the thread ends: here all threads share one.
 - It runs several statements for each key, and Python gives its lock away at each one: beside two busy threads that took 5 ms a
-  key. `write` has statements for many keys, on diskcache's own table: 3 to 30 us a key.
-- ``cache[key] = value`` tries again for ever on a disk that can't be written: not used.
+  key. Here are statements for many keys, on diskcache's own table: 3 to 30 us a key.
+- It tries again for ever on a disk that can't be written.
 
 Not thread-safe: its only user, `larm.kit.disk.block_store`, lets one thread in at a time.
 """
@@ -23,11 +23,15 @@ import zlib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import diskcache
 
-from larm.kit.disk.read_only import reading
+from larm.errors import StorageError
+from larm.kit.disk.database import Database
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
+
+DATABASE: str = diskcache.core.DBNAME
+"""What diskcache calls its file."""
 
 _SETTINGS = {
     "eviction_policy": "none",
@@ -60,73 +64,50 @@ def _checksum(key: str, value: bytes) -> bytes:
     return zlib.crc32(value, zlib.crc32(key.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
 
 
-class ForeignEntryError(Exception):
-    """An entry of the table that no BytesCache wrote. No OSError, as diskcache takes those for "there is none"."""
+class _Maker(diskcache.Cache):  # type: ignore[misc]
+    """Makes the table, or looks whether it is as it should be; nothing of it is open then."""
 
-
-class BytesDisk(diskcache.Disk):  # type: ignore[misc]
-    """diskcache's codec, less everything but text keys and bytes; no files."""
-
-    def put(self, key: object) -> tuple[str, bool]:
-        """A key for the table. Raises TypeError."""
-        if type(key) is not str:
-            raise TypeError(f"a key is text, not {type(key).__name__}")
-        return key, True
-
-    def get(self, key: object, raw: bool) -> str:
-        """A key of the table. Raises ForeignEntryError."""
-        if type(key) is not str or not raw:
-            raise ForeignEntryError("a key that is not plain text")
-        return key
-
-    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, bytes]:
-        """A value for the table. Raises TypeError."""
-        if type(value) is not bytes or read:
-            raise TypeError(f"a block is bytes, not {type(value).__name__}")
-        return 0, _RAW, None, _checksum(str(key), value) + value
-
-    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:
-        """A value of the table, with its checksum. Raises ForeignEntryError."""
-        if mode != _RAW or filename is not None or type(value) is not bytes or read:
-            raise ForeignEntryError("an entry that is not plain bytes")
-        return value
-
-    def fetch_checked(self, key: str, mode: int, filename: str | None, value: object) -> bytes:
-        """A value of the table. Raises ForeignEntryError."""
-        data = self.fetch(mode, filename, value, False)
-        if data[:4] != _checksum(key, data[4:]):
-            raise ForeignEntryError(f"a damaged entry ({key})")
-        return data[4:]
-
-    def remove(self, file_path: str) -> None:
-        """Nothing: there are no files, and a path in a damaged database must not delete one."""
-
-
-class BytesCache(diskcache.Cache):  # type: ignore[misc]
-    """A Cache whose threads share one connection."""
-
-    connection: Any = None
-    """The sqlite3.Connection; None before the first use and after `close`."""
-
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: Path) -> None:
         try:
-            super().__init__(directory, timeout=_BUSY_SECONDS, disk=BytesDisk, **_SETTINGS)
-        except (TypeError, ValueError, LookupError) as error:  # diskcache believes its table of settings
+            super().__init__(str(directory.absolute()), timeout=_BUSY_SECONDS, **_SETTINGS)
+        finally:
             self.close()
-            raise ForeignEntryError(f"settings that can't be read ({error})") from error
-        except BaseException:
-            self.close()
-            raise
+
+
+def make_cache(directory: Path) -> None:
+    """The directory, and the database in it, where they are missing. Raises StorageError."""
+    path = directory / DATABASE
+    with disk_failures(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
+    try:
+        _Maker(directory)
+    except (TypeError, ValueError, LookupError) as error:  # diskcache believes its table of settings
+        raise _foreign(path, f"settings that can't be read ({error})") from error
+    except (sqlite3.Error, OSError, diskcache.Timeout) as error:
+        raise disk_failure(path, error) from error
+
+
+class BytesCache:
+    """One connection to what `make_cache` has made. Every method may raise StorageError."""
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        """``read_only``: nothing in the directory can be changed, or is to be."""
+        # constant after construction
+        self.database = Database(directory / DATABASE, "", read_only=read_only)
+        for key, value in () if read_only else _SETTINGS.items():
+            if key.startswith("sqlite_"):
+                self.database.write(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
 
     def write(self, puts: Iterable[tuple[str, bytes]], deletes: Iterable[str], epoch: int = 0) -> None:
-        """Delete, then put, in one durable transaction. After an error the caller rolls back."""
-        execute = self.connection.execute
-        execute("PRAGMA synchronous = FULL")
-        execute("BEGIN IMMEDIATE")
-        execute(_DELETE, (json.dumps(list(deletes)),))
-        self.put_many(puts, epoch)
-        execute("COMMIT")
-        execute("PRAGMA synchronous = NORMAL")
+        """Delete, then put, in one durable transaction."""
+        self.database.write("PRAGMA synchronous = FULL")
+        try:
+            with self.database.transaction():
+                self.database.write(_DELETE, (json.dumps(list(deletes)),))
+                self.put_many(puts, epoch)
+        finally:
+            self.database.write("PRAGMA synchronous = NORMAL")
 
     def put_many(self, puts: Iterable[tuple[str, bytes]], epoch: int = 0) -> None:
         """Write or replace; outside of a transaction, each part of 500 is one. ``epoch`` takes the place of the store time."""
@@ -134,76 +115,38 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]
         while part := list(islice(items, _ROWS)):
             values: list[str | bytes] = []
             for key, value in part:
-                values += (self.disk.put(key)[0], self.disk.store(value, False, key)[3])
-            self.connection.execute(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
+                if type(key) is not str or type(value) is not bytes:
+                    what = f"a block is bytes, not {type(value).__name__}"
+                    raise TypeError(what if type(key) is str else f"a key is text, not {type(key).__name__}")
+                values += (key, _checksum(key, value) + value)
+            self.database.write(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
 
     def forget(self, epoch: int, suffix: str) -> None:
         """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""
-        self.connection.execute(_FORGET, (epoch, suffix))
-
-    def keys(self, prefix: str) -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
-        return _keys(self.connection, self.disk, prefix)
-
-    def roll_back(self) -> None:
-        """Undo what an error left unfinished."""
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
-        self.connection.execute("PRAGMA synchronous = NORMAL")
-
-    def close(self) -> None:
-        """Close the connection, on any thread."""
-        connection, self.connection = self.connection, None
-        if connection is not None:
-            connection.close()
-
-    @property
-    def _con(self) -> sqlite3.Connection:
-        """Where diskcache gets its connection from; its own is bound to the thread."""
-        if self.connection is None:
-            self.connection = _connected(self._directory)
-        return self.connection  # type: ignore[no-any-return]
-
-
-class BytesReader:
-    """A connection to the database of a BytesCache, for a process that only reads. Raises OSError and sqlite3.Error."""
-
-    def __init__(self, directory: str, *, read_only: bool = False) -> None:
-        """``read_only``: nothing in the directory can be changed, or is to be."""
-        # constant after construction
-        self._disk = BytesDisk(directory)
-        self._connection = reading(Path(directory) / diskcache.core.DBNAME) if read_only else _connected(directory)
+        self.database.write(_FORGET, (epoch, suffix))
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Those of the keys that are there. Raises ForeignEntryError."""
-        rows = self._connection.execute(_GET, (json.dumps(list(keys)),)).fetchall()
-        return {key: self._disk.fetch_checked(key, mode, filename, value) for key, mode, filename, value in rows}
+        """Those of the keys that are there. An entry that no BytesCache wrote is refused."""
+        found = {}
+        for key, mode, filename, value in self.database.rows(_GET, (json.dumps(list(keys)),)):
+            if mode != _RAW or filename is not None or type(value) is not bytes:
+                raise _foreign(self.database.path, "an entry that is not plain bytes")
+            if value[:4] != _checksum(key, value[4:]):
+                raise _foreign(self.database.path, f"a damaged entry ({key})")
+            found[key] = value[4:]
+        return found
 
     def keys(self, prefix: str) -> list[str]:
         """All keys that begin with ``prefix``, sorted."""
-        return _keys(self._connection, self._disk, prefix)
-
-    def roll_back(self) -> None:
-        """After an error there is nothing to be undone."""
+        keys = [key for (key,) in self.database.rows(_KEYS, (prefix, prefix))]
+        if any(type(key) is not str for key in keys):
+            raise _foreign(self.database.path, "a key that is not plain text")
+        return keys
 
     def close(self) -> None:
-        """Close the connection, on any thread."""
-        self._connection.close()
+        """Close the connection, on any thread; a second call does nothing."""
+        self.database.close()
 
 
-def _keys(connection: sqlite3.Connection, disk: BytesDisk, prefix: str) -> list[str]:
-    return [disk.get(key, True) for (key,) in connection.execute(_KEYS, (prefix, prefix)).fetchall()]
-
-
-def _connected(directory: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        os.path.join(directory, diskcache.core.DBNAME), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    try:
-        for key, value in _SETTINGS.items():
-            if key.startswith("sqlite_"):
-                connection.execute(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _foreign(path: Path, what: str) -> StorageError:
+    return StorageError(f"{path}: it holds {what}; check the disk and who can write there, then start over")

@@ -38,7 +38,8 @@ class Database:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
                 self._connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-                self._connection.executescript(f"BEGIN IMMEDIATE; {tables} COMMIT;")  # which waits once for the disk
+                if tables:
+                    self._connection.executescript(f"BEGIN IMMEDIATE; {tables} COMMIT;")  # which waits once for the disk
             except BaseException:
                 self._connection.close()
                 raise
