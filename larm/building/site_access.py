@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from larm.config import Config, Site
 from larm.errors import ConfigError
@@ -59,9 +59,10 @@ def _header(name: str, value: str, key: str, directory: Path) -> bytes:
 def _proxy(text: str, key: str, directory: Path) -> str:
     if not text:
         return ""
-    if "@" in text:
-        must_be_secret(text.rpartition("@")[0], key)
-    address = revealed(text, key, directory)
+    login, at, host = text.rpartition("@")
+    if at:
+        must_be_secret(login, key)
+    address = revealed(login, key, directory, quoted=True) + at + revealed(host, key, directory)
     try:
         parts = urlsplit(address)
         good = parts.scheme in _PROXIES and parts.hostname and parts.port
@@ -91,8 +92,11 @@ def _jar(site: Site, key: str, directory: Path) -> CookieJar | None:
 _PLACE = re.compile(r"\$\{([^}]+)\}")
 
 
-def revealed(text: str, key: str, directory: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """``${NAME}``: that variable; ``${file:PATH}``: the first line of a file, relative to ``directory``. Raises ConfigError."""
+def revealed(text: str, key: str, directory: Path, environment: Mapping[str, str] = os.environ, *, quoted: bool = False) -> str:
+    """``${NAME}``: that variable; ``${file:PATH}``: the first line of a file, relative to ``directory``. Raises ConfigError.
+
+    ``quoted``: secrets are percent-encoded, as they go into an address.
+    """
 
     def secret(found: re.Match[str]) -> str:
         kind, colon, path = found[1].partition(":")
@@ -102,7 +106,7 @@ def revealed(text: str, key: str, directory: Path, environment: Mapping[str, str
             raise ConfigError(f"{key}: the environment has no variable {found[1]}")
         return environment[found[1]]
 
-    value = _PLACE.sub(secret, text)
+    value = _PLACE.sub(lambda found: quote(secret(found), safe="") if quoted else secret(found), text)
     if "\n" in value or "\r" in value or "\0" in value:
         raise ConfigError(f"{key}: a line end in it would end the header")
     return value

@@ -21,6 +21,7 @@ from larm.fetching.air import STEP
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
+from larm.fetching.proxies import proxy_fault, set_proxy
 from larm.fetching.recorder import Connections, Recorder
 from larm.fetching.site_access import NOTHING
 from larm.fetching.terms import FetchTerms
@@ -121,7 +122,8 @@ class Transfer:
             message=message,
             unopened=self._unopened,
         )
-        outcome = classify(ending, wall)
+        fault = proxy_fault(handle, self._access.proxy, error, message) if self._access.proxy and not self._unopened else ""
+        outcome = Failed(FailReason.PROXY, one_line(fault), ending.timing) if fault else classify(ending, wall)
         if self._access.keeps_cookies and self._access.cookies is not None:
             self._access.cookies.take(self.lease.message.url.access, self._lines)
         if self._recorder is not None:
@@ -184,14 +186,15 @@ class Transfer:
             if certificates := ca_file():
                 self.handle.setopt(pycurl.CAINFO, certificates)
             self._trusting = True
-        verify = self._settings.verify_tls
-        if verify and self._insecure:
-            authority = url.origin.partition("://")[2]
-            verify = self._insecure.isdisjoint((url.hostname, authority, f"{authority}:443"))
+        authority = url.origin.partition("://")[2]
+        verify = self._verifies(url.hostname, authority, f"{authority}:443")
         if verify is not self._verifying:
             self.handle.setopt(pycurl.SSL_VERIFYPEER, int(verify))
             self.handle.setopt(pycurl.SSL_VERIFYHOST, 2 if verify else 0)
             self._verifying = verify
+
+    def _verifies(self, *names: str) -> bool:
+        return self._settings.verify_tls and self._insecure.isdisjoint(names)
 
     def _set_bounds(self, robots: bool) -> None:
         settings = self._settings
@@ -227,7 +230,7 @@ class Transfer:
             return None
         handle, self._access = self.handle, access
         handle.setopt(pycurl.USERAGENT, access.user_agent or self._terms.user_agent)
-        handle.setopt(pycurl.PROXY, access.proxy)
+        set_proxy(handle, access.proxy, verify=self._verifies(urlsplit(access.proxy).hostname or ""))
         if access.auth:
             handle.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_BASIC)
             handle.setopt(pycurl.USERPWD, access.auth)

@@ -56,6 +56,7 @@ TABLE: dict[FailReason | int | str, Row] = {
     FailReason.CROWDED: Row(retry=True),  # its lease is given back, so nobody asks
     FailReason.UNRESOLVED: Row(retry=True, unreachable=True),  # its next try is the host's next try (LARM-65)
     FailReason.CONNECT: Row(retry=True, unreachable=True),
+    FailReason.PROXY: Row(retry=True, unreachable=True),
     FailReason.DROPPED: Row(retry=True),
     FailReason.TLS: Row(health=1),  # fails for every URL of the host: a bad certificate should not cost a handshake for each
     FailReason.PROTOCOL: Row(),
@@ -219,7 +220,7 @@ def robots_answer(
             return ALLOW_ALL
     decision = policy(outcome, tries, settings, blocks=blocks, random=random)
     reason = outcome.reason if isinstance(outcome, Failed) else None
-    hopeless = reason is FailReason.UNRESOLVED or (at_once and reason is FailReason.CONNECT)  # a moment later, it is the same
+    hopeless = reason is FailReason.UNRESOLVED or (at_once and reason is not None and TABLE[reason].unreachable)  # later as now
     if decision.retry and not hopeless:
         return NotYet(decision.wait)
     what = outcome.status if isinstance(outcome, Refused) else outcome.detail

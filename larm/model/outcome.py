@@ -21,6 +21,7 @@ class FailReason(enum.StrEnum):
     UNRESOLVED = "unresolved"  # no such host
     CONNECT = "connect"  # refused, no route
     DROPPED = "dropped"  # the connection broke while sending or receiving
+    PROXY = "proxy"  # the proxy that ``sites`` names did not take it to the site
     TLS = "tls"  # certificate or handshake
     PROTOCOL = "protocol"  # not HTTP, or headers without end
     CONTENT = "content"  # broken gzip, br, zstd, deflate

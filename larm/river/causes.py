@@ -29,6 +29,7 @@ _FAILED = {
     FailReason.CROWDED: "{}",
     FailReason.UNRESOLVED: "no such host (DNS)",
     FailReason.CONNECT: "no way there: {}",
+    FailReason.PROXY: "{}",
     FailReason.TIMEOUT: "no answer in time: {}; --timeout allows more",
     FailReason.TLS: "no safe connection: {}; fetch.insecure_hosts trusts it all the same",
     FailReason.DROPPED: "the connection broke off: {}",
