@@ -30,7 +30,6 @@ from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
 from larm.index.statistics import Statistics
 from larm.index.synonyms import NONE, read_synonyms
-from larm.index.terms import Clause
 from larm.index.tree import Node
 from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
@@ -66,14 +65,6 @@ class Match(NamedTuple):
     """What was not read of it: names of `larm.model.cuts`."""
     fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Those of the user's that are stored."""
-
-
-class Found(NamedTuple):
-    """One page of matches."""
-
-    total: int
-    """All that match, not only these."""
-    matches: list[Match]
 
 
 class IndexReader:
@@ -170,7 +161,23 @@ class IndexReader:
         """The stored parts of a candidate."""
         self._retrieval.words.context.deadline.check()
         with self._failure:
-            return self._match(candidate.address, score, explanation)
+            first = self._searcher.doc(candidate.address).get_first
+            return Match(
+                url=first(fields.URL) or "",
+                title=first(fields.TITLE) or "",
+                body=first(fields.MAIN) or first(fields.SIGNS) or "",
+                mime=first(fields.MIME) or "",
+                score=score,
+                explanation=explanation,
+                description=first(fields.DESCRIPTION) or "",
+                language=first(fields.LANGUAGE) or "",
+                modified=first(fields.MODIFIED) or 0,
+                fetched=first(fields.FETCHED) or 0,
+                size=first(fields.SIZE) or 0,
+                quote=first(fields.QUOTE),
+                cuts=self._cut_pages.get((candidate.address.segment_ord, candidate.address.doc), ()),
+                fields=read_stored(bytes(first(fields.OWN) or b"").decode()),
+            )
 
     def url(self, candidate: Candidate) -> str:
         """Its address."""
@@ -198,10 +205,6 @@ class IndexReader:
         """Frequencies and lengths, as of now."""
         return self._retrieval.words.statistics
 
-    def pages_with(self, word: str) -> int:
-        """Pages that have the word in any of its forms in their main text, roughly."""
-        return sum(form.pages for form in self._retrieval.words.forms.of(word))
-
     def has_field(self, name: str) -> bool:
         """Whether any page has a field of this name, of the user's."""
         with self._failure:
@@ -219,11 +222,6 @@ class IndexReader:
     def documents(self) -> int:
         """Pages in the index."""
         return int(self._searcher.num_docs)
-
-    @property
-    def segments(self) -> int:
-        """Parts that the index consists of; merges keep them few."""
-        return int(self._searcher.num_segments)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -281,66 +279,6 @@ class IndexReader:
         """Pages that have all that a query asks for."""
         with self._failure:
             return self._retrieval.count(tree)
-
-    def search(
-        self,
-        clauses: Sequence[Clause],
-        weights: Mapping[str, float],
-        tie: float,
-        *,
-        limit: int,
-        offset: int = 0,
-        explain: bool = False,
-    ) -> Found:
-        """Pages in which each clause is found in at least one of the fields of ``weights``, best first.
-
-        BM25; a clause counts as in its best field plus ``tie`` times the others, the score is the sum over the clauses.
-        """
-        searcher = self._searcher
-        if not clauses:
-            return Found(0, [])
-        with self._failure:
-            must = tantivy.Occur.Must
-            query = tantivy.Query.boolean_query([(must, self._any_field(clause, weights, tie)) for clause in clauses])
-            if offset >= self.documents:  # tantivy reserves room for limit + offset
-                return Found(schema.total(searcher.search(query, limit=1)), [])
-            result = searcher.search(query, limit=max(1, limit), offset=offset)
-            return Found(
-                schema.total(result),
-                [
-                    self._match(address, score, query.explain(searcher, address).to_json() if explain else "")
-                    for score, address in result.hits
-                ],
-            )
-
-    def _any_field(self, clause: Clause, weights: Mapping[str, float], tie: float) -> tantivy.Query:
-        query = tantivy.Query
-        fields = [query.boost_query(self._in_field(clause, field), weight) for field, weight in weights.items()]
-        return query.disjunction_max_query(fields, tie)
-
-    def _in_field(self, clause: Clause, field: str) -> tantivy.Query:
-        if len(clause) == 1:
-            return tantivy.Query.term_query(self._schema, field, clause[0], index_option="freq")
-        return tantivy.Query.phrase_query(self._schema, field, list(clause))
-
-    def _match(self, address: tantivy.DocAddress, score: float, explanation: str) -> Match:
-        first = self._searcher.doc(address).get_first
-        return Match(
-            url=first(fields.URL) or "",
-            title=first(fields.TITLE) or "",
-            body=first(fields.MAIN) or first(fields.SIGNS) or "",
-            mime=first(fields.MIME) or "",
-            score=score,
-            explanation=explanation,
-            description=first(fields.DESCRIPTION) or "",
-            language=first(fields.LANGUAGE) or "",
-            modified=first(fields.MODIFIED) or 0,
-            fetched=first(fields.FETCHED) or 0,
-            size=first(fields.SIZE) or 0,
-            quote=first(fields.QUOTE),
-            cuts=self._cut_pages.get((address.segment_ord, address.doc), ()),
-            fields=read_stored(bytes(first(fields.OWN) or b"").decode()),
-        )
 
     def _open(self) -> None:
         with self._failure, openable(self._path) as path:

@@ -11,9 +11,11 @@ from larm.index.analysis import Analyzer
 from larm.index.failure import IndexFailure
 from larm.index.page import Page
 from larm.index.reader import IndexReader
+from larm.index.schema import open_index
 from larm.index.terms import composed
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
+from tests.index.raw import pages_with
 
 
 def opened(path: Path, generation: int | None = None) -> IndexWriter:
@@ -27,8 +29,7 @@ def add(writer: IndexWriter, name: str, text: str = "word", title: str = "") -> 
 
 
 def found(path: Path, word: str = "word") -> list[str]:
-    reader = IndexReader(path)
-    return sorted(match.url[17:] for match in reader.search([(word,)], {"main": 1.0, "title": 1.0}, 0.0, limit=1000).matches)
+    return [url[17:] for url in pages_with(path, [word])]
 
 
 @pytest.fixture
@@ -64,11 +65,10 @@ def test_headings_and_addresses_in_any_script_are_found_by_their_words(path: Pat
     address = "http://a.org/" + quote(heading, errors="replace")
     writer.add(Page(Url(address, address, "a.org", 1), "text/html", "", "", headings=("First", heading)))
     writer.commit()
-    reader = IndexReader(path)
     assert words
     for field in ("headings", "url_words"):
         for sought in (*[(word,) for word in words], tuple(words)):
-            assert reader.search([sought], {field: 1.0}, 0.0, limit=2).total == 1, (field, sought)
+            assert pages_with(path, sought, within=[field]) == [address], (field, sought)
     writer.close()
 
 
@@ -174,7 +174,7 @@ def test_a_damaged_index_is_refused(path: Path, name: str) -> None:
     for file in path.glob("*" + name):
         file.write_bytes(b"{ nonsense" * 20)
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
-        IndexReader(path).search([("word",)], {"main": 1.0}, 0.0, limit=10)
+        IndexReader(path).read(IndexReader(path).every()[0], 0.0)
     with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
         opened(path, 1)
 
@@ -238,7 +238,7 @@ def test_many_commits_leave_few_segments(path: Path) -> None:
     writer.close()
     reader = IndexReader(path)
     assert reader.documents == 40
-    assert reader.segments < 20
+    assert open_index(path).searcher().num_segments < 20
 
 
 def test_calls_without_open_are_refused(path: Path) -> None:

@@ -19,6 +19,7 @@ from larm.storage.index import IndexStorage, asked_of_robots, cut
 from larm.storage.log import LogStorage
 from larm.storage.reader import StoreLog
 from larm.testing.clock import FakeClock
+from tests.index.raw import pages_with
 from tests.storage.pages import link, page, url
 
 SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
@@ -38,10 +39,7 @@ def opened(directory: Path, position: dict[str, Any] | None = None) -> IndexStor
 
 
 def urls(directory: Path, *words: str) -> list[str]:
-    found = IndexReader(directory / "index").search(
-        [(word,) for word in words], {"main": 1.0, "url_words": 1.0}, 0.0, limit=100
-    )
-    return sorted(match.url for match in found.matches)
+    return pages_with(directory / "index", *([word] for word in words), within=("main", "url_words"))
 
 
 def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
@@ -53,8 +51,10 @@ def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
         storage.commit()
         storage.close()
     assert IndexReader(tmp_path / "index").documents == len(list(StoreLog(tmp_path))) == 3
-    found = IndexReader(tmp_path / "index").search([("png",)], {"url_words": 1.0}, 0.0, limit=10)
-    assert [(match.url, match.mime) for match in found.matches] == [("http://a.org/logo.png", "image/png")]
+    reader = IndexReader(tmp_path / "index")
+    kinds = {match.url: match.mime for match in (reader.read(each, 0.0) for each in reader.every())}
+    assert pages_with(tmp_path / "index", ["png"], within=["url_words"]) == ["http://a.org/logo.png"]
+    assert kinds["http://a.org/logo.png"] == "image/png"
 
 
 def test_pages_that_ask_not_to_be_indexed_or_are_gone_are_removed(tmp_path: Path) -> None:
