@@ -13,8 +13,8 @@ from larm.index.failure import IndexFailure
 from larm.index.forms import Forms
 from larm.index.word_queries import Sought
 
-_MOST = 400
-"""Texts that are taken for each word of a query."""
+_MOST = 100
+"""Texts that are taken for a query."""
 
 
 class Anchors:
@@ -40,25 +40,18 @@ class Anchors:
             return {word for word, _ in self._searcher.terms_with_prefix(TEXT, "")}
 
     def find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
-        """Fingerprints of the pages that are called by the units; for each unit the text counts that says least beside it.
+        """Fingerprints of the pages that are called by the units; of each page the text counts that says most of them.
 
         ``languages`` are those of the pages with the links, ``other_forms`` is what forms count that were not typed.
         """
         forms = self._forms_in(languages)
-        called: dict[int, float] = {}
-        for each in units:
-            if not each.unit.words:
-                continue
-            with self._failure:
-                hits = self._searcher.search(self._called(each, forms, other_forms), limit=_MOST, count=False).hits
-                pages = self._searcher.fast_field_values(PAGE, [address for _, address in hits])
-            best: dict[int, float] = {}
-            for page, (score, _) in zip(pages, hits, strict=True):
-                if page is not None:
-                    best[int(page)] = max(best.get(int(page), 0.0), float(score))
-            for page, score in best.items():
-                called[page] = called.get(page, 0.0) + score
-        return called
+        with self._failure:
+            each = [self._called(one, forms, other_forms) for one in units if one.unit.words]
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in each])
+            hits = self._searcher.search(query, limit=_MOST, count=False).hits
+            pages = self._searcher.fast_field_values(PAGE, [address for _, address in hits])
+        best_last = zip(reversed(pages), (score for score, _ in reversed(hits)), strict=True)
+        return {int(page or 0): score for page, score in best_last}
 
     def _forms_in(self, languages: Sequence[str]) -> Forms:
         if self._forms is None or self._languages != languages:

@@ -162,7 +162,7 @@ class Marks:
         limit = len(text)
         if self._anything or not all(map(pattern.fullmatch, typed)):  # the pattern would not find what was typed
             pattern, limit = _CHUNK, _LOOKED_THROUGH
-        plain, known = text.isascii(), self._known
+        known = self._known
         found: list[Place] = []
         at = 0
         while at >= 0:
@@ -173,7 +173,7 @@ class Marks:
                 if piece == "":
                     continue
                 start = match.start()
-                if not plain and (sign := _UNSPACED.search(spelling)):  # a word ends there, and another may begin
+                if not spelling.isascii() and (sign := _UNSPACED.search(spelling)):  # a word ends there, and another may begin
                     at = start + max(1, sign.start())
                     spelling = spelling[: sign.start()]
                     piece = known.get(spelling)

@@ -7,15 +7,13 @@ has changed meanwhile, it is shown from its top.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from larm.model.hit import Part
 
 _MOST_WORDS = 8
 _OF_HTML = frozenset({"text/html", "application/xhtml+xml"})
-_WORD = re.compile(r"\S+")
 _LONGEST = 120
 """Characters of the text in the address."""
 
@@ -31,27 +29,26 @@ def passage_address(url: str, mime: str, body: str, parts: Sequence[Part]) -> st
     return ""
 
 
-def _marked(parts: Sequence[Part]) -> list[list[str]]:
+def _marked(parts: Sequence[Part]) -> Iterator[list[str]]:
     """For each marked word, it and the words that follow it in the passage."""
-    found = []
-    for at, (text, marked) in enumerate(parts):
+    shown, at = "".join(text for text, _ in parts), 0
+    for text, marked in parts:
         if marked:
-            rest = text + "".join(each for each, _ in parts[at + 1 :])
-            found.append(_WORD.findall(rest.partition("…")[0])[:_MOST_WORDS])
-    return found
+            yield shown[at : at + 2 * _LONGEST].partition("…")[0].split(maxsplit=_MOST_WORDS)[:_MOST_WORDS]
+        at += len(text)
 
 
 def _one_place(words: Sequence[str], body: str) -> str:
     """As few of the words as there is one place of, two or more; empty where there is none, or several."""
+    at = 0
     for count in range(2, len(words) + 1):
         text = " ".join(words[:count])
         if len(text) > _LONGEST:
             return ""
-        places = body.count(text)
-        if places == 1:
-            at = body.index(text)
+        at = body.find(text, at)
+        if at >= 0 and body.find(text, at + 1) < 0:
             before, after = body[at - 1 : at], body[at + len(text) : at + len(text) + 1]
             return "" if before.isalnum() or after.isalnum() else text
-        if not places:
+        if at < 0:
             return ""
     return ""

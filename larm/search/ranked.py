@@ -174,10 +174,12 @@ class Ranker:
         """The candidates in their final order."""
         scale = max((each.weight for each in found.units), default=1.0)
         weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
+        degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else [0] * len(found.candidates)
+        having_all = found.having_all if found.every is not None else ()
         weighed = []
-        for each in found.candidates:
-            parts = {_BY_LINKS: weight * log10(1 + graph.in_degree(each.page))} if graph and weight else {}
-            if each.page in found.having_all and found.every is not None:
+        for each, degree in zip(found.candidates, degrees, strict=True):
+            parts = {_BY_LINKS: weight * log10(1 + degree)} if degree else {}
+            if each.page in having_all:
                 parts[_ALL_WORDS] = self._settings.all_words * scale
             if self._own:
                 page = self._reader.read(each, 0.0)
