@@ -187,7 +187,7 @@ def _command_line(given: Mapping[str, Any], *, unrestricted: bool, scope: Sequen
         except ConfigError as error:
             raise UsageError(f"-restrictto {given['restrictto']}: {str(error).partition(': ')[2]}") from error
     if given["hostresolver"]:
-        values["urls.host_resolver"] = str(Path(given["hostresolver"]).absolute())  # in config.yaml: relative to the directory
+        values["urls.host_resolver"] = str(Path(given["hostresolver"]).absolute())
     return values
 
 

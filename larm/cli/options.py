@@ -259,7 +259,8 @@ def effective(
 ) -> Config:
     """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError."""
     own = directory / CONFIG_FILE
-    config = load(file or (own if is_there(own) else None), overrides, given, defaults=users_file(), environment=os.environ)
+    used = file or (own if is_there(own) else None)
+    config = load(used, overrides, given, directory=directory, defaults=users_file(), environment=os.environ)
     if own_modules(config):
         from larm.building.own_parts import import_beside
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from larm.config.file_names import FileName
 from larm.config.section import Positive, Section
 from larm.kit.units import Seconds
 
@@ -13,9 +14,9 @@ from larm.kit.units import Seconds
 class ClusterTls(Section, frozen=True):
     """Files by which agents know each other, in PEM."""
 
-    ca: str = ""  # of the cluster's own authority
-    certificate: str = ""
-    key: str = ""
+    ca: FileName = ""  # of the cluster's own authority
+    certificate: FileName = ""
+    key: FileName = ""
 
 
 class Cluster(Section, frozen=True):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from larm.config.file_names import FileName, StartName
 from larm.config.section import Count, Positive, Section
 from larm.kit.units import Seconds
 
@@ -21,7 +22,7 @@ class Agent(Section, frozen=True):
 class Seed(Section, frozen=True):
     """A start URL with a scope of its own."""
 
-    url: str
+    url: StartName
     scope: Literal["", "host", "below", "domain"] = ""  # empty: `Crawl.scope`
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -31,7 +32,7 @@ class Seed(Section, frozen=True):
 class Crawl(Section, frozen=True):
     """What to fetch, and when to stop."""
 
-    start: tuple[str, ...] = ()
+    start: tuple[StartName, ...] = ()
     seeds: tuple[Seed, ...] = ()  # start URLs of which more is to be said
     scope: Literal["", "host", "below", "domain"] = ""  # of each start URL; empty: its host, or as in earlier runs
     include: tuple[str, ...] = ()  # only URLs that one of these patterns matches
@@ -64,7 +65,7 @@ class Urls(Section, frozen=True):
     """The normaliser."""
 
     lowercase_path: bool = False  # paths are case-sensitive (RFC 3986); folding loses pages (LARM-22)
-    host_resolver: str = ""  # file of rules (LARM-39), relative to the crawl's directory
+    host_resolver: FileName = ""  # file of rules (LARM-39)
 
 
 class Files(Section, frozen=True):

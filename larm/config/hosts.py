@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from larm.config.file_names import FileName, WithSecret
 from larm.config.pages import PageRules
 from larm.config.section import Count, Factor, Positive, Section
 from larm.kit.units import ByteSize, Seconds
@@ -60,9 +61,9 @@ class Site(Section, frozen=True):
     delay: Seconds | None = None  # None: `Frontier.delay`; what robots.txt asks for holds all the same
     per_host: Positive | None = None  # None: `Frontier.per_host`
     user_agent: Annotated[str, msgspec.Meta(pattern=r"^[\x20-\x7e]*\Z")] = ""  # empty: as everywhere
-    headers: dict[str, str] = {}  # further ones
-    auth: str = ""  # name:password, by basic authentication
-    cookies: str = ""  # a file of them, in Netscape's form, as browsers export it
+    headers: dict[str, WithSecret] = {}  # further ones
+    auth: WithSecret = ""  # name:password, by basic authentication
+    cookies: FileName = ""  # a file of them, in Netscape's form, as browsers export it
     keep_cookies: bool = False  # those that answers set are sent again, in this run
-    proxy: str = ""  # http, https, socks5 or socks5h://host:port
+    proxy: WithSecret = ""  # http, https, socks5 or socks5h://host:port
     pages: tuple[PageRules, ...] = ()  # what to take of its pages: the first whose ``when`` is there

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from larm.config.file_names import anchored
 from larm.config.whole import Config
 from larm.errors import ConfigError
 from larm.kit.recurrence import Every
@@ -27,11 +28,13 @@ def load(
     command_line: Mapping[str, object] | None = None,
     source: str = "command line",
     *,
+    directory: Path | None = None,
     defaults: Path | None = None,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
     """The effective configuration.
 
+    ``directory``: of the crawl, for names of files (`larm.config.file_names`); None: that of ``file``.
     ``defaults``: a file in which the user has what he wants in all crawls; ``file`` wins. ``environment``: the variables
     ``LARM_SECTION_KEY`` count, as ``LARM_FRONTIER_DELAY=2s``, and ``LARM_CONTACT`` for ``agent.contact``; they win over files.
 
@@ -39,9 +42,9 @@ def load(
     ``source``: where these stand, for messages.
     Raises ConfigError with one line that names the key and what was expected.
     """
-    tree = _read(file) if file is not None else {}
+    tree = _read(file, directory) if file is not None else {}
     if defaults is not None:
-        usual = _read(defaults)
+        usual = _read(defaults, directory)
         _convert(usual, str(defaults))  # so that a mistake is blamed on the right file
         tree = _merged(usual, tree)
     where = str(file) if file is not None else ""
@@ -49,13 +52,13 @@ def load(
     for name, written in sorted(environment.items()):
         dotted = _of_environment(name)
         if dotted:
-            _put(tree, dotted, _yaml(written, name), name)
+            _put(tree, dotted, _from_here(dotted, _yaml(written, name), directory), name)
             config = _convert(tree, name)
     for text in overrides:
         dotted, equals, written = text.partition("=")
         if not equals:
             raise ConfigError(f"-s {text}: expected KEY=VALUE")
-        _put(tree, dotted.strip(), _yaml(written, f"-s {text}"), f"-s {text}")
+        _put(tree, dotted.strip(), _from_here(dotted.strip(), _yaml(written, f"-s {text}"), directory), f"-s {text}")
         config = _convert(tree, "-s")
     for key, value in (command_line or {}).items():
         _put(tree, key, value, key)
@@ -92,7 +95,7 @@ def changed(settings: Config, dotted: str, text: str) -> Config:
     return msgspec.structs.replace(settings, **{section: msgspec.structs.replace(getattr(settings, section), **{name: value})})
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path, directory: Path | None) -> dict[str, Any]:
     try:
         text = read_text(file)
     except (OSError, ValueError) as error:
@@ -102,7 +105,8 @@ def _read(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(tree, dict):
         raise ConfigError(f"{file}: expected sections such as 'fetch:', got {type(tree).__name__}")
-    return tree
+    found: dict[str, Any] = anchored(Config, tree, file.parent, directory or file.parent)
+    return found
 
 
 def _yaml(text: str, where: str) -> Any:
@@ -110,6 +114,17 @@ def _yaml(text: str, where: str) -> Any:
         return parse_yaml(text)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from error
+
+
+def _from_here(dotted: str, value: Any, directory: Path | None) -> Any:
+    """A value that was typed: names of files in it are meant from the working directory."""
+    names = dotted.split(".")
+    for name in reversed(names):
+        value = {name: value}
+    value = anchored(Config, value, Path(), directory or Path())
+    for name in names:
+        value = value[name]
+    return value
 
 
 def _put(tree: dict[str, Any], dotted: str, value: object, where: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from larm.config.file_names import FileName
 from larm.config.section import Count, Factor, Positive, Section, Weight
 
 
@@ -35,7 +36,7 @@ class Search(Section, frozen=True):
     within_names: Factor = 0.4  # the words of names such as os.path, apart from each other
     proximity: Factor = 0.3  # neighbours of the query that stand near each other
     proximity_slop: Count = 4  # words between them
-    synonyms: str = ""  # a file, beside config.yaml or anywhere: words that mean the same
+    synonyms: FileName = ""  # a file: words that mean the same
     feedback: Factor = 1.0  # words that the best pages share, beside those of a question of nine words or more
     passages: Factor = 0.6  # how well the best passage of a long page answers, beside the page as a whole
     anchors: Factor = 2.0  # what others call the page, in their links to it

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from larm.config.file_names import OwnFileName
 from larm.config.section import Count, Positive, Section
 from larm.kit.units import ByteSize, Seconds
 
@@ -28,8 +29,8 @@ class Serve(Section, frozen=True):
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
-    certificate: str = ""  # a PEM file with it and those of who vouches for it; the server then speaks https
-    certificate_key: str = ""  # a PEM file; empty: it is in the same one
+    certificate: OwnFileName = ""  # a PEM file with it and those of who vouches for it; the server then speaks https
+    certificate_key: OwnFileName = ""  # a PEM file; empty: it is in the same one
 
 
 class Peers(Section, frozen=True):
@@ -41,17 +42,17 @@ class Peers(Section, frozen=True):
         str, ...
     ] = ()  # where to tell of oneself and to ask: http://host:port, KEY@ before it to be sure who it is
     url: str = ""  # where others ask this machine, if not where it listens: https://anna.example.org:7070
-    ca: str = ""  # a PEM file with the authorities for the certificates of others; empty: those of the system
-    share: tuple[str, ...] = ()  # folders that others may search and open
+    ca: OwnFileName = ""  # a PEM file with the authorities for the certificates of others; empty: those of the system
+    share: tuple[OwnFileName, ...] = ()  # folders that others may search and open
     groups: dict[str, tuple[str, ...]] = {}  # names for group:, and the keys of the peers in each
     only: dict[str, tuple[str, ...]] = {}  # shared folders by names, and the groups that each is for: {Papers: [harbour]}
     signed: bool = False  # searches are signed with one's own key, or who shares with some alone can't know one
-    groups_from: str = ""  # a file or an address with more of them, as JSON: {"harbour": ["KEY", "KEY"]}
-    secret: str = ""  # a file with words that all of a private group have, 16 characters or more; empty: it is open
+    groups_from: OwnFileName = ""  # a file or an address with more of them, as JSON: {"harbour": ["KEY", "KEY"]}
+    secret: OwnFileName = ""  # a file with words that all of a private group have, 16 characters or more; empty: it is open
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
     deny: tuple[str, ...] = ()  # keys of those that are not
     administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
-    directory: str = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
+    directory: OwnFileName = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
     time_out: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
     cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
@@ -72,7 +73,7 @@ class Network(Section, frozen=True):
     private: bool = False  # pages of private addresses are shared as well; nobody else could open them
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
     learn: Count = 15_000  # pages that searches have brought, kept for later ones; 0: none
-    publish: str = ""  # a file for the seed list, where some web server shows it; empty: none
+    publish: OwnFileName = ""  # a file for the seed list, where some web server shows it; empty: none
     crawl_for_others: Count = 0  # pages a day that others may have this peer crawl; 0: it takes no orders
     proxy: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 0  # port of 127.0.0.1 for a browser; 0: there is no proxy
     proxy_queries: bool = False  # also pages whose addresses have a query: it may say who asks

@@ -91,7 +91,7 @@ def _settings(
     given = dict(_dotted(settings))
     if start:
         given["crawl.start"] = list(start)
-    found = load(file, (), given, _HERE)
+    found = load(file, (), given, _HERE, directory=directory)
     if own_modules(found) and file is not None:
         import_beside(found, file.parent)
     base, source = (Path(), _HERE) if start else (directory, "crawl.start:")

@@ -1,0 +1,50 @@
+"""Names of files in settings. Pure, but for looking what is there; called where settings are read, on the main thread.
+
+A relative name is meant from where it stands: beside the file that has it, or, given by an option or the environment, in the
+working directory. Parts of larm look from the crawl's directory (or, as its server, from the working directory), so a name
+that stands elsewhere is made whole here. Earlier versions looked from there alone; what is only there is still found.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+
+FileName = Annotated[str, msgspec.Meta(extra={"file": re.compile(r"()(.+)()")})]
+"""From the crawl's directory."""
+OwnFileName = Annotated[str, msgspec.Meta(extra={"file": re.compile(r"()(.+)()"), "own": True})]
+"""Of what isn't a crawl's: from the working directory."""
+WithSecret = Annotated[str, msgspec.Meta(extra={"file": re.compile(r"(\$\{file:)([^}]+)(\})")})]
+StartName = Annotated[str, msgspec.Meta(extra={"file": re.compile(r"^(@?)((?<=@)(?!-$).+|\.\.?/.*)()$")})]
+"""``@FILE`` or ``./FOLDER``; nothing else is a name of a file for sure."""
+
+
+def anchored(kind: Any, value: Any, folder: Path, directory: Path) -> Any:
+    """``value``, of the type ``kind``, as it stands in a file of ``folder``, for a crawl in ``directory``."""
+    origin = get_origin(kind)
+    if isinstance(value, str):
+        kind = get_args(kind)[0] if origin is tuple else kind  # one stands for a list of it
+        marks = [each.extra for each in getattr(kind, "__metadata__", ()) if getattr(each, "extra", None)]
+        extra: dict[str, Any] = marks[0] if marks else {}
+        base = Path() if "own" in extra else directory
+        if "file" not in extra or folder.absolute() == base.absolute():
+            return value
+        return extra["file"].sub(lambda found: found[1] + _whole(found[2], folder, base) + found[3], value)
+    if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        kinds = {field.name: field.type for field in msgspec.structs.fields(kind)}
+        return {name: anchored(kinds.get(name), each, folder, directory) for name, each in value.items()}
+    if isinstance(value, dict) and origin is dict:
+        return {name: anchored(get_args(kind)[1], each, folder, directory) for name, each in value.items()}
+    if isinstance(value, list) and origin is tuple:
+        return [anchored(get_args(kind)[0], each, folder, directory) for each in value]
+    return value
+
+
+def _whole(name: str, folder: Path, base: Path) -> str:
+    path = folder / name
+    if "://" in name or name.startswith("~") or (not path.exists() and (base / name).exists()):
+        return name
+    return str(path.absolute())
