@@ -56,26 +56,6 @@ class Recalling(Filter, Protocol):
         ...
 
 
-class SeenSet(Protocol):
-    """The visited set (LARM-52): 63-bit fingerprints, most of them on disk."""
-
-    def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
-        """Remember them all; True where one was new (the first of equal ones within the batch)."""
-        ...
-
-    def recall(self, fingerprints: Sequence[int]) -> set[int]:
-        """Those that were remembered, as far as that is known without the disk."""
-        ...
-
-    def __contains__(self, fingerprint: int) -> bool:
-        """Was it remembered?"""
-        ...
-
-    def __len__(self) -> int:
-        """How many are remembered."""
-        ...
-
-
 class HostGate(Protocol):
     """What the filters of robots.txt and of traps ask of the host records; they belong to the frontier."""
 

@@ -27,11 +27,12 @@ from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
+from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.recrawl.page_book import PageBook
-from larm.seams import Clock, CrawlOrder, Filter, HostGate, Processor, SeenSet, Storage
+from larm.seams import Clock, CrawlOrder, Filter, HostGate, Processor, Storage
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -45,7 +46,7 @@ class FilterParts(msgspec.Struct, frozen=True):
     """What built-in filters need beside their settings."""
 
     scope: Filter
-    seen: SeenSet
+    seen: DiskSeenSet
     desk: HostGate
     traps: HostGate
     files: FileRules | None = None

@@ -5,7 +5,8 @@ Called by `larm.building.wiring` on the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -58,11 +59,8 @@ def last_header(directory: Path) -> Header | None:
     """The last checkpoint of a directory, whoever uses it; None: there is none. Raises StorageError."""
     if not is_there(directory / QUEUES / DATABASE):
         return None
-    store = BlockStore(directory / QUEUES, read_only=True)
-    try:
+    with closing(BlockStore(directory / QUEUES, read_only=True)) as store:
         found = CheckpointFile(store).read()
-    finally:
-        store.close()
     return None if found is None else found[0]
 
 
@@ -79,18 +77,23 @@ def stored_bytes(directory: Path) -> int:
 
 
 def _header_of(directory: Path) -> Header | None:
-    undo: Undo = []
-    if not (directory / QUEUES / DATABASE).exists():
-        return None
     try:
-        store = BlockStore(directory / QUEUES, read_only=True)
-        undo.append(store.close)
-        found = CheckpointFile(store).read()
-        return None if found is None else found[0]
+        return last_header(directory)
     except LarmError:
         return None
-    finally:
-        close_all(undo)
+
+
+def refuse_without_crawl(directory: Path) -> None:
+    """Raises UsageError where nothing was ever crawled; StorageError."""
+    if not is_there(directory / QUEUES / DATABASE):
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+
+
+def known_header(directory: Path) -> Header:
+    """The last checkpoint. Raises UsageError where there is none, StorageError."""
+    if (header := last_header(directory)) is None:
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    return header
 
 
 def forgotten_of(header: Header | None) -> ForgottenPart:
@@ -174,7 +177,17 @@ def recover(state: State, directory: Path, seal: Seal) -> None:
     state.file.go_back(state.header)
 
 
-def close_all(undo: list[Callable[[], object]]) -> None:
+@contextmanager
+def closing_all() -> Iterator[Undo]:
+    """What is put into it is called at the end, see `close_all`."""
+    undo: Undo = []
+    try:
+        yield undo
+    finally:
+        close_all(undo)
+
+
+def close_all(undo: Undo) -> None:
     """In reverse order, all of them, whatever one of them raises."""
     while undo:
         try:

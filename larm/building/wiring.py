@@ -247,7 +247,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         records=ground.records,
         observers=observers,
         notes=notes,
-        close=ground.close,
+        close=lambda well: ground.close(well=well),
         member=node,
     )
 

@@ -6,6 +6,7 @@ nobody else uses.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,8 +54,7 @@ def kin_of(path: Path, fingerprint: int) -> Kin | None:
     """None where the page is like no other, is unknown, or where there is no table of aliases. Raises StorageError."""
     if not is_there(path):
         return None
-    table = TwinTable(path, read_only=True)
-    try:
+    with closing(TwinTable(path, read_only=True)) as table:
         own = table.get_many([fingerprint]).get(fingerprint)
         if own is None:
             return None
@@ -65,19 +65,14 @@ def kin_of(path: Path, fingerprint: int) -> Kin | None:
         if first is None or (indexed and row.group != first.digest):  # it is of no group, or the other page has changed since
             return None
         return Kin(first.access, _why(row, first), indexed)
-    finally:
-        table.close()
 
 
 def aliases_in(path: Path) -> int:
     """How many pages are aliases; 0 where there is no table of them. Any thread. Raises StorageError."""
     if not is_there(path):
         return 0
-    table = TwinTable(path, read_only=True)
-    try:
+    with closing(TwinTable(path, read_only=True)) as table:
         return table.following()
-    finally:
-        table.close()
 
 
 def _why(row: AliasRow, first: AliasRow) -> str:

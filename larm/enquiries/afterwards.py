@@ -26,11 +26,11 @@ from larm.building.state import (
     LOGS,
     PAGES,
     QUEUES,
-    Undo,
-    close_all,
+    closing_all,
     forgotten_of,
     last_header,
     open_state,
+    refuse_without_crawl,
 )
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
@@ -50,7 +50,6 @@ from larm.index.membership import is_indexed
 from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
-from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
@@ -74,8 +73,7 @@ _LINKS = 5
 
 def reindex_pages(settings: Config, directory: Path) -> Reindexed:
     """A new index for `larm reindex`, of the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError."""
-    undo: Undo = []
-    try:
+    with closing_all() as undo:
         permit(directory)
         undo.append(DirectoryLock(directory).close)
         header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
@@ -92,8 +90,6 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
         return reindex(
             directory, log, settings.storage.index, process.process, normalizer.parse, generation=generation, indexed=indexed
         )
-    finally:
-        close_all(undo)
 
 
 class Explained(NamedTuple):
@@ -111,11 +107,9 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         url = normalizer_of(settings, directory, [text]).parse(text)
     except BadUrl as error:
         raise UsageError(f"{without_credentials(text)}: {error}") from error
-    if not is_there(directory / QUEUES / DATABASE):
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
-    undo: Undo = []
+    refuse_without_crawl(directory)
     clock = SystemClock()
-    try:
+    with closing_all() as undo:
         state = open_state(settings, directory, undo, read_only=True)
         state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
         book = HostBook(state.store, settings.frontier, clock)
@@ -147,8 +141,6 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         rows += explain(url, refusals, book, settings, directory, page=page)
         rows += [("cut", said) for cut in (page.cuts.items() if page else ()) if (said := sentence_of(*cut))]
         return Explained(verdict(facts), rows)
-    finally:
-        close_all(undo)
 
 
 def _elsewhere(directory: Path, url: Url) -> str:

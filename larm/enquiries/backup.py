@@ -21,13 +21,12 @@ import msgspec
 
 from larm.building.marker import FOLDERS, MARKER, STATS
 from larm.building.state import LOGS as LOGS_FOLDER
-from larm.building.state import QUEUES, last_header
+from larm.building.state import last_header, refuse_without_crawl
 from larm.config import CONFIG_FILE
 from larm.control.client import Control, NotRunning
 from larm.control.requests import Hold, Release
 from larm.errors import StorageError, UsageError
 from larm.graph.files import JOURNAL
-from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there, pieces, sync_directory
 from larm.kit.disk.lock import DirectoryLock
@@ -49,8 +48,7 @@ class BackedUp(msgspec.Struct):
 
 def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> BackedUp:
     """Into ``target``, which must be empty or missing. Raises UsageError, StorageError; then ``target`` is no crawl."""
-    if not is_there(directory / QUEUES / DATABASE):
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    refuse_without_crawl(directory)
     if target.is_dir() and any(target.iterdir()):
         raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
     try:

@@ -33,9 +33,9 @@ from larm.building.state import (
     Undo,
     check_databases,
     check_folders,
-    close_all,
+    closing_all,
     forgotten_of,
-    last_header,
+    known_header,
     open_state,
     recover,
 )
@@ -79,7 +79,7 @@ class Forgot(msgspec.Struct):
 
 def forgotten_items(directory: Path) -> ForgottenPart:
     """What is forgotten. Raises UsageError where there is no crawl, StorageError."""
-    return forgotten_of(_header(directory))
+    return forgotten_of(known_header(directory))
 
 
 def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:
@@ -103,10 +103,9 @@ def pages_of(directory: Path, items: Sequence[Forgotten]) -> Forgot:
 
 def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> Forgot:
     """Forget these, and complete what was begun before. Raises UsageError where a crawl runs, ConfigError, StorageError."""
-    undo: Undo = []
-    try:
-        state = _opened(settings, directory, undo)
-        part, header = forgotten_of(state.header), _known(state.header, directory)
+    with closing_all() as undo:
+        state, header = _opened(settings, directory, undo)
+        part = forgotten_of(header)
         old = {item.said: item for item in part.items}
         every = (*part.items, *(item for item in items if item.said not in old))
         if not part.pending:
@@ -121,26 +120,21 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         header = _told_gone(settings, directory, header, gone)
         _amended(state, header, ForgottenPart(every))
         return found
-    finally:
-        close_all(undo)
 
 
 def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
     """These may be fetched again. Raises UsageError, StorageError."""
-    undo: Undo = []
     words = [_address(word) for word in words]
-    try:
-        state = _opened(settings, directory, undo)
-        part = forgotten_of(state.header)
+    with closing_all() as undo:
+        state, header = _opened(settings, directory, undo)
+        part = forgotten_of(header)
         unknown = [word for word in words if word not in [item.said for item in part.items]]
         if unknown:
             raise UsageError(f"{unknown[0]} is not forgotten; 'larm forget --dir {directory}' lists what is")
         if part.pending:
             raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it first")
         left = tuple(item for item in part.items if item.said not in words)
-        _amended(state, _known(state.header, directory), ForgottenPart(left))
-    finally:
-        close_all(undo)
+        _amended(state, header, ForgottenPart(left))
 
 
 def _address(word: str) -> str:
@@ -151,28 +145,19 @@ def _address(word: str) -> str:
         return file_url(os.path.abspath(os.path.expanduser(word)))
 
 
-def _header(directory: Path) -> Header:
-    return _known(last_header(directory), directory)
-
-
-def _known(header: Header | None, directory: Path) -> Header:
-    if header is None:
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
-    return header
-
-
-def _opened(settings: Config, directory: Path, undo: Undo) -> State:
+def _opened(settings: Config, directory: Path, undo: Undo) -> tuple[State, Header]:
     """As for a run that goes on."""
-    _header(directory)
+    known_header(directory)
     permit(directory)
     undo.append(DirectoryLock(directory).close)
     put_back(directory)
     seal = Sealing(directory).found
     check_databases(directory, seal)
     state = open_state(settings, directory, undo)
-    check_folders(_known(state.header, directory), directory)
+    header = state.header or known_header(directory)
+    check_folders(header, directory)
     recover(state, directory, seal)
-    return state
+    return state, header
 
 
 def _amended(state: State, header: Header, part: ForgottenPart) -> Header:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from larm.building.scoping import regions_of
-from larm.building.state import QUEUES, last_header
+from larm.building.state import QUEUES, known_header
 from larm.errors import StorageError, UsageError
 from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import CheckpointFile
@@ -32,9 +32,7 @@ class Removed(msgspec.Struct, frozen=True):
 
 def start_urls(directory: Path) -> list[tuple[str, str]]:
     """Each with the region that belongs to it; empty where an expression is the scope. Raises UsageError, StorageError."""
-    header = last_header(directory)
-    if header is None:
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    header = known_header(directory)
     regions = {region.address: str(region) for region in regions_of(header)}
     return [(url, "" if header.restrict_to else regions.get(url, "")) for url in header.start_urls]
 

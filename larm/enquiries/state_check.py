@@ -15,21 +15,20 @@ from larm.building.state import (
     GRAPH,
     INDEX,
     QUEUES,
-    Undo,
     check_databases,
     check_folders,
-    close_all,
+    closing_all,
     open_state,
+    refuse_without_crawl,
 )
 from larm.config import Config
-from larm.errors import StorageError, UsageError
+from larm.errors import StorageError
 from larm.frontier.checkpoint import Header
 from larm.graph.block import check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 from larm.index.integrity import META, check_files
 from larm.kit.disk.block_store import DATABASE
-from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.disk.seal import NO_SEAL
@@ -45,8 +44,7 @@ class StateRead(msgspec.Struct):
 
 def check_state(settings: Config, directory: Path) -> StateRead:
     """Raises UsageError where there is no crawl or one that runs, StorageError for the first thing that is not whole."""
-    if not is_there(directory / QUEUES / DATABASE):
-        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    refuse_without_crawl(directory)
     with DirectoryLock(directory):
         try:
             _check(settings, directory)
@@ -60,16 +58,13 @@ def check_state(settings: Config, directory: Path) -> StateRead:
 def _check(settings: Config, directory: Path) -> None:
     check_database(directory / QUEUES / DATABASE)
     check_databases(directory, NO_SEAL)
-    undo: Undo = []
-    try:
+    with closing_all() as undo:
         state = open_state(settings, directory, undo, read_only=True)
         if state.header is None:
             raise StorageError(f"{state.store}: no checkpoint in it: the first one was not written")
         check_folders(state.header, directory)
         state.seen.check()
         _check_storages(state.header, directory)
-    finally:
-        close_all(undo)
 
 
 def _check_storages(header: Header, directory: Path) -> None:

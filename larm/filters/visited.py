@@ -6,8 +6,9 @@ import operator
 from collections.abc import Sequence
 from itertools import compress
 
+from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.message import URLMessage
-from larm.seams import Drop, SeenSet
+from larm.seams import Drop
 
 
 class VisitedFilter:
@@ -19,7 +20,7 @@ class VisitedFilter:
     name = "visited"
     log_name = "URLVisitedFilter"
 
-    def __init__(self, seen: SeenSet) -> None:
+    def __init__(self, seen: DiskSeenSet) -> None:
         self._seen = seen
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:

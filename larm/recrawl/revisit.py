@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
@@ -163,20 +164,14 @@ class PageRows:
 
 def kept_pages(path: Path, keys: Sequence[int]) -> dict[int, PageRow]:
     """As `PageRows.kept`. Raises StorageError."""
-    rows = PageRows(path)
-    try:
+    with closing(PageRows(path)) as rows:
         return rows.kept(keys)
-    finally:
-        rows.close()
 
 
 def page_row(path: Path, key: int) -> PageRow | None:
     """As `PageRows.find`, for one page."""
-    rows = PageRows(path)
-    try:
+    with closing(PageRows(path)) as rows:
         return rows.find(key)
-    finally:
-        rows.close()
 
 
 def page_rows(path: Path) -> Iterator[tuple[int, PageRow]]:
@@ -186,12 +181,9 @@ def page_rows(path: Path) -> Iterator[tuple[int, PageRow]]:
 
 
 def _rows(path: Path, *, read_only: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
-    table = RecordTable(path, read_only=read_only)
-    try:
+    with closing(RecordTable(path, read_only=read_only)) as table:
         last = -1
         while records := table.after(last, _BATCH):
             last = records[-1].key
             rows = [(each.key, decode_row(each.data, path)) for each in records]
             yield [(key, row) for key, row in rows if not row.left]
-    finally:
-        table.close()

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 import msgspec
 
@@ -66,14 +65,6 @@ class Ending(msgspec.Struct, frozen=True):
     """A line for each start URL that brought no page in this run: what happened."""
 
 
-class Closing(Protocol):
-    """Closes all that the parts have open."""
-
-    def __call__(self, *, well: bool) -> None:
-        """``well``: nothing of the run failed. Raises StorageError."""
-        ...
-
-
 class Crawl:
     """One run. Built by `larm.building.wiring`; `run` once, on the main thread."""
 
@@ -96,10 +87,11 @@ class Crawl:
         records: Sequence[FetcherRecord],
         observers: Observers,
         notes: list[str],
-        close: Closing,
+        close: Callable[[bool], object],
         member: Member | None = None,
     ) -> None:
-        """``member``: of a crawl by several agents."""
+        """``close`` closes all that the parts have open, and is told whether nothing of the run failed; it raises StorageError.
+        ``member``: of a crawl by several agents."""
         # constant after construction
         self._settings = settings
         self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu, _ = shared
@@ -246,7 +238,7 @@ class Crawl:
             self._member.stop()
         self._talkers.join(_GOODBYE if self._member is None else self._member.goodbye)
         try:
-            self._close(well=error is None and not stuck)
+            self._close(error is None and not stuck)
         except StorageError as failure:  # all is saved, but a disk that writes no more is to be told
             reason, error = "failed", failure
         counts = self._counters.snapshot()

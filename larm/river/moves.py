@@ -24,6 +24,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -149,13 +150,10 @@ class Moves:
         self._refuse(host, ("still",))
         with self._lock:
             move = self._moves[host].id
-        rows = PageRows(self._page_book)
-        try:
+        with closing(PageRows(self._page_book)) as rows:
             pages = ([(key, encode_row(self._signed(row))) for key, row in batch] for batch in rows.of_host(host))
             for part in parts_of(self._frontier.book, host, move, pages):
                 yield encode_part(part)
-        finally:
-            rows.close()
 
     def receive(self, *data: bytes) -> None:
         """Parts of hosts that come: when this returns, they are on the disk; also where they were before.
@@ -354,13 +352,10 @@ class Moves:
         return bool(messages)
 
     def _forget(self, host: str) -> None:
-        rows = PageRows(self._page_book)
-        try:
+        with closing(PageRows(self._page_book)) as rows:
             for batch in rows.of_host(host):
                 with self._shared.gate.step():
                     self._frontier.seen.discard([key for key, _ in batch])
-        finally:
-            rows.close()
         with self._shared.gate.step():
             self._frontier.queues.forget(host)
             with self._lock:
@@ -369,13 +364,10 @@ class Moves:
 
     def _purge(self, host: str) -> None:
         """That is in a checkpoint now, so the rows which said what to forget may go."""
-        rows = PageRows(self._page_book)
-        try:
+        with closing(PageRows(self._page_book)) as rows:
             for batch in rows.of_host(host):
                 with self._shared.gate.step():
                     self._pages.put([_visit(key, row, left=True) for key, row in batch])
-        finally:
-            rows.close()
         with self._shared.gate.step():
             with self._lock:
                 del self._moves[host]

@@ -6,6 +6,7 @@ SQLite finds damage where it happens to read it, and where damage leaves somethi
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from larm.errors import StorageError
@@ -17,11 +18,8 @@ def check_database(path: Path) -> None:
     if not path.exists() or not path.stat().st_size:
         return
     try:
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-        finally:
-            connection.close()
     except UnicodeDecodeError:  # of a message that quotes the damage
         found = "its schema can't be read"
     except (OSError, sqlite3.Error) as error:

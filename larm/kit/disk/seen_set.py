@@ -29,7 +29,7 @@ from larm.kit.disk.sorted_runs import TAIL, SortedRuns
 
 
 class DiskSeenSet:
-    """Implements the ``SeenSet`` of the seams for 63-bit fingerprints."""
+    """63-bit fingerprints."""
 
     def __init__(self, path: Path, recent: int, *, read_only: bool = False, tail: int = TAIL) -> None:
         """Open the set, or make it; ``recent`` fingerprints are in memory. ``read_only``: nothing can be added.
