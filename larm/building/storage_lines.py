@@ -39,7 +39,7 @@ def storage_lines(ground: Ground) -> Sequence[StorageLine]:
             Overflow(folder / f"visits-{storage.name}") if settings.overflow else None,
             settings.overflow,
         )
-        for storage in (*chain, PageBook(folder / PAGES))
+        for storage in (*chain, PageBook(folder / PAGES, ground.shared.clock))
     ]
 
 

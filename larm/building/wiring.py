@@ -177,10 +177,11 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     others = has_changed(header, following, settings.crawl.restrict_to)
     notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
     notes += [note_of(again=mission.again)] if others else []
+    recrawl = _recrawl(ground, mission, frontier, notes, whole=bool(apart.late) or others)
     agenda = Agenda(
         mission.starts,
         catalogue.read(new_archives) if catalogue and new_archives else (),
-        _recrawl(ground, mission, frontier, notes, whole=bool(apart.late) or others),
+        recrawl,
         watch,
         DatedLog(ground.logs.open("starts"), shared.clock).lines,
     )
@@ -214,7 +215,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         addresses,
         scope,
         noted(following, changed=others, again=mission.again),
-        [steering, moves, *([node] if node else ())],
+        [steering, moves, *([node] if node else ()), *([recrawl] if recrawl else ())],
         marker,
     )
     checkpointer.on_saved.append(moves.work)
@@ -323,6 +324,8 @@ def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, notes: list[s
         limits=limits_of(ground.settings),
         now=ground.shared.clock.wall(),
         current=ground.settings.recrawl.current,
+        share=ground.settings.recrawl.share,
+        state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},
     )
 
 

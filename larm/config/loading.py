@@ -16,10 +16,10 @@ from larm.config.file_names import anchored
 from larm.config.whole import Config
 from larm.errors import ConfigError
 from larm.kit.recurrence import Every
-from larm.kit.units import ByteSize, Seconds
+from larm.kit.units import ByteSize, Seconds, Share
 from larm.kit.yaml_text import parse_yaml, read_text
 
-_LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15}  # 31 years, a petabyte; timers overflow beyond that
+_LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15, Share: 1}  # 31 years, a petabyte; timers overflow beyond that
 
 
 def load(

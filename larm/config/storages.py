@@ -8,7 +8,7 @@ import msgspec
 
 from larm.config.section import Positive, Section
 from larm.kit.recurrence import Every
-from larm.kit.units import ByteSize, Seconds
+from larm.kit.units import ByteSize, Seconds, Share
 
 
 class Limits(Section, frozen=True):
@@ -98,6 +98,7 @@ class Recrawl(Section, frozen=True):
     every: Every | None = None  # larm serve starts it again so long after its last run, or at these times
     current: Seconds = Seconds(43_200)  # longest time for which a server is believed that a page is current (Cache-Control,
     # Expires), so that a revisit does not ask for it: who comes every day wants all of it, who comes hourly what may be new
+    share: Share = Share(1)  # of the pages, those that have most likely changed; the larger it is, the less has to be guessed
     most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         0.5  # share of a host's pages forgotten at once; 1: believe anything
     )

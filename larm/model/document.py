@@ -82,6 +82,9 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     cuts: tuple[str, ...] = ()
     """Limits beyond which it was not read, see `larm.model.cuts`."""
 
+    lastmods: Mapping[int, int] | None = None
+    """Of a sitemap: when pages changed, as it says, in seconds since 1970, by their fingerprints; None: it is none."""
+
     unread: bool = False
     """The process that read it was ended: there may be more to it, so it is asked for as a whole the next time."""
     words: int = 0

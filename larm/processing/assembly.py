@@ -6,6 +6,7 @@ Called by the HTML processors on the fetcher threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from larm.config import Processing
@@ -93,6 +94,7 @@ class Assembler:
             warnings=_lines(message.url.access, warnings) if warnings else (),
             counts=counts,
             cuts=tuple(dict.fromkeys((*page.cuts, *found.cuts))) if page.cuts or found.cuts else (),
+            lastmods=None if page.lastmods is None else _lastmods(page.lastmods, resolver),
         )
 
     def _language(self, message: URLMessage, fetched: Fetched, page: Page, metas: Mapping[str, str]) -> str:
@@ -131,6 +133,15 @@ class Assembler:
         except BadUrl as error:
             warnings.append(f"malformed <base> {without_credentials(base)[:200]!r}: {error}")
             return resolver
+
+
+def _lastmods(said: Sequence[tuple[str, int]], resolver: PageLinks) -> dict[int, int]:
+    found = {}
+    for address, seconds in said:
+        with suppress(BadUrl):  # of which there is a warning
+            if (url := resolver.resolve(address)) is not None:
+                found[url.fingerprint] = seconds
+    return found
 
 
 def _lines(page: str, warnings: Sequence[str]) -> tuple[str, ...]:

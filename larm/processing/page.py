@@ -89,6 +89,8 @@ class Page(NamedTuple):
     """What it says of its encoding, where its bytes say otherwise."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
+    lastmods: Sequence[tuple[str, int]] | None = None
+    """Of a sitemap: addresses with the Unix seconds of their last change; None: it is none."""
 
 
 _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag

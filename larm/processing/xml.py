@@ -86,11 +86,13 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     warnings = [f"sitemap: {found.error}"] if found.error else []
     if found.cut:
         warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
-    addresses = [sitemap.completed(entry.loc) for entry in found.entries]
+    entries = [(sitemap.completed(entry.loc), entry.modified) for entry in found.entries]
     cuts = (EFFORT,) if found.given_up else ()
     if strict and not found.lists_sitemaps:
-        addresses = [each for each in addresses if sitemap.speaks_for(address, each)]
-    return Page("", "", "", (), [("a", {"href": each}, "") for each in addresses], (), "", warnings=warnings, cuts=cuts)
+        entries = [entry for entry in entries if sitemap.speaks_for(address, entry[0])]
+    elements = [("a", {"href": each}, "") for each, _ in entries]
+    lastmods = [entry for entry in entries if entry[1]]
+    return Page("", "", "", (), elements, (), "", warnings=warnings, cuts=cuts, lastmods=lastmods)
 
 
 def feed_page(found: feed.Feed, join: Join, base: str) -> Page:

@@ -20,8 +20,8 @@ def current_until(headers: Mapping[str, str], now: int) -> int:
     if found := _MAX_AGE.search(control):
         seconds = min(int(found[1][:12]), _FURTHEST) - _number(headers.get("age", ""))
     elif "expires" in headers:
-        ends = _date(headers["expires"])
-        seconds = int(ends - (_date(headers.get("date", "")) or now)) if ends else 0
+        ends = date(headers["expires"])
+        seconds = int(ends - (date(headers.get("date", "")) or now)) if ends else 0
     else:
         return 0
     return now + min(seconds, _FURTHEST) if seconds > 0 else 0
@@ -31,8 +31,8 @@ def _number(text: str) -> int:
     return int(text[:12]) if text.isascii() and text.isdigit() else 0
 
 
-def _date(text: str) -> float:
-    """0 where it is none, as in ``Expires: 0``."""
+def date(text: str) -> float:
+    """Of a header, in seconds since 1970; 0 where it is none, as in ``Expires: 0``."""
     import email.utils  # 2 ms of the start, for what is seldom seen
 
     try:

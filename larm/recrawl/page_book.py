@@ -23,6 +23,7 @@ from larm.model.document import Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
 from larm.model.url import Url
 from larm.recrawl.freshness import current_until
+from larm.recrawl.past import Past, claim
 from larm.seams import Clock
 
 _LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
@@ -76,6 +77,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The crawl that has fetched it, where it came with its host from another one; empty: this one."""
     left: bool = False
     """Its host is another crawl's now; this one has the page still (`larm.recrawl.revisit.kept_pages`)."""
+    past: Past | None = None
+    """None: it was asked for once, and is no sitemap."""
 
     @property
     def only_moved(self) -> bool:
@@ -165,12 +168,13 @@ class PageBook:
             if visit.row:
                 self._take_in(key, decode_row(visit.row, self._path))
                 continue
+            row = None if visit.document is not None and not visit.revisited else self._find(key)
             if visit.document is not None:
-                self._puts[key] = _row(visit, url, now)
+                self._puts[key] = _row(visit, url, now, row)
+                self._hear(visit.document.lastmods or {})
                 continue
-            row = self._find(key)
             if row is None or row.left:  # links to it are no news any more: only a revisit finds it
-                self._puts[key] = _row(visit, url, now)
+                self._puts[key] = _row(visit, url, now, None)
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
             else:
@@ -198,6 +202,16 @@ class PageBook:
             self._puts[key] = msgspec.structs.replace(own, left=False)
         elif own is None or own.last.asked <= row.last.asked:
             self._puts[key] = row
+
+    def _hear(self, lastmods: Mapping[int, int]) -> None:
+        """What a sitemap says of pages that are known; written where it is news."""
+        keys = [key for key in lastmods if key not in self._puts]
+        found = {key: decode_row(each.data, self._path) for key, each in self._open_table().get_many(keys).items()}
+        found |= {key: row for key in lastmods if (row := self._puts.get(key)) is not None}
+        for key, row in found.items():
+            past = row.past or Past(row.fetched)
+            if row.stored and (told := claim(past, lastmods[key], row.fetched)) is not past:
+                self._puts[key] = msgspec.structs.replace(row, past=told)
 
     def _find(self, key: int) -> PageRow | None:
         if key in self._puts:
@@ -232,10 +246,16 @@ def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
     if (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved):
         last = msgspec.structs.replace(last, since=row.last.since)
     if visit.status in GONE and row.stored:
-        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last)
+        past = _past(row, now).seen(changed=True)
+        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last, past=past)
     if visit.status not in _CURRENT:
         return msgspec.structs.replace(row, last=last)
-    return msgspec.structs.replace(row, last=last, fetched=now, current=current_until(visit.headers, now))
+    past = _past(row, now).seen(changed=False)
+    return msgspec.structs.replace(row, last=last, fetched=now, current=current_until(visit.headers, now), past=past)
+
+
+def _past(row: PageRow, now: int) -> Past:
+    return row.past or Past(row.fetched or now)
 
 
 def _answer(visit: Visit, now: int) -> Answer:
@@ -243,7 +263,7 @@ def _answer(visit: Visit, now: int) -> Answer:
     return Answer(visit.status, now, now, "" if visit.status >= 400 else visit.failure, moved)
 
 
-def _row(visit: Visit, url: Url, now: int) -> PageRow:
+def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
     headers = visit.headers
     known = (
         UNKNOWN
@@ -255,6 +275,12 @@ def _row(visit: Visit, url: Url, now: int) -> PageRow:
             visit.document.seen,
         )
     )
+    past = None
+    if before is not None:
+        same = known.digest == before.known.digest != 0 or known.text == before.known.text != 0
+        past = _past(before, now).seen(changed=not same)
+    if visit.document is not None and visit.document.lastmods is not None:
+        past = msgspec.structs.replace(past or Past(now), sitemap=True)
     return PageRow(
         url.access,
         url.normalised,
@@ -269,4 +295,5 @@ def _row(visit: Visit, url: Url, now: int) -> PageRow:
         fetched=now if visit.document is not None else 0,
         index=visit.document is None or visit.document.index,
         current=current_until(headers, now) if known is not UNKNOWN else 0,
+        past=past,
     )

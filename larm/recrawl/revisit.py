@@ -2,30 +2,63 @@
 
 `Recrawl.due` runs on the main thread before the river flows, `Recrawl.gone` on that of the last checkpoint, after the river
 has run dry and the page book was committed.
+
+A revisit that asks for a share of the pages has three rounds: start URLs and sitemaps; a sample, which tells what has changed
+where, and whether sitemaps are right; the pages that have most likely changed (`larm.recrawl.likely`). The next one comes from
+`Recrawl.more`, on the thread that saves checkpoints, when the river has run dry.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
+import xxhash
 
 from larm.kit.disk.record_table import RecordTable
 from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import BadUrl, Url
+from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageRow, decode_row, part_of
 
 _BATCH = 1000
+_SAMPLE = 0.2
+"""Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""
+_FIRST, _SAMPLED, _ALL = 1, 2, 3
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """What the header has of it."""
+
+    round: int = _ALL
+    """The last one that was begun."""
+    at: int = 0
+    """Wall time of the first one."""
+
+
+class _Counted(NamedTuple):
+    """Of all pages."""
+
+    likely: Likely
+    known: int
+    """That there were before this revisit, and are not current."""
+    asked: int
+    """Of these, those that it has asked for."""
 
 
 class Recrawl:
-    """One revisit of a finished crawl."""
+    """One revisit of a finished crawl. Implements `larm.seams.Stateful`."""
+
+    name = "recrawl"
 
     def __init__(
         self,
@@ -39,6 +72,8 @@ class Recrawl:
         limits: Mapping[str, int] = MappingProxyType({}),
         now: float = 0.0,
         current: float = 0.0,
+        share: float = 1.0,
+        state: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text.
 
@@ -47,6 +82,7 @@ class Recrawl:
         modified".
         ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
         ``now``: wall time; ``current``: seconds for which servers are believed that a page is.
+        ``share``: of the pages that are asked for, unless all have to come whole; ``state``: what the last run `cut`.
         """
         # constant after construction
         self._path = path
@@ -58,16 +94,100 @@ class Recrawl:
         self._limits = limits
         self._now = now
         self._longest = current
+        self._share = 1.0 if whole else share
+        # replaced in a step of the gate
+        self._begun = msgspec.convert(state, _Begun)
+        if starts is not None:
+            self._begun = _Begun(_ALL if self._share == 1 else _FIRST, int(now))
+
+    # -- the rounds
+
+    @property
+    def goes_on(self) -> bool:
+        """When the river has run dry, there is one more round."""
+        return self._begun.round < _ALL
+
+    def more(self) -> tuple[list[URLMessage], int]:
+        """The next round, and its number for `go_on`. The page book must have been committed."""
+        counted = self._count()
+        room = math.ceil(self._share * counted.known)
+        size, number = room - counted.asked, _ALL
+        if self._begun.round < _SAMPLED and (sample := min(int(room * _SAMPLE), size)) > 0:
+            chosen, number = self._sample(sample), _SAMPLED
+        else:
+            chosen = self._best(size, counted.likely)
+            if left := counted.known - counted.asked - len(chosen):
+                pages = "1 page was" if left == 1 else f"{left:,} pages were"
+                self._note(f"{pages} not asked for: recrawl.share is {self._share:.4g} (-s recrawl.share=1 asks for all)")
+        return [each for key, row in self._candidates() if key in chosen for each in self._messages(key, row)], number
+
+    def go_on(self, number: int) -> None:
+        """The round of this number is in the river. In the same step of the gate."""
+        self._begun = msgspec.structs.replace(self._begun, round=number)
+
+    def cut(self, *, last: bool) -> object:  # noqa: ARG002  of the seam
+        """See `larm.seams.Stateful`."""
+        return msgspec.to_builtins(self._begun)
+
+    def saved(self) -> None:
+        """See `larm.seams.Stateful`."""
+
+    def _rows(self) -> Iterator[tuple[int, PageRow]]:
+        """Pages that there were before, and that may have changed."""
+        for batch in _rows(self._path, read_only=True):
+            for key, row in batch:
+                since = row.past.since if row.past else row.fetched
+                if not row.only_moved and since < self._begun.at and (self._was_asked(row) or not self._is_current(row)):
+                    yield key, row
+
+    def _was_asked(self, row: PageRow) -> bool:
+        return row.last.asked >= self._begun.at
+
+    def _candidates(self) -> Iterator[tuple[int, PageRow]]:
+        return ((key, row) for key, row in self._rows() if not self._was_asked(row))
+
+    def _count(self) -> _Counted:
+        likely, known, asked = Likely(self._now), 0, 0
+        for _, row in self._rows():
+            likely.add(row)
+            known += 1
+            asked += self._was_asked(row)
+        return _Counted(likely, known, asked)
+
+    def _sample(self, size: int) -> set[int]:
+        """By chance; half of them of those that a sitemap calls changed, as far as there are such."""
+        salt = self._begun.at.to_bytes(8, "little")
+        order = [
+            (xxhash.xxh3_64_intdigest(salt + key.to_bytes(8, "little")), key, bool(row.past and row.past.claimed))
+            for key, row in self._candidates()
+        ]
+        order.sort()
+        chosen = {key for _, key, _ in [each for each in order if each[2]][: size // 2]}
+        others = (key for _, key, _ in order if key not in chosen)
+        return chosen | {key for key, _ in zip(others, range(size - len(chosen)), strict=False)}
+
+    def _best(self, size: int, likely: Likely) -> set[int]:
+        chances = ((likely.chance(row), key) for key, row in self._candidates())
+        return {key for _, key in heapq.nlargest(max(size, 0), chances)}
+
+    def _is_due(self, row: PageRow) -> bool:
+        """In the first round."""
+        if self.goes_on:
+            return bool(row.past and row.past.sitemap) or bool(row.cuts and may_be_whole(row.cuts, self._limits))
+        return not self._is_current(row)
 
     def due(self) -> Iterator[list[URLMessage]]:
-        """All pages that are known, but those that are current, in batches; nothing where the frontier has them already."""
+        """All pages that are known, but those that are current, in batches; nothing where the frontier has them already.
+
+        Where a share of them is to be asked for, those of the first round.
+        """
         if self._starts is None:
             return
         left = {message.url.fingerprint: message for message in self._starts}
         current = 0
         for batch in _rows(self._path):
-            old = [(key, row) for key, row in batch if not row.only_moved and (key in left or not self._is_current(row))]
-            current += sum(not row.only_moved for _, row in batch) - len(old)
+            old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
+            current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
             messages = [each for key, row in old for each in self._messages(key, row)]
             for message in messages:
                 left.pop(message.url.fingerprint, None)

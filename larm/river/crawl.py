@@ -196,8 +196,14 @@ class Crawl:
                 if self._member is not None:
                     self._member.gives_up()
                 self.on_second()
-            elif reason != FINISHED or self.steering.may_end():  # else more has come meanwhile, or is waited for
+            elif reason != FINISHED or self._may_end():  # else more has come meanwhile, or is waited for
                 return reason
+
+    def _may_end(self) -> bool:
+        if self._agenda.recrawl is not None and self._agenda.recrawl.goes_on:
+            self._ticker.hurry()
+            return False
+        return self.steering.may_end()
 
     def _drain(self, ending: str | LarmError) -> Ending:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
@@ -291,11 +297,13 @@ class Crawl:
     def _tick(self) -> None:
         self._reporter.tick()  # `larm stats` has something to show from the start
         while self._ticker.wait():
-            if not self._checkpointer.held:
+            dry = self._tally.value == 0
+            if saved := not self._checkpointer.held:
                 self._checkpointer.save()
             give_back()
             self._reporter.tick()
-            self._look_for_the_end()
+            if not (saved and dry and self._go_on()):
+                self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
         """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
@@ -305,6 +313,18 @@ class Crawl:
         elif far and not self.steering.holds:
             self.notes.append(waiting_sentence(far, self._clock.wall()))
             self._bell.ring(WAITING)
+
+    def _go_on(self) -> bool:
+        """The next round of a revisit, where there is one; all answers were in the checkpoint."""
+        recrawl = self._agenda.recrawl
+        if recrawl is None or not recrawl.goes_on:
+            return False
+        messages, number = recrawl.more()
+        with self._gate.step():
+            self._handler.put(messages)
+            recrawl.go_on(number)
+        self.steering.ask_again()
+        return True
 
     # -- larm-last
 
