@@ -163,8 +163,9 @@ class Door:
             raise RefusedError("this group is private, and who asks does not know its secret")
         if not self._nonces.is_new(signed, payer(call.address)):
             raise RefusedError("it was heard before, or before this server started", 401)
-        if not self._keys.allows(signed.key, cost):
-            raise RefusedError("too many requests come from this peer", 429)
+        # one is paid by now; keys are free, so who has many of them at one address must not ask dear questions without end
+        if not (self._keys.allows(signed.key, cost) and self._addresses.allows(payer(call.address), cost - 1)):
+            raise RefusedError("too many requests come from this peer, or its address", 429)
 
 
 _JSON = {"content-type": "application/json"}

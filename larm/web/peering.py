@@ -59,7 +59,7 @@ def peering_of(
         others,
         network,
         more=partial(indexed, peering.shares),
-        published=lambda each: PublishedSearcher(each.searcher, peering.shares),
+        published=lambda each: PublishedSearcher(each.searcher, peering.shares) if each.path in folders else each.searcher,
         shared=lambda each: each.path in folders,
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)

@@ -132,6 +132,14 @@ def test_who_asks_too_often_has_to_wait(clock: FakeClock) -> None:
     assert put(door, asked(clock, identity=Identity.new()), address="192.0.2.8").status == 200
 
 
+def test_one_address_pays_for_dear_questions_whatever_keys_it_has(clock: FakeClock) -> None:
+    dear = ECHO._replace(cost=50.0)
+    door = Door(PEER, [dear], clock)
+    statuses = [put(door, asked(clock, identity=Identity.new())).status for _ in range(12)]
+    assert statuses == [200] * 10 + [429] * 2
+    assert put(door, asked(clock, identity=Identity.new()), address="192.0.2.8").status == 200
+
+
 def test_what_is_nested_without_end_is_a_bad_question(clock: FakeClock) -> None:
     reply = put(Door(PEER, [ECHO], clock), asked(clock, body=b'{"text":"a","more":' + b"[" * 20_000 + b"]" * 20_000 + b"}"))
     assert (reply.status, b"can't be understood" in reply.body) == (400, True)

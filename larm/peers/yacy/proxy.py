@@ -245,9 +245,10 @@ async def _both(*directions: Coroutine[None, None, bool]) -> None:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
+    """What is left to be sent has a second: who does not read would keep the connection for ever."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(1):
             await writer.drain()
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
+            writer.close()
+            await writer.wait_closed()
+    writer.transport.abort()

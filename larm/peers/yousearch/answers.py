@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+import msgspec
+
 from larm.model.findings import Findings
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
-_MOST = 1_000
-"""Queries; one has some 100 KB at most."""
+_MOST = 500
+"""Queries."""
+_LARGEST = 200_000
+"""Bytes of one, which usually has half as many; whose hits are larger is asked again."""
 
 
 class Answers:
@@ -22,7 +26,7 @@ class Answers:
         self._clock = clock
         self._lock = threading.Lock()
         # guarded by self._lock
-        self._kept: OrderedDict[str, tuple[float, Findings]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     @property
     def seconds(self) -> float:
@@ -31,9 +35,10 @@ class Answers:
 
     def put(self, query: str, found: Findings) -> None:
         """Keep it."""
-        if self.seconds:
+        data = msgspec.json.encode(found)
+        if self.seconds and len(data) <= _LARGEST:
             with self._lock:
-                self._kept[query] = self._clock.monotonic() + self.seconds, found
+                self._kept[query] = self._clock.monotonic() + self.seconds, data
                 self._kept.move_to_end(query)
                 if len(self._kept) > _MOST:
                     self._kept.popitem(last=False)
@@ -42,5 +47,5 @@ class Answers:
         """None where there is none, or it is too old."""
         now = self._clock.monotonic()
         with self._lock:
-            until, found = self._kept.get(query, (0.0, None))
-        return found if until > now else None
+            until, data = self._kept.get(query, (0.0, b""))
+        return msgspec.json.decode(data, type=Findings) if until > now else None

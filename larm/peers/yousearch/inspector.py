@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,12 +19,14 @@ import msgspec
 import yaml
 
 from larm.config import CONFIG_FILE, Files
+from larm.errors import LarmError, StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.peers.yousearch.shares import Share, Shares
 
+OUTPUT = "crawl.out"
+"""What the last crawl of a folder said."""
 _DEEPEST = 100
 _INDEX_PAGES = "index-pages"
 """A file with a hash of those that the crawl has seen."""
@@ -44,8 +46,10 @@ class Inspectors:
         # only the inspectors' thread
         self._each: dict[str, Inspector] = {}
 
-    def look(self) -> bool:
-        """At each; of what is not shared any more the index is removed. True: something has changed. Raises StorageError."""
+    def look(self, tell: Callable[[str, str], object]) -> bool:
+        """At each; of what is not shared any more the index is removed. True: something has changed.
+
+        ``tell`` takes names of shares and what is wrong with each, or nothing."""
         shared = {share.folder: share for share in self._shares.all}
         changed = not self._each.keys() <= shared.keys()
         self._each = {folder: each for folder, each in self._each.items() if folder in shared}
@@ -53,7 +57,12 @@ class Inspectors:
             if share.folder not in shared:
                 shutil.rmtree(share.directory, ignore_errors=True)
         for folder, share in shared.items():
-            changed = self._each.setdefault(folder, Inspector(share, self._shares.files, self._crawling)).look() or changed
+            wrong = ""
+            try:
+                changed = self._each.setdefault(folder, Inspector(share, self._shares.files, self._crawling)).look() or changed
+            except (LarmError, OSError) as error:
+                wrong = f"{share.name}, which is shared: {error}"
+            tell(f"share {share.name}", wrong)
         return changed
 
     def stop(self) -> None:
@@ -69,14 +78,14 @@ class Crawling:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
+        self.stopped = False
 
     def run(self, directory: Path) -> bool:
         """Whether it came to its end. Raises OSError."""
         command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
-        with (directory / "crawl.out").open("wb") as output:
+        with (directory / OUTPUT).open("wb") as output:
             with self._lock:
-                if self._stopped:
+                if self.stopped:
                     return False
                 process = self._process = subprocess.Popen(  # noqa: S603 - our own words
                     command, stdin=subprocess.DEVNULL, stdout=output, stderr=output
@@ -90,7 +99,7 @@ class Crawling:
     def stop(self) -> None:
         """For good."""
         with self._lock:
-            self._stopped = True
+            self.stopped = True
             if self._process is not None and self._process.poll() is None:
                 self._process.terminate()
 
@@ -116,13 +125,15 @@ class Inspector:
         self._seen = b""
 
     def look(self) -> bool:
-        """True: the index was made anew, as something had changed. Raises StorageError."""
+        """True: the index was made anew, as something had changed. Raises StorageError, OSError."""
         seen, index_pages = self._picture()
         if seen == self._seen:
             return False
         self._configure(index_pages)
-        if self._crawl():
+        if self._crawling.run(self.share.directory):
             self._seen = seen
+        elif not self._crawling.stopped:
+            raise StorageError(f"not all of it could be indexed, {self.share.directory / OUTPUT} says why; it is tried again")
         return True
 
     def _picture(self) -> tuple[bytes, bytes]:
@@ -146,14 +157,9 @@ class Inspector:
             "files": msgspec.to_builtins(msgspec.structs.replace(self._files, hidden=False)),
             "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
         }
-        with disk_failures(directory):
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(before, index_pages)
         write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
-
-    def _crawl(self) -> bool:
-        with disk_failures(self.share.directory):
-            return self._crawling.run(self.share.directory)
 
 
 def _walk(folder: str, deepest: int) -> Iterator[bytes]:

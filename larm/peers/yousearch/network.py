@@ -49,6 +49,9 @@ _OURS = frozenset(("peers", "recommended"))
 _MOST_NAMED = 10
 _MOST_ASKED = 200
 """Peers, in one search: each takes a thread."""
+_MOST_AT_A_TIME = 2_000
+"""In all searches; beyond that, a search asks `_FEWEST`, as who may search here could start very many."""
+_FEWEST = 20
 
 
 class Network:
@@ -89,6 +92,7 @@ class Network:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._known: dict[str, Contact] = {}
+        self._asking = 0
 
     def statistics(self, _: Asked) -> WordStatistics | None:
         """Strangers' are not taken."""
@@ -96,8 +100,7 @@ class Network:
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """A part of each peer, as they come, and one that ends them; of a later page one part."""
-        times = [self._tuner.now.time_out, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
-        seconds = min(each for each in times if each is not None)
+        seconds = self._tuner.seconds_for(asked)
         deadline = Deadline(self._clock, seconds)
         query = canonical(asked.query)
         needs = needs_of(parse_question(query.text).tree)
@@ -119,11 +122,18 @@ class Network:
             doubted = sorted(_name(each) for each in chosen if each not in believed)
             notes.append(f"not asked, as what they found lately had none of the words: {', '.join(doubted[:_MOST_NAMED])}")
             chosen = believed
-        if len(chosen) > _MOST_ASKED:
-            notes.append(f"{len(chosen):,} peers may have an answer; {_MOST_ASKED} of them were asked")
-            chosen = self._chance.sample(chosen, _MOST_ASKED)
-        peers = self._peers(chosen, needs)
-        yield from self._fresh(query, peers, asked, max(_LEAST, deadline.left() or 0.0), tuple(notes))
+        with self._lock:
+            most = min(_MOST_ASKED, max(_FEWEST, _MOST_AT_A_TIME - self._asking))
+            if len(chosen) > most:
+                notes.append(f"{len(chosen):,} peers may have an answer; {most} of them were asked")
+                chosen = self._chance.sample(chosen, most)
+            self._asking += len(chosen)
+        try:
+            peers = self._peers(chosen, needs)
+            yield from self._fresh(query, peers, asked, max(_LEAST, deadline.left() or 0.0), tuple(notes))
+        finally:
+            with self._lock:
+                self._asking -= len(chosen)
 
     def contacts(self) -> list[Contact]:
         """Those that were ever named to us."""

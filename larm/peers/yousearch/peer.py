@@ -89,11 +89,8 @@ class Peer:
         goes_on = True
         while goes_on:
             began = self._clock.monotonic()
-            try:
-                if self._inspectors.look():
-                    self._orders.put(say.Done())
-            except (LarmError, OSError) as error:
-                self.news.tell("peer", f"what is shared could not be looked at: {error}")
+            if self._inspectors.look(self.news.tell):
+                self._orders.put(say.Done())
             with suppress(Empty):
                 goes_on = self._looks.get(timeout=max(0.0, began + self._tuner.now.period - self._clock.monotonic()))
 
@@ -103,6 +100,7 @@ class Peer:
             all_know = False
             try:
                 all_know = self._announcing.tell()
+                self.news.tell("summary", "")
                 self._meet()
                 self.news.tell("groups", self._groups.look())
             except (LarmError, OSError) as error:

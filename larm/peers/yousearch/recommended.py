@@ -46,7 +46,7 @@ class Recommended:
         """One part. That no registrar answers is `Network`'s to say; one's own are there all the same."""
         query = canonical(asked.query).key
         own = {(each.author, each.url): each for each in self._shelf.all() if each.query == query and not each.gone}
-        others = [each for each in self._ask(query) if (each.author, each.url) not in own]
+        others = [each for each in self._ask(query, self._tuner.seconds_for(asked)) if (each.author, each.url) not in own]
         mine = {each.author for each in self._shelf.all()}
         others = [each for each in others if each.author not in mine]  # what was taken back may not be known there yet
         others.sort(key=lambda each: (not each.name, -each.made))
@@ -59,7 +59,7 @@ class Recommended:
         named = tuple(msgspec.structs.replace(hit, source=sources.get(hit.url, self.name)) for hit in part.hits)
         yield msgspec.structs.replace(part, hits=named)
 
-    def _ask(self, query: str) -> list[Recommendation]:
+    def _ask(self, query: str, seconds: float) -> list[Recommendation]:
         """Of the first registrar that answers; it can leave some out, but make none up."""
         registrars = self._registrars()
         for registrar in registrars:
@@ -68,7 +68,7 @@ class Recommended:
                 say.RECOMMENDED,
                 say.Stored(query),
                 say.Recommend,
-                seconds=self._tuner.now.time_out / len(registrars),
+                seconds=seconds / len(registrars),
                 most=_LARGEST,
             )
             if isinstance(answer, say.Recommend):

@@ -12,6 +12,7 @@ import random
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 
 import msgspec
 
@@ -81,7 +82,8 @@ class Registrar:
         """No member is to be forgotten before."""
         self._owners: dict[int, tuple[_Member, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
-        self._cachers: OrderedDict[str, dict[str, float]] = OrderedDict()
+        self._cachers: OrderedDict[bytes, dict[str, float]] = OrderedDict()
+        """By hashes of queries, which may be long."""
 
     def questions(self) -> list[Question]:
         """For the door."""
@@ -181,13 +183,13 @@ class Registrar:
         with self._lock:
             if call.key not in self._members:
                 raise RefusedError("only peers of this registrar keep answers")
-            now = self._clock.monotonic()
-            before = self._cachers.pop(asked.query, {})
+            now, query = self._clock.monotonic(), _hash(asked.query)
+            before = self._cachers.pop(query, {})
             cachers = {key: until for key, until in before.items() if until > now and key != call.key}
             if asked.seconds and len(cachers) < _MOST_CACHERS:
                 cachers[call.key] = now + asked.seconds
             if cachers:
-                self._cachers[asked.query] = cachers
+                self._cachers[query] = cachers
             while len(self._cachers) > _MOST_QUERIES:
                 self._cachers.popitem(last=False)
         return say.Done()
@@ -316,8 +318,12 @@ class Registrar:
     def _cacher_locked(self, query: str) -> Contact | None:
         """One of those that keep the answer, by chance (YOUS-28)."""
         now = self._clock.monotonic()
-        cachers = [key for key, until in self._cachers.get(query, {}).items() if until > now and key in self._members]
+        cachers = [key for key, until in self._cachers.get(_hash(query), {}).items() if until > now and key in self._members]
         return self._members[self._chance.choice(cachers)].contact if query and cachers else None
+
+
+def _hash(query: str) -> bytes:
+    return sha256(query.encode("utf-8", "replace")).digest()[:16]
 
 
 def _contact(call: Call, asked: say.Announce) -> Contact:

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
+from larm.model.findings import Asked
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yousearch.summary import Parameters
 
@@ -51,6 +52,11 @@ def signed(administrator: Identity, serial: int, tunables: Tunables) -> Tuning:
 class Tuner:
     """What holds on this machine."""
 
+    def seconds_for(self, asked: Asked) -> float:
+        """That a search of other machines may take: who asks has to hear of it before his own time is over."""
+        times = [self.now.time_out, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
+        return min(each for each in times if each is not None)
+
     def __init__(self, administrator: str, file: Path, configured: Tunables) -> None:
         """``administrator``: his key; empty: there is none, and what is ``configured`` holds. Raises StorageError."""
         # constant after construction
@@ -66,14 +72,17 @@ class Tuner:
 
     def take(self, tuning: Tuning | None) -> bool:
         """True where it holds from now on. Raises StorageError."""
-        if tuning is None or not self._is_good(tuning):
+        if tuning is None or not self._is_newer(tuning) or not self._is_good(tuning):
             return False
         with self._lock:
-            if self.message is not None and tuning.serial <= self.message.serial:
+            if not self._is_newer(tuning):
                 return False
             write_atomically(self._file, msgspec.json.encode(tuning))
             self.message, self.now = tuning, tuning.tunables
             return True
+
+    def _is_newer(self, tuning: Tuning) -> bool:
+        return self.message is None or tuning.serial > self.message.serial
 
     def _is_good(self, tuning: Tuning) -> bool:
         return bool(self._administrator) and is_signed(

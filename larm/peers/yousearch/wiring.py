@@ -43,6 +43,8 @@ from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
 from larm.search.shared import SharedSearcher
 
+_MOST_ORDERS = 1_000
+"""Hints for registrars that wait to be sent. While these are slow, further ones are left out: the next search has others."""
 _CALL_BACK = 5.0
 """Seconds for a peer that says it is there."""
 
@@ -151,7 +153,7 @@ def build(
             groups=groups,
             passes=passes,
             private=bool(peers.allow) or peers.signed,
-            tell=orders.put,
+            tell=lambda order: orders.put(order) if orders.qsize() < _MOST_ORDERS else None,
             clock=clock,
         )
         peer = Peer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -205,6 +206,24 @@ def test_pages_of_private_addresses_are_not_known_unless_that_was_said(world: Wo
             pass
     assert world.heard[-1][0] == "GET /intranet HTTP/1.1"
     assert seen == []
+
+
+def test_who_does_not_read_keeps_no_connection() -> None:
+    async def close() -> None:
+        closed = asyncio.Event()
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(bytes(50_000_000))
+            await proxy._close(writer)
+            closed.set()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        _, ours = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=1)
+        await asyncio.wait_for(closed.wait(), 60)
+        ours.close()
+        server.close()
+
+    asyncio.run(close())
 
 
 def test_a_port_that_is_taken_is_told(world: World) -> None:

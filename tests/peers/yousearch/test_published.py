@@ -9,7 +9,8 @@ import pytest
 from larm.config import Files, Search
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
-from larm.model.findings import Asked
+from larm.model.findings import Asked, Findings
+from larm.model.hit import Hit
 from larm.peers.door import Call
 from larm.peers.http_client import HttpClient
 from larm.peers.yousearch import protocol as say
@@ -51,6 +52,14 @@ def test_files_that_are_not_shared_are_as_if_they_were_not_there(
         )
     assert answers[0] == answers[1]
     assert answers[0][1] == 3 * query.startswith("eels"), "but for pages of the web"
+
+
+def test_answers_that_are_kept_have_an_end() -> None:
+    answers = Answers(FakeClock(), TUNER)
+    usual, huge = (Findings(searcher="a", hits=(Hit(title="x" * size, url="http://a.org/"),)) for size in (10, 300_000))
+    for query, found in (("usual", usual), ("huge", huge)):
+        answers.put(query, found)
+    assert (answers.get("usual"), answers.get("huge")) == (usual, None)
 
 
 def test_no_peer_looks_for_advice_that_nobody_takes(tmp_path: Path, visible: Visible) -> None:

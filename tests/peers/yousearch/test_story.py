@@ -25,6 +25,7 @@ from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
 from larm.peers.identity import Identity
+from larm.peers.yousearch import network as network_module
 from larm.peers.yousearch import protocol as say
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.peers.yousearch.test_many import Process
@@ -62,6 +63,15 @@ def test_a_search_can_stay_here_or_go_to_the_others(three: SimpleNamespace) -> N
     assert "in eel" in page
     assert three.cart.titles("causeway -eel", **{"in": "peers"}) == {"tide"}
     assert three.cart.titles("crossing tides", **{"in": "peers"}) == {"tide"}, "other forms of its words"
+
+
+def test_there_is_an_end_of_how_many_are_asked_at_a_time(three: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_module, "_MOST_AT_A_TIME", 1)
+    monkeypatch.setattr(network_module, "_FEWEST", 1)
+    for _ in range(2):
+        found = three.cart.search("causeway")
+        assert "2 peers may have an answer; 1 of them were asked" in found["notes"]
+        assert found["total"] == 2, "one of them, and what is here"
 
 
 def test_only_those_who_may_have_an_answer_are_asked(three: SimpleNamespace) -> None:

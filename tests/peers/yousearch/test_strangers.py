@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from larm.config import Files
 from larm.index.reader import IndexReader
+from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
-from larm.peers.yousearch.inspector import Crawling
+from larm.peers.yousearch.inspector import Crawling, Inspectors
+from larm.peers.yousearch.shares import Shares
 from tests.peers.yousearch.groups import group, known, until
 from tests.search.test_several import index
 
@@ -32,7 +35,7 @@ def test_who_is_not_signed_in_learns_nothing_of_private_files(tmp_path: Path) ->
         for peer in (anna, berta):
             assert [peer.search(query)["total"] for query in ("eels", "hunter", "eels OR hunter")] == [1, 0, 1]
         assert anna.titles("harbour") == {"harbour.txt"}
-        assert anna.client.get("/api/v1/search", params={"q": "hunter"}, headers=bearer).json()["total"] == 0
+        assert anna.client.get("/api/v1/search", params={"q": "hunter"}, headers=bearer).json()["hits"][0]["url"] == PRIVATE
         suggested = anna.client.get("/suggest", params={"q": "hunt"}).text
         assert "hunter" not in suggested
         for path in ("/copy", "/copy/original", "/api/v1/page"):
@@ -66,6 +69,31 @@ def test_a_summary_has_the_words_of_web_pages_alone(tmp_path: Path) -> None:
     assert (files.files, files.all_words(web=True)) == (1, set())
     web = IndexReader(index(tmp_path / "web", {"http://a.org/eel": "hunter"}) / "index")
     assert web.all_words(web=True) == web.all_words() >= {"hunter"}
+
+
+def test_a_share_that_can_not_be_indexed_is_said_and_keeps_no_other_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text("eels")
+    shares = Shares([tmp_path / "bad", tmp_path / "good"], tmp_path / "state", Files())
+    bad, good = shares.named
+    bad.directory.parent.mkdir(parents=True)
+    bad.directory.write_text("a file is in the way")
+    said: dict[str, str] = {}
+    inspectors = Inspectors(shares)
+    assert inspectors.look(said.__setitem__)
+    assert is_there(good.directory / "index" / "meta.json")
+    assert said["share bad"].startswith("bad, which is shared: ")
+    assert said["share good"] == ""
+    bad.directory.unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr("larm.peers.yousearch.inspector.sys.executable", "/bin/false")
+        inspectors.look(said.__setitem__)
+    assert "crawl.out says why" in said["share bad"]
+    assert inspectors.look(said.__setitem__)
+    assert said["share bad"] == ""
 
 
 def test_a_crawl_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
