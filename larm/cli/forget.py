@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
     of a host, or a pattern such as 'example.org/private/*'. Without WHAT: list what is forgotten. The crawl must not run.
     """
     from larm.enquiries.forgetting import forgotten_items, let_back, meant, pages_of, take_out
+    from larm.monitor.rates import minute
 
     known = forgotten_items(directory)
     if undo:
@@ -42,7 +42,7 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
         return
     if not what and not known.pending:
         for item in known.items:
-            click.echo(f"{item.said}  since {datetime.fromtimestamp(item.when):%Y-%m-%d %H:%M}")
+            click.echo(f"{item.said}  since {minute(item.when)}")
         return
     items = meant(config, directory, what)
     if what and not yes:

@@ -36,7 +36,7 @@ from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, waits_of
 from larm.enquiries.reindex import Reindexed, reindex
-from larm.enquiries.verdict import Facts, moment, verdict
+from larm.enquiries.verdict import Facts, verdict
 from larm.errors import StorageError, UsageError
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -59,6 +59,7 @@ from larm.model.cuts import TEXT, sentence_of
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY
 from larm.model.url import BadUrl, Url
+from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row, page_rows
 from larm.river.verdicts import refusals_of
@@ -199,7 +200,7 @@ def _dates(page: PageRow | None) -> list[tuple[str, str]]:
     if page is None:
         return []
     dates = [("fetched", page.fetched), ("last asked", page.last.asked), ("answers so since", page.last.since)]
-    return [(topic, moment(when)) for topic, when in dates if when]
+    return [(topic, minute(when)) for topic, when in dates if when]
 
 
 def _searchable(directory: Path, url: Url, kin: Kin | None) -> str:

@@ -11,7 +11,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, unquote, urlsplit
@@ -26,25 +25,14 @@ from larm.index.reader import IndexReader
 from larm.model.document import Document
 from larm.processing.fragments import HTML
 from larm.processing.markdown import markdown
+from larm.processing.readable import ordered
+from larm.search.answer import moment
 from larm.search.links import LinkDesk
 from larm.search.query import parse_question
 
 SITEMAP_MOST = 50_000
 """URLs of one sitemap, by the protocol (sitemaps.org)."""
-_COLUMNS = (
-    "url",
-    "title",
-    "description",
-    "language",
-    "mime",
-    "status",
-    "size",
-    "depth",
-    "modified",
-    "fetched",
-    "links",
-    "text",
-)
+_COLUMNS = ordered("url title description language mime status size depth modified fetched links text")
 _LONGEST_NAME = 120  # characters of a file's name; file systems allow 255 bytes
 _INDEX = "index"
 """Name of the page of a folder."""
@@ -71,8 +59,8 @@ class Exported(msgspec.Struct, frozen=True):
             "status": self.page.entry.status,
             "size": self.page.entry.size,
             "depth": None if row is None else row.depth,
-            "modified": _moment(document.modified),
-            "fetched": _moment(row.fetched) if row is not None else None,
+            "modified": moment(document.modified),
+            "fetched": moment(row.fetched) if row is not None else None,
         }
 
     @property
@@ -163,7 +151,7 @@ class Sitemap:
         elsewhere = document.canonical is not None and document.canonical.fingerprint != url.fingerprint
         if elsewhere or not document.index or (page.page.row is not None and not page.page.row.index):
             return ""
-        modified = _moment(document.modified)
+        modified = moment(document.modified)
         date = f"<lastmod>{modified[:10]}</lastmod>" if modified else ""
         return f"<url><loc>{escape(url.access)}</loc>{date}</url>\n"
 
@@ -260,10 +248,3 @@ def _name(text: str) -> str:
     if len(safe.encode("utf-8", "replace")) > _LONGEST_NAME:
         safe = f"{quote(safe)[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return safe.replace(".", "%2E") if not safe.strip(".") else safe
-
-
-def _moment(seconds: int) -> str | None:
-    """ISO 8601 in UTC; None where it is not known."""
-    if not 0 < seconds < 253_402_300_800:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

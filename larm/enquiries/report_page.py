@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from html import escape
 from itertools import groupby, pairwise
 
 from larm.enquiries.report import Report
 from larm.monitor.history import Moment
-from larm.monitor.rates import size
+from larm.monitor.rates import minute, size
 
 _WIDE, _HIGH = 600, 120  # of a curve, in its own units
 _MOST_ROWS = 100
@@ -40,7 +39,7 @@ def page(report: Report) -> str:
 
 
 def _summary(report: Report) -> str:
-    when = f", fetched {_moment(report.first)} to {_moment(report.last)}" if report.first else ""
+    when = f", fetched {minute(report.first)} to {minute(report.last)}" if report.first else ""
     same = f"; {report.aliases:,} of them say the same as another" if report.aliases else ""
     return f"{report.pages:,} pages of {len(report.sites):,} hosts, {size(report.received)}{when}{same}."
 
@@ -118,7 +117,3 @@ def _curve(title: str, moments: Sequence[Moment], value: Callable[[Moment], int]
     label = f"{title}: at most {said(most)}, over {passed:,.0f} s"
     picture = f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{escape(label)}">{"".join(lines)}</svg>'
     return f"<figure>{picture}<figcaption>{escape(label)}</figcaption></figure>\n"
-
-
-def _moment(when: int) -> str:
-    return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")

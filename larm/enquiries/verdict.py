@@ -6,14 +6,13 @@ for what; a filter refuses it; nobody has heard of it.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import msgspec
 
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
 
@@ -84,18 +83,13 @@ def verdict(facts: Facts) -> str:
     return _waiting(facts) if known else _unseen(facts)
 
 
-def moment(when: float) -> str:
-    """Day and time, local, to the minute."""
-    return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
-
-
 def _fetched(page: PageRow, facts: Facts) -> str:
-    when = f" {moment(page.fetched)}" if page.fetched else ""
+    when = f" {minute(page.fetched)}" if page.fetched else ""
     searchable = facts.searchable if page.index else "no, it asks not to be indexed (noindex)"
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")
-    return f"{said}; asked again {moment(page.last.asked)}, in vain: {failed}" if failed else said
+    return f"{said}; asked again {minute(page.last.asked)}, in vain: {failed}" if failed else said
 
 
 def _is_other(page: PageRow, facts: Facts) -> bool:
@@ -121,7 +115,7 @@ def _in_vain(page: PageRow) -> str:
 
 
 def _since(page: PageRow) -> str:
-    return f" since {moment(page.last.since)}" if page.last.since else ""
+    return f" since {minute(page.last.since)}" if page.last.since else ""
 
 
 def _waiting(facts: Facts) -> str:
@@ -151,4 +145,4 @@ def _unseen(facts: Facts) -> str:
 
 
 def _next(facts: Facts) -> str:
-    return f", next try {moment(facts.waits.until)}" if facts.waits.until > facts.now + 60 else ""
+    return f", next try {minute(facts.waits.until)}" if facts.waits.until > facts.now + 60 else ""

@@ -6,6 +6,7 @@ The reporter keeps ten samples of five seconds: the 50-second average. The displ
 from __future__ import annotations
 
 from collections import deque
+from datetime import datetime
 
 import msgspec
 
@@ -89,3 +90,8 @@ def duration(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     clock = f"{hours}:{minutes:02}:{rest:02}" if hours or days else f"{minutes}:{rest:02}"
     return f"{days} d {clock}" if days else clock
+
+
+def minute(wall: float) -> str:
+    """``2026-11-23 02:45``, local; ``wall``: seconds since 1970."""
+    return datetime.fromtimestamp(wall).strftime("%Y-%m-%d %H:%M")

@@ -12,31 +12,17 @@ from typing import Final
 
 from larm.processing.dates import seconds_of
 from larm.processing.page import Element
-from larm.processing.readable import squeeze_line
+from larm.processing.readable import ordered, squeeze_line
 
 MAX_DESCRIPTION: Final = 2_000
 """Characters (YIOOP-16)."""
 
-_DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
-_MODIFIED = (
-    "article:modified_time",
-    "og:updated_time",
-    "datemodified",
-    "dcterms.modified",
-    "dc.date.modified",
-    "last-modified",
-    "revised",
+_DESCRIPTIONS = ordered("description og:description twitter:description dc.description dcterms.description")
+_DATES = ordered(
+    "article:modified_time og:updated_time datemodified dcterms.modified dc.date.modified last-modified revised"
+    " article:published_time datepublished dcterms.issued dcterms.created dc.date.issued dcterms.date dc.date date"
 )
-_PUBLISHED = (
-    "article:published_time",
-    "datepublished",
-    "dcterms.issued",
-    "dcterms.created",
-    "dc.date.issued",
-    "dcterms.date",
-    "dc.date",
-    "date",
-)
+"""Of the last change, and then of the first publication."""
 _LD_DATE = re.compile(r'"(dateModified|datePublished)"\s*:\s*"([^"]{4,40})"')
 _MONTH = len("2024-01")
 
@@ -69,7 +55,7 @@ def modified(metas: Mapping[str, str], linked_data: Sequence[str], last_modified
     ``linked_data``: texts of its JSON-LD scripts, of which only the dates are looked for; ``last_modified``: the header.
     """
     said = {name.lower(): date for text in linked_data for name, date in _LD_DATE.findall(text)} | dict(metas)
-    for name in (*_MODIFIED, *_PUBLISHED):
+    for name in _DATES:
         if name in said and (when := _seconds(said[name])):
             return when
     return _seconds(last_modified)

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from larm.processing.readable import names
+from larm.processing.readable import names, ordered
 
 FREQUENT: Final = {
     "ca": names("els les amb per una és dels que del i"),
@@ -67,50 +67,11 @@ CLAIMED: Final = names(
 
 _COUNTRIES = dict(
     entry.split("=")
-    for entry in [
-        "ar=es",
-        "at=de",
-        "bg=bg",
-        "br=pt",
-        "cl=es",
-        "cn=zh",
-        "co=es",
-        "cz=cs",
-        "de=de",
-        "dk=da",
-        "ee=et",
-        "es=es",
-        "fi=fi",
-        "fr=fr",
-        "gr=el",
-        "hr=hr",
-        "hu=hu",
-        "id=id",
-        "ir=fa",
-        "is=is",
-        "it=it",
-        "jp=ja",
-        "kr=ko",
-        "lt=lt",
-        "lv=lv",
-        "mx=es",
-        "nl=nl",
-        "no=no",
-        "pe=es",
-        "pl=pl",
-        "pt=pt",
-        "ro=ro",
-        "rs=sr",
-        "ru=ru",
-        "se=sv",
-        "si=sl",
-        "sk=sk",
-        "th=th",
-        "tr=tr",
-        "tw=zh",
-        "ua=uk",
-        "vn=vi",
-    ]
+    for entry in ordered(
+        "ar=es at=de bg=bg br=pt cl=es cn=zh co=es cz=cs de=de dk=da ee=et es=es fi=fi fr=fr gr=el hr=hr hu=hu id=id ir=fa"
+        " is=is it=it jp=ja kr=ko lt=lt lv=lv mx=es nl=nl no=no pe=es pl=pl pt=pt ro=ro rs=sr ru=ru se=sv si=sl sk=sk th=th"
+        " tr=tr tw=zh ua=uk vn=vi"
+    )
 )
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _ALIKE = tuple(map(names, ("bs hr sr", "id ms", "da no sv", "es gl ca pt", "cs sk", "zu xh st tn")))

@@ -15,52 +15,17 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from larm.processing.charset import utf8_of
+from larm.processing.readable import names
 
 _DEEPEST = 80  # levels; what is deeper is text of the level above
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
-_SKIPPED = frozenset(["script", "style", "template", "noscript", "svg", "head", "iframe", "object", "select", "button"])
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
+_SKIPPED = names("script style template noscript svg head iframe object select button")
+_BLOCKS = names(
+    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form"
+    " header hr html li main nav ol p pre section summary table tbody td tfoot th thead tr ul"
 ) | frozenset(_HEADINGS)
 _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
-_CODE = frozenset(["code", "tt", "kbd", "samp"])
+_CODE = names("code tt kbd samp")
 _ESCAPED = re.compile(r"([\\`*_\[\]<])")
 _LINE_START = re.compile(r"^(\s*)([#>+-]|\d+[.)])(?=\s)", re.MULTILINE)
 _EMPTY = {"br": "\0", "img": ""}  # a line break, until white space is squeezed

@@ -15,6 +15,11 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def ordered(text: str) -> list[str]:
+    """The same where their order counts."""
+    return text.split()
+
+
 BLOCK: Final = names(
     "address article aside blockquote br button caption center col colgroup dd details dialog dir div dl dt fieldset figcaption"
     " figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol optgroup option p plaintext pre"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from larm.frontier.queues import Waiting
 from larm.model.lost import Lost
+from larm.monitor.rates import minute
 
 _NAMED: Final = 5
 """Addresses or hosts that a sentence names; the logs have them all."""
@@ -63,14 +63,10 @@ class Aside:
 def waiting_sentence(far: Sequence[Waiting], wall: float) -> str:
     """Which hosts a run leaves, and when they may be asked again; ``wall``: seconds since 1970."""
     named = [
-        f"{each.host} ({each.urls:,} URL{'s' * (each.urls != 1)}) until {_minute(wall + each.seconds)}" for each in far[:_NAMED]
+        f"{each.host} ({each.urls:,} URL{'s' * (each.urls != 1)}) until {minute(wall + each.seconds)}" for each in far[:_NAMED]
     ]
     more = f" and {len(far) - _NAMED:,} more hosts" if len(far) > _NAMED else ""
     return (
         f"all that is left has to wait for longer than frontier.longest_wait, as the servers asked for it: {', '.join(named)}"
         f"{more}; the same command goes on then"
     )
-
-
-def _minute(wall: float) -> str:
-    return datetime.fromtimestamp(wall).strftime("%Y-%m-%d %H:%M")

@@ -7,7 +7,6 @@ control thread: records are looked at under the book's lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from larm.config import Config
 from larm.filters.chain import verdict
@@ -21,6 +20,7 @@ from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url
+from larm.monitor.rates import minute
 from larm.seams import Filter
 
 Row = tuple[str, str]
@@ -90,7 +90,7 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         said = (
             "no rule matches" if rule is None else f"line {rule.line}: {'Allow' if rule.allow else 'Disallow'}: {rule.pattern}"
         )
-        expires = datetime.fromtimestamp(wall(origin.expires)).strftime("%Y-%m-%d %H:%M")
+        expires = minute(wall(origin.expires))
         until = "being asked for again" if origin.loading else f"known until {expires}"
         rows.append(("robots.txt", f"{said} ({until})"))
         if origin.rules.crawl_delay:
@@ -106,7 +106,7 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
             ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.errors)")
         )
     if host.backoffs:
-        until = datetime.fromtimestamp(wall(host.next_start)).strftime("%Y-%m-%d %H:%M")
+        until = minute(wall(host.next_start))
         rows.append(("left alone", f"until {until}, as it asked for it"))
     left = left_at(host)
     rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]

@@ -13,8 +13,9 @@ from larm.agents.identity import Identity, write_identity
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.enquiries.afterwards import explain_url
-from larm.enquiries.verdict import Facts, Waits, moment, verdict
+from larm.enquiries.verdict import Facts, Waits, verdict
 from larm.model.message import UNKNOWN
+from larm.monitor.rates import minute
 from larm.recrawl.page_book import Answer, PageRow
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, run_crawl
@@ -35,19 +36,19 @@ def page(**changes: object) -> PageRow:
 
 
 def test_pages_that_are_there() -> None:
-    assert said(page=STORED) == f"Fetched {moment(NOON)}, searchable: yes"
+    assert said(page=STORED) == f"Fetched {minute(NOON)}, searchable: yes"
     assert said(page=STORED, refusals={"visited": "seen before", "scope": "out"}).startswith("Fetched ")
     assert said(page=page(index=False), searchable="no").endswith("searchable: no, it asks not to be indexed (noindex)")
     broken = said(page=page(last=Answer(500, int(NOON), int(NOON))))
-    assert broken.endswith(f"; asked again {moment(NOON)}, in vain: 500: the server failed (Internal Server Error)")
+    assert broken.endswith(f"; asked again {minute(NOON)}, in vain: 500: the server failed (Internal Server Error)")
 
 
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        (page(gone=404, last=Answer(404, 9, int(NOON))), f"Gone since {moment(NOON)} (404)"),
-        (page(stored=False, forgotten=410, last=Answer(410, 9, int(NOON))), f"Gone since {moment(NOON)} (410)"),
-        (page(stored=False, last=Answer(404, 9, int(NOON))), f"Not fetched: 404: no such page since {moment(NOON)}"),
+        (page(gone=404, last=Answer(404, 9, int(NOON))), f"Gone since {minute(NOON)} (404)"),
+        (page(stored=False, forgotten=410, last=Answer(410, 9, int(NOON))), f"Gone since {minute(NOON)} (410)"),
+        (page(stored=False, last=Answer(404, 9, int(NOON))), f"Not fetched: 404: no such page since {minute(NOON)}"),
         (page(stored=False, last=Answer(why="no such host (DNS)")), "Not fetched: no such host (DNS)"),
         (page(stored=False, last=Answer(301, moved="http://b/")), "Redirects to http://b/ (301)"),
         (page(stored=False, last=Answer()), "Not fetched: it was asked for, in vain"),
@@ -60,9 +61,9 @@ def test_pages_that_are_not(row: PageRow, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("waits", "sentence"),
     [
-        (Waits(robots="robots.txt could not be read (503)", until=NOON + 99), f"(503), next try {moment(NOON + 99)}"),
+        (Waits(robots="robots.txt could not be read (503)", until=NOON + 99), f"(503), next try {minute(NOON + 99)}"),
         (Waits(place=3), "Not fetched yet: number 3 of its host's queue"),
-        (Waits(tries=1, until=NOON + 99), f"Not fetched: failed 1 time, next try {moment(NOON + 99)}"),
+        (Waits(tries=1, until=NOON + 99), f"Not fetched: failed 1 time, next try {minute(NOON + 99)}"),
         (Waits(given_up="timeout"), "Not fetched: its host was given up (timeout)"),
         (Waits(), "Not fetched yet: it waits, or was set aside"),
     ],
