@@ -1,4 +1,4 @@
-"""CallBacks: how many are called back at a time, of those who say where they are. Any thread.
+"""CallBacks: how many who say where they are are called back at a time, or send a large summary. Any thread.
 
 Whoever announces what does not answer would otherwise keep all others waiting: the server answers eight questions at a time.
 """
@@ -21,8 +21,9 @@ _MOST_OF_ONE = 2
 class CallBacks:
     """Of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _MOST) -> None:
         # constant after construction
+        self._most = most
         self._lock = threading.Lock()
         # guarded by self._lock
         self._under_way: Counter[str] = Counter()
@@ -30,10 +31,10 @@ class CallBacks:
 
     @contextmanager
     def one(self, address: str) -> Iterator[None]:
-        """For as long as somebody at this address is asked. Raises RefusedError."""
+        """For as long as somebody at this address is asked, or sends. Raises RefusedError."""
         pays = payer(address)
         with self._lock:
-            if self._under_way[pays] >= _MOST_OF_ONE or self._under_way.total() >= _MOST:
+            if self._under_way[pays] >= _MOST_OF_ONE or self._under_way.total() >= self._most:
                 raise RefusedError("too many peers announce themselves just now; try again", 503)
             self._under_way[pays] += 1
         try:

@@ -156,9 +156,8 @@ def application(
         if network is not None:
             network.stop()
 
-    if peering is not None:
-        names = (*names, peering.host)
-    return Application(Accounting(Guard(app, names), routes, metrics, log), begin, close)
+    guard = Guard(app, names) if peering is None else Guard(app, (*names, peering.host), peering.larger)
+    return Application(Accounting(guard, routes, metrics, log), begin, close)
 
 
 async def _keep_schedule(state: State) -> None:

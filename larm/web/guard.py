@@ -11,6 +11,7 @@ import asyncio
 import socket
 from collections.abc import Collection, Mapping
 from ipaddress import ip_address
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -44,10 +45,13 @@ _PATIENCE = 10.0
 class Guard:
     """An ASGI middleware, the outermost."""
 
-    def __init__(self, app: ASGIApp, names: Collection[str] = ()) -> None:
-        """``names``: host names beside this machine's own; addresses in digits are always allowed: they can't be rebound."""
+    def __init__(self, app: ASGIApp, names: Collection[str] = (), larger: Mapping[str, int] = MappingProxyType({})) -> None:
+        """``names``: host names beside this machine's own; addresses in digits are always allowed: they can't be rebound.
+
+        ``larger``: paths whose bodies may have more bytes; who answers there says how many come at a time."""
         # constant after construction
         self._app = app
+        self._larger = larger
         self._names = {"localhost", socket.gethostname().lower(), *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +68,7 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
-        refusal = _too_large(scope, headers) or self._refusal(scope, headers)
+        refusal = _too_large(scope, headers, self._larger.get(scope["path"], LARGEST)) or self._refusal(scope, headers)
         if refusal:
             status, sentence = refusal
             if status != 413:
@@ -101,14 +105,14 @@ class Guard:
         return True
 
 
-def _too_large(scope: Scope, headers: Headers) -> tuple[int, str] | None:
+def _too_large(scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
     if len(scope.get("query_string", b"")) > _LONGEST_QUERY:
         return 414, "This address is too long."
     if sum(len(name) + len(value) for name, value in scope["headers"]) > _LARGEST_HEADERS:
         return 431, "These headers are too long."
     length = headers.get("content-length", "0")
-    if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
-        return 413, f"A body may have {LARGEST:,} bytes, and must say how many it has."
+    if "transfer-encoding" in headers or not length.isdecimal() or int(length) > most:
+        return 413, f"A body may have {most:,} bytes, and must say how many it has."
     return None
 
 

@@ -19,9 +19,12 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 
 from larm.fetching.file_types import type_of
-from larm.peers.channel import ROOT
+from larm.peers.call_backs import CallBacks
+from larm.peers.channel import ROOT, Refusal
+from larm.peers.door import Incoming, RefusedError
 from larm.peers.passes import PASS
 from larm.peers.yacy.questions import SEEDS
+from larm.web.guard import LARGEST
 from larm.web.page import message, page
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 
 _AT_A_TIME = 8
 """Questions that are answered; others wait, and who asks has a deadline of its own."""
+_MOST_LARGE = 20
+"""Bodies with more bytes than usual that come at a time, two of them from one address: 50 MB."""
+_LARGE_SECONDS = 60.0
 _SEALED: Mapping[str, str] = {
     "content-security-policy": (
         "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -109,20 +115,32 @@ def _hidden(request: Request, peering: Peering, name: str) -> Collection[str] | 
 
 
 def _answered_by(door: Door) -> Callable[[Request], Awaitable[Response]]:
-    from larm.peers.door import Incoming
-
     limiter = anyio.CapacityLimiter(_AT_A_TIME)
+    sending = CallBacks(_MOST_LARGE)
 
     async def answer(request: Request) -> Response:
         """What the door says."""
         query = request.scope.get("query_string", b"").decode("latin-1")
         target = request.scope.get("raw_path", b"").decode("latin-1") + (f"?{query}" if query else "")
         address = request.client.host if request.client is not None else ""
-        incoming = Incoming(request.method, target, request.headers.items(), await request.body(), address)
+        try:
+            body = await _body(request, address, sending)
+        except RefusedError as error:
+            return Response(msgspec.json.encode(Refusal(str(error), error.status)), error.status, media_type="application/json")
+        incoming = Incoming(request.method, target, request.headers.items(), body, address)
         reply = await to_thread.run_sync(door.answer, incoming, limiter=limiter)
         return Response(reply.body, reply.status, reply.headers)
 
     return answer
+
+
+async def _body(request: Request, address: str, sending: CallBacks) -> bytes:
+    """A large one before anybody knows who sends it, so from few at a time. Raises RefusedError."""
+    if int(request.headers.get("content-length", "0")) <= LARGEST:
+        return await request.body()
+    with sending.one(address), anyio.move_on_after(_LARGE_SECONDS):
+        return await request.body()
+    return b""  # whose digest is another
 
 
 def _file(request: Request, shares: Shares, hidden: Collection[str], name: str, below: str) -> Response:

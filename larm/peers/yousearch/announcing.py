@@ -1,7 +1,7 @@
 """Announcing: a peer tells its registrars that it is there, and which words it has (YOUS-7, 13, 14, 31). On its peer's thread.
 
-A registrar that knows the rest is told what has changed; one that begins anew is told all, in pieces where it does not fit into
-a request, and what was recommended here as well.
+A registrar that knows the rest is told what has changed; one that begins anew is told all, and what was recommended here as
+well.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.news import News
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
-from larm.peers.yousearch.summary import Summary, WireSummary, name_of, summary_of, to_wire
+from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tuner
 
 SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
+_SLOWEST = 50_000
+"""Bytes that leave this machine in a second, at least: a large summary may take half a minute."""
 _PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
 _BATCH = 40_000
 """Bytes of recommendations in a request; a body may have 65,536."""
@@ -135,7 +137,6 @@ class Announcing:
         name, before = name_of(self._summary), self._told.get(registrar.url)
         known = name_of(before) if before is not None else ""
         wire = None if known == name else to_wire(self._summary, before)
-        fits = wire is None or len(wire.data) <= say.PIECE_SIZE
         host = self._url.hostname or ""
         announcement = say.Announce(
             self._name,
@@ -144,27 +145,13 @@ class Announcing:
             https=self._url.scheme == "https",
             host="" if _is_ip(host) else host,
             before=known,
-            summary=wire if fits else None,
-            pieces=not fits,
+            summary=wire,
             more=self._more,
             period=self._tuner.now.period,
             tuning=self._tuner.message,
         )
-        answer = self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=SECONDS)
-        if isinstance(answer, NoAnswer) or fits or wire is None or answer.parameters != wire.parameters:
-            return answer
-        return self._in_pieces(registrar, wire, name, known)
-
-    def _in_pieces(self, registrar: Contact, wire: WireSummary, name: str, before: str) -> say.Announced | NoAnswer:
-        packed = msgspec.msgpack.encode(wire)
-        pieces = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
-        answer: say.Announced | NoAnswer = NoAnswer("its summary is empty")
-        for number, data in enumerate(pieces):
-            piece = say.Piece(name, before, number, len(pieces), data)
-            answer = self._teller.ask(registrar, say.PIECE, piece, say.Announced, seconds=SECONDS)
-            if isinstance(answer, NoAnswer):
-                return answer
-        return answer
+        seconds = SECONDS + (len(wire.data) / _SLOWEST if wire is not None else 0.0)
+        return self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=seconds)
 
     def _summarised(self) -> Summary:
         words: set[str] = set()

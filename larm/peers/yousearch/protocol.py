@@ -29,12 +29,11 @@ RECOMMEND = "/you/recommend"
 RECOMMENDED = "/you/recommended"
 TUNE = "/you/tune"
 TUNED = "/you/tuned"
-PIECE = "/you/piece"
 
 MOST_SHOWN = 100
 """Hits that a peer is asked for, and answers with."""
-PIECE_SIZE = 45_000
-"""Bytes: a body may have 65,536, of which base64 takes a third."""
+LARGEST_ANNOUNCEMENT = 2_500_000
+"""Bytes: 64 partitions of three vectors in base64, and the rest."""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -67,25 +66,12 @@ class Announce(msgspec.Struct, frozen=True):
     before: Annotated[str, Meta(max_length=64)] = ""
     """Where the summary has changes: of the one before."""
     summary: WireSummary | None = None
-    pieces: bool = False
-    """The summary follows, as it does not fit in here."""
     more: bool = False
     """There is more here, for some alone, of which no summary tells."""
     tuning: Tuning | None = None
     """The last that the peer has heard of."""
     period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
     """Seconds until the next announcement, at the latest."""
-
-
-class Piece(msgspec.Struct, frozen=True):
-    """A part of a summary; joined they are a `WireSummary` as msgpack."""
-
-    summary_name: Annotated[str, Meta(max_length=64)]
-    before: Annotated[str, Meta(max_length=64)]
-    number: Annotated[int, Meta(ge=0, lt=40)]
-    of: Annotated[int, Meta(ge=1, le=40)]
-    """64 partitions of three vectors are 1.6 MB."""
-    data: Annotated[bytes, Meta(max_length=PIECE_SIZE)]
 
 
 class Announced(msgspec.Struct, frozen=True):

@@ -21,7 +21,6 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import payer
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.arrivals import Arrivals
 from larm.peers.yousearch.bit_table import BitTable
 from larm.peers.yousearch.needs import Clause, Term
 from larm.peers.yousearch.recommendations import Board, is_good
@@ -76,7 +75,6 @@ class Registrar:
         # guarded by self._lock
         self._table = BitTable(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
-        self._arrivals = Arrivals(clock)
         self._board = Board()
         self._first_silent = math.inf
         """No member is to be forgotten before."""
@@ -89,7 +87,6 @@ class Registrar:
         """For the door."""
         return [
             Question(say.ANNOUNCE, say.Announce, say.Announced, self.announce, cost=5.0),
-            Question(say.PIECE, say.Piece, say.Announced, self.piece),
             Question(say.LEAVE, say.Hello, say.Done, self.leave),
             Question(say.LOOK, say.Look, say.Found, self.look),
             Question(say.CACHED, say.Cached, say.Done, self.cached),
@@ -128,23 +125,8 @@ class Registrar:
                 known = member.summary_name == asked.summary_name and bool(member.slots)
             else:
                 known = self._take_locked(member, asked.summary, vectors, asked)
-            if not known and not member.slots and not asked.pieces:
+            if not known and not member.slots:
                 del self._members[call.key]
-            return say.Announced(known, self._table.parameters, self._tuner.message)
-
-    def piece(self, call: Call, asked: say.Piece) -> say.Announced:
-        """A part of a summary that does not fit into an announcement."""
-        with self._lock:
-            member = self._members.get(call.key)
-            if member is None:
-                raise RefusedError("announce yourself first", 409)
-            found = self._arrivals.take(call.key, payer(call.address), asked)
-            if found is False:
-                raise RefusedError("it is no summary, or too many come in pieces just now", 503)
-        vectors = unpacked(found) if isinstance(found, WireSummary) else None
-        with self._lock:
-            there = self._members.get(call.key) is member
-            known = isinstance(found, WireSummary) and there and self._take_locked(member, found, vectors, asked)
             return say.Announced(known, self._table.parameters, self._tuner.message)
 
     def tune(self, _: Call, asked: Tuning) -> say.Done:
@@ -248,7 +230,7 @@ class Registrar:
                 member.slots, member.summary_name = [], ""
 
     def _take_locked(
-        self, member: _Member, wire: WireSummary, vectors: Sequence[Sequence[bytes]] | None, told: say.Announce | say.Piece
+        self, member: _Member, wire: WireSummary, vectors: Sequence[Sequence[bytes]] | None, told: say.Announce
     ) -> bool:
         """The summary, unpacked to ``vectors``, is the member's; False: it has to be told whole."""
         if vectors is None or wire.parameters != self._table.parameters:
@@ -274,7 +256,6 @@ class Registrar:
 
     def _remove_locked(self, key: str) -> None:
         member = self._members.pop(key, None)
-        self._arrivals.forget(key)
         if member is not None:
             self._resize_locked(member, 0)
         for query in [query for query, cachers in self._cachers.items() if key in cachers]:

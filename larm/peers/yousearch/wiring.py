@@ -16,7 +16,7 @@ from larm.config import Files, Peers, Serve
 from larm.errors import LarmError, UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
-from larm.peers.channel import Channel, Contact
+from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
 from larm.peers.group_secret import GroupSecret
 from larm.peers.http_client import HttpClient, is_address
@@ -71,6 +71,11 @@ class Peering(NamedTuple):
     def host(self) -> str:
         """Its name there."""
         return urlsplit(self.url).hostname or ""
+
+    @property
+    def larger(self) -> dict[str, int]:
+        """Paths where bodies may have more bytes than elsewhere."""
+        return {ROOT + say.ANNOUNCE: say.LARGEST_ANNOUNCEMENT} if self.registrar is not None else {}
 
     def opened_at(self, url: str) -> str:
         """Where a browser opens a result: with a pass, if it needs one."""

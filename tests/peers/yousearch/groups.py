@@ -156,6 +156,7 @@ class Group:
             door=Door(identity, questions, SystemClock()),
             card=say.Card(identity.key),
             host=host,
+            larger={},
             shares=shares,
             visible=Visible(shares, Groups({}, "", HttpClient())),
             passes=Passes(identity, SystemClock()),

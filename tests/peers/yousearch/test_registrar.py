@@ -161,54 +161,12 @@ def test_full_peers_have_several_summaries(world: World) -> None:
     assert world.who("w29000") == []
 
 
-def in_pieces(world: World, key: str, summary: Summary, *, before: Summary | None = None, name: str = "") -> list[bool]:
-    """As a peer tells what does not fit into one request."""
-    named, known = name or name_of(summary), name_of(before) if before else ""
-    asked = say.Announce("p", 7_000, named, before=known, pieces=True)
-    assert not world.registrar.announce(Call(key, "192.0.2.1"), asked).known
-    packed = msgspec.msgpack.encode(to_wire(summary, before))
-    data = [packed[at : at + say.PIECE_SIZE] for at in range(0, len(packed), say.PIECE_SIZE)]
-    return [
-        world.registrar.piece(Call(key, "192.0.2.1"), say.Piece(named, known, number, len(data), each)).known
-        for number, each in enumerate(data)
-    ]
-
-
-def test_a_summary_that_does_not_fit_comes_in_pieces(world: World) -> None:
-    """A request may have 65,536 bytes: enough for 40,000 words."""
-    many = words(*(f"w{n}" for n in range(100_000)), languages=())
-    with pytest.raises(RefusedError, match="announce yourself first"):
-        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("x", "", 0, 1, b""))
-    assert in_pieces(world, "a", many) == [False, False, True]
-    assert world.who("w5 w99000") == ["a"]
-    assert world.tell("a", many, silent=True)
-    largest = len(msgspec.json.encode(say.Piece("n" * 64, "n" * 64, 39, 40, bytes(say.PIECE_SIZE))))
-    assert largest < 65_536
-
-
-def test_pieces_that_make_no_summary_are_refused(world: World) -> None:
-    assert not world.registrar.announce(Call("a", "192.0.2.1"), say.Announce("p", 7_000, "n", pieces=True)).known
-    for wrong in (b"", b"x", b"\x91" * 20_000, msgspec.msgpack.encode({"parameters": {}, "partitions": 1 << 40})):
-        with pytest.raises(RefusedError, match="no summary"):
-            world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, wrong))
-    with pytest.raises(RefusedError):
-        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 5, 3, b""))
+def test_what_is_no_summary_is_not_taken(world: World) -> None:
     bomb = msgspec.structs.replace(to_wire(words("a")), data=zlib.compress(bytes(10_000_000)))
-    with pytest.raises(RefusedError):  # its vectors would be longer than they may
-        world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, b"\xc1" + msgspec.msgpack.encode(bomb)))
-    assert not world.registrar.piece(Call("a", "192.0.2.1"), say.Piece("n", "", 0, 1, msgspec.msgpack.encode(bomb))).known
-
-
-def test_few_summaries_arrive_at_a_time_from_one_address(world: World) -> None:
-    for n in range(5):
-        world.registrar.announce(Call(f"k{n}", "192.0.2.1"), say.Announce("p", 7_000, "n", pieces=True))
-    piece = say.Piece("n", "", 0, 2, b"x")
-    for n in range(4):
-        world.registrar.piece(Call(f"k{n}", "192.0.2.1"), piece)
-    with pytest.raises(RefusedError, match="just now"):
-        world.registrar.piece(Call("k4", "192.0.2.1"), piece)
-    world.clock.advance(61)
-    assert not world.registrar.piece(Call("k4", "192.0.2.1"), piece).known
+    for wire in (bomb, msgspec.structs.replace(bomb, partitions=1 << 40), msgspec.structs.replace(bomb, data=b"x")):
+        told = say.Announce("p", 7_000, "n", summary=wire)
+        assert not world.registrar.announce(Call("a", "192.0.2.1"), told).known  # its vectors would be longer than they may
+    assert world.registrar.members == []
 
 
 def test_whoever_cannot_be_reached_is_not_taken(world: World) -> None:

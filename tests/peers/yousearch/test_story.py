@@ -5,10 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
+import random
 import re
 import signal
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,10 +26,13 @@ from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
+from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call
+from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
 from larm.peers.yousearch import network as network_module
 from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.summary import Parameters, Summary, name_of, to_wire
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.peers.yousearch.test_many import Process
 from tests.search.test_several import index
@@ -347,6 +353,52 @@ def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
         found = asker.search("pond")
         assert "closed did not answer: it refused: 403, this peer is not answered here" in str(found["unanswered"])
         assert closed.titles("pond") == {"closed"}
+
+
+def test_a_summary_of_very_many_words_arrives(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    size = Parameters().length // 8
+    full = Summary(Parameters(), ("en",), tuple(tuple(chance.randbytes(size) for _ in range(3)) for _ in range(64)))
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        peer = made.bad(registrar, ["eel"], lambda *_: Findings(searcher=""), "full")
+        told = Contact(registrar.peering.card.key, registrar.url)
+        announcement = say.Announce("full", int(peer.url.rpartition(":")[2]), name_of(full), summary=to_wire(full))
+        encoded = msgspec.json.encode(announcement)
+        assert 2_000_000 < len(encoded) < say.LARGEST_ANNOUNCEMENT
+        http = HttpClient(interface=peer.peering.host)
+        identity = peer.peering.door._identity
+        found = Channel(identity, http, SystemClock()).ask(told, say.ANNOUNCE, announcement, say.Announced, seconds=60)
+        assert isinstance(found, say.Announced), found
+        assert found.known
+        host, _, port = registrar.url.partition("//")[2].partition(":")
+
+        with ExitStack() as stack:
+
+            def begin(path: str, length: int) -> socket.socket:
+                """A request whose body does not come."""
+                asking = stack.enter_context(socket.create_connection((host, int(port)), 60))
+                asking.sendall(
+                    f"POST /peer/v1/you/{path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n".encode()
+                )
+                return asking
+
+            def is_refused(path: str, length: int, status: int) -> bool:
+                asking = begin(path, length)
+                asking.settimeout(2)
+                try:
+                    return asking.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
+                except TimeoutError:
+                    return False
+
+            assert is_refused("look", len(encoded), 413), "no other question"
+            assert is_refused("announce", say.LARGEST_ANNOUNCEMENT + 1, 413)
+            for _ in range(2):
+                begin("announce", len(encoded))
+            until(lambda: is_refused("announce", len(encoded), 503))
+            again = Channel(identity, http, SystemClock()).ask(told, say.ANNOUNCE, announcement, say.Announced, seconds=60)
+            assert isinstance(again, say.Announced), "who is elsewhere is heard"
+        http.close()
 
 
 def test_what_peers_ask_is_bounded(three: SimpleNamespace) -> None:
