@@ -103,36 +103,10 @@ def decode_messages(block: bytes) -> list[URLMessage]:
 
 
 def _row(message: URLMessage) -> _Row:
-    url = message.url
-    normalised = None if url.normalised == url.access else url.normalised
-    return _Row(
-        url.access,
-        normalised,
-        url.host,
-        url.fingerprint,
-        message.referrer,
-        message.link_type,
-        message.depth,
-        message.redirects,
-        message.tries,
-        message.known,
-        message.standing,
-        message.stale,
-        message.released,
-    )
+    url, *rest = msgspec.structs.astuple(message)
+    return _Row(url.access, None if url.normalised == url.access else url.normalised, url.host, url.fingerprint, *rest)
 
 
 def _message(row: _Row) -> URLMessage:
-    url = Url(row.access, row.access if row.normalised is None else row.normalised, row.host, row.fingerprint)
-    return URLMessage(
-        url,
-        row.referrer,
-        row.link_type,
-        row.depth,
-        row.redirects,
-        row.tries,
-        row.known,
-        row.standing,
-        row.stale,
-        row.released,
-    )
+    access, normalised, host, fingerprint, *rest = msgspec.structs.astuple(row)
+    return URLMessage(Url(access, access if normalised is None else normalised, host, fingerprint), *rest)

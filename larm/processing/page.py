@@ -65,17 +65,17 @@ class Reading(NamedTuple):
 class Page(NamedTuple):
     """One page as parsed."""
 
-    title: str
-    text: str
+    title: str = ""
+    text: str = ""
     """The main text."""
-    other: str
+    other: str = ""
     """The other text."""
-    headings: Sequence[str]
-    elements: Sequence[Element]
+    headings: Sequence[str] = ()
+    elements: Sequence[Element] = ()
     """Those of LINKING, in document order."""
-    about: Sequence[Element]
+    about: Sequence[Element] = ()
     """Those of SPEAKING."""
-    charset: str
+    charset: str = ""
     language: str = ""
     """As ``<html lang>`` has it."""
     words: int = 0

@@ -34,7 +34,7 @@ class TextProcessor:
         text, encoding = text_of(body, fetched.headers.get("content-type", ""))
         kind = kind_of_text(text)
         if kind is TextKind.NO_SITEMAP:
-            page = Page("", _readable(text), "", (), (), (), "")
+            page = Page(text=_readable(text))
         else:
             words = _readable(text) if kind is TextKind.WITH_WORDS else ""
             page = sitemap_page(read_text(text), message.url.access, self._strict_sitemaps)

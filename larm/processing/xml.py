@@ -92,7 +92,7 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
         entries = [entry for entry in entries if sitemap.speaks_for(address, entry[0])]
     elements = [("a", {"href": each}, "") for each, _ in entries]
     lastmods = [entry for entry in entries if entry[1]]
-    return Page("", "", "", (), elements, (), "", warnings=warnings, cuts=cuts, lastmods=lastmods)
+    return Page(elements=elements, warnings=warnings, cuts=cuts, lastmods=lastmods)
 
 
 def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
@@ -105,19 +105,9 @@ def feed_page(found: feed.Feed, join: Join, base: str) -> Page:
     warnings = [f"feed: not well-formed: {'; '.join(found.warnings)}"] if found.warnings else []
     modified = max((entry.modified for entry in (found.about, *found.entries)), default=0)
     text = "\n".join(word for word in words if word)
-    return Page(
-        found.about.title,
-        text,
-        "",
-        (),
-        elements,
-        (),
-        "",
-        language=found.language,
-        warnings=warnings,
-        modified=modified,
-        cuts=(EFFORT,) if found.given_up else (),
-    )
+    cuts = (EFFORT,) if found.given_up else ()
+    about = found.about
+    return Page(about.title, text, elements=elements, language=found.language, warnings=warnings, modified=modified, cuts=cuts)
 
 
 def _of_entry(entry: Entry, join: Join, base: str) -> Iterator[Element]:
@@ -159,4 +149,4 @@ def any_xml(text: str, effort: int = 1) -> Page:
             within -= within > 0
     warnings = [f"XML: not well-formed: {'; '.join(tokens.faults)}"] if tokens.faults else []
     cuts = (EFFORT,) if tokens.given_up else ()
-    return Page(title, "".join(words).strip(), "", (), elements, (), "", warnings=warnings, cuts=cuts)
+    return Page(title, "".join(words).strip(), elements=elements, warnings=warnings, cuts=cuts)

@@ -120,22 +120,15 @@ class DocumentProcessor:
         warnings = [f"{mime}: {warning}" for warning in found.warnings]
         if found.failed and fetched.truncated:
             warnings.append("it was cut off at fetch.document_size")
-        document = self._assembler.document(
-            message,
-            fetched,
-            mime,
-            Page(
-                found.title,
-                found.text.strip(),
-                "",
-                found.headings,
-                elements,
-                (),
-                "",
-                language=found.language,
-                warnings=warnings,
-                modified=found.modified,
-                cuts=found.cuts,
-            ),
+        page = Page(
+            found.title,
+            found.text.strip(),
+            headings=found.headings,
+            elements=elements,
+            language=found.language,
+            warnings=warnings,
+            modified=found.modified,
+            cuts=found.cuts,
         )
+        document = self._assembler.document(message, fetched, mime, page)
         return msgspec.structs.replace(document, unread=True) if found.ended else document
