@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm import config
-from larm.building.own_parts import check_fields, own_part, scorers
+from larm.building.own_fields import check_fields
+from larm.building.own_parts import own_part, scorers
 from larm.building.site_access import site_accesses
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config

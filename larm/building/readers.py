@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from larm.building.named_parts import processors_of_the_users, wants_text
-from larm.building.own_parts import page_rules
+from larm.building.own_fields import page_rules
 from larm.building.state import host_rules, resolver_of
 from larm.config import Config
 from larm.kit.counters import Counters

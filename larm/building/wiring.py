@@ -22,7 +22,7 @@ from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_ma
 from larm.building.mission import Mission, StoragesApart, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
 from larm.building.observers import observers_of
-from larm.building.own_parts import about_fields
+from larm.building.own_fields import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
 from larm.building.scoping import Scope, scope_of
@@ -60,9 +60,10 @@ from larm.model.message import URLMessage
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.river.budget import SPENT, PageBudget
+from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import Crawl
-from larm.river.ends import RECEIVED, ByteLimit, DiskFloor
+from larm.river.disk_floor import DiskFloor
 from larm.river.landing import Lander
 from larm.river.move_orders import moves_state_of
 from larm.river.moves import Moves

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from larm.building.own_parts import field_names
+from larm.building.own_fields import field_names
 from larm.config import Config
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.index.reader import IndexReader

@@ -24,7 +24,7 @@ from larm.model.novelty import Novelty
 from larm.model.outcome import Outcome
 from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
-from larm.river.ends import RECEIVED, ByteLimit
+from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Landed, Lander, with_exchanges
 from larm.river.parts import Frontier, Shared
