@@ -8,6 +8,7 @@ by right; and of the kind that this machine listens at, or was told of by its us
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv4Network
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ _FIRST_FREE_PORT = 1_024
 _WEB = {"http": 80, "https": 443}
 
 
+@lru_cache(10_000)
 def kind_of(ip: str) -> str:
     """``public``, ``private``, ``loopback``, or empty: nothing to be asked, such as the address of a link, or a name."""
     address = address_of(ip)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -138,14 +139,18 @@ class NetworkSearcher:
         joining = Joining([unit.hashes for unit in units], node.trust)
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
         targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting=waiting))
-        outside: dict[str, str] = {}
-        silent = self._ask_words(joining, words, targets, share_of(deadline, 0.35), outside=outside)
+        elsewhere: dict[str, set[str]] = {}
+        silent = self._ask_words(joining, words, targets, share_of(deadline, 0.35), elsewhere=elsewhere)
+        number, further = len(targets), self._instead(words, targets, silent)
+        late = self._ask_words(joining, words, further, share_of(deadline, 0.3), elsewhere=elsewhere) if further else set()
+        answering = [each for each in {**targets, **further} if each not in silent | late]
+        targets = {each: targets.get(each, set()) | further.get(each, set()) for each in answering}
         unclear = joining.unclear(MOST_ROWS) if len(units) > 1 else []
         if unclear:
-            self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), outside=outside)
+            self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), elsewhere=elsewhere)
         total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
         candidates = joining.best(CANDIDATES + 1, total)
-        documents = self._documents(candidates[:CANDIDATES], outside, deadline)
+        documents = self._documents(candidates[:CANDIDATES], elsewhere, deadline)
         found = self._ranked(asked, [each.page for each in documents], total, joining.lengths, deadline)
         shown = {hit.url for hit in found.hits}
         self._learn([(each.author, each.page) for each in documents if each.page.url in shown and each.author != node.key])
@@ -156,7 +161,7 @@ class NetworkSearcher:
             complete=max(found.complete, complete),
             exact=False,
             suggestion="",
-            notes=(*understood.notes, *self._said(silent, len(targets)), *found.notes),
+            notes=(*understood.notes, *self._said(len(silent), number), *found.notes),
         )
 
     def _ranked(self, asked: Asked, pages: Sequence[Page], total: int, lengths: Lengths, deadline: Deadline) -> Findings:
@@ -184,6 +189,15 @@ class NetworkSearcher:
         everything = set(range(PARTITIONS))
         return targets | {seed.hash: everything for seed in others} | {node.hash: everything}
 
+    def _instead(self, words: Sequence[str], asked: Mapping[str, set[int]], silent: Collection[str]) -> dict[str, set[int]]:
+        """Who is to be asked for those who did not answer: the next owners of their places, as far as they were not asked."""
+        node = self._node
+        if not silent or not node.mode.shares:
+            return {}
+        missed = set().union(*(asked[each] for each in silent))
+        owners = owners_to_ask(node.ring(), words, node.redundancy, lambda _: True, node.random)
+        return {each: new for each, its in owners.items() if (new := its & missed - asked.get(each, set()))}
+
     def _ask_words(
         self,
         joining: Joining,
@@ -191,29 +205,36 @@ class NetworkSearcher:
         targets: Mapping[str, Collection[int]],
         seconds: float,
         *,
-        outside: dict[str, str],
+        elsewhere: dict[str, set[str]],
         urls: tuple[str, ...] = (),
-    ) -> int:
-        """Ask all; how many did not answer. ``outside`` learns which pages somebody has who is not on the ring."""
-        lock, silent, ring = threading.Lock(), list[str](), set(self._node.ring().hashes)
+    ) -> set[str]:
+        """Ask all; who did not answer. ``elsewhere`` learns who has which pages without being an owner of them: who tells of
+        one and is not on the ring, and each one's author."""
+        node = self._node
+        lock, silent = threading.Lock(), set[str]()
+        with node.lock:
+            ring = set(node.ring_locked().hashes)
+            by_key = {seed.key: seed.hash for seed in node.membership.active}
 
         def ask(peer: str, partitions: Collection[int]) -> None:
-            question = Search(self._node.network, words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=urls)
-            own = peer == self._node.hash  # what is here is asked without a wire
+            question = Search(node.network, words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=urls)
+            own = peer == node.hash  # what is here is asked without a wire
             answer = self._desk.find(question) if own else self._ask(peer, SEARCH, question, Found, seconds)
             with lock:
                 if answer is None:
-                    silent.append(peer)
+                    silent.add(peer)
                 else:
                     joining.add(words, answer)
-                    if peer not in ring:
-                        outside.update({row.url: peer for word in answer.words for row in word.rows})
+                    authors = dict(enumerate(map(by_key.get, answer.authors)))
+                    for row in chain.from_iterable(word.rows for word in answer.words):
+                        has = ("" if peer in ring else peer, authors.get(row.author))
+                        elsewhere.setdefault(row.url, set()).update(filter(None, has))
 
-        self._node.together([partial(ask, *each) for each in targets.items()])
-        return len(silent)
+        node.together([partial(ask, *each) for each in targets.items()])
+        return silent
 
-    def _documents(self, urls: Sequence[str], outside: Mapping[str, str], deadline: Deadline) -> list[Document]:
-        """As many as can be had, each from one of its owners or from who told of it, in the order of the candidates."""
+    def _documents(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline) -> list[Document]:
+        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
         found: dict[str, Document] = {}
         lock = threading.Lock()
 
@@ -232,10 +253,10 @@ class NetworkSearcher:
                     if name in wanted and (name not in found or each.trusted > found[name].trusted):
                         found[name] = each
 
-        tried: dict[str, set[str]] = {url: set() for url in urls}
+        tried = {url: {self._node.hash} for url in urls}
         fetch(self._node.hash, urls)
-        for _ in range(self._node.redundancy + 1):
-            plan = self._next_owners([url for url in urls if url not in found], tried, outside)
+        for _ in range(self._node.redundancy + 2):
+            plan = self._next_owners([url for url in urls if url not in found], tried, elsewhere)
             if not plan or not share_of(deadline, 0.4) > 0.01:
                 break
             parts = [
@@ -247,14 +268,14 @@ class NetworkSearcher:
         return [found[url] for url in urls if url in found]
 
     def _next_owners(
-        self, urls: Sequence[str], tried: Mapping[str, set[str]], outside: Mapping[str, str]
+        self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]
     ) -> dict[str, list[str]]:
         """For each address an owner that was not asked yet: the same for many, where there is a choice."""
         node, plan = self._node, dict[str, list[str]]()
         ring = node.ring()
         for url in urls:
-            owners = ring.owners(position_of(url), node.redundancy) + ([outside[url]] if url in outside else [])
-            others = [each for each in owners if each not in tried[url] and each != node.hash]
+            owners = [each for each in ring.owners(position_of(url), node.redundancy) if each not in tried[url]]
+            others = owners or sorted(elsewhere.get(url, set()) - tried[url])
             if others:
                 chosen = max(others, key=lambda each: each in plan)
                 tried[url].add(chosen)

@@ -34,9 +34,11 @@ class Counting:
         self._desk = desk
 
     def pages(self) -> int:
-        """In the network, as far as its peers say: of one that boasts no more than a hundred usual ones have."""
+        """In the network, as far as its peers say: of one that boasts no more than a hundred usual ones have.
+
+        Who does not answer now counts as well: what he has shared is kept by others for as long as he is remembered."""
         with self._node.lock:
-            said = [seed.links for seed in self._node.membership.active if seed.links]
+            said = [seed.links for seed in self._node.membership.known if seed.links]
             most = 100 * median(said) + _BOAST if said else 0
             return int(sum(min(each, most) for each in said)) + self._node.pages
 
@@ -71,7 +73,11 @@ class Counting:
     def _owners_to_count(self, words: Sequence[str]) -> Mapping[str, Mapping[str, Collection[int]]]:
         node, everything = self._node, range(PARTITIONS)
         with node.lock:
-            ring = node.ring_locked()
+            ring, there = node.ring_locked(missed=True), {node.hash, *(seed.hash for seed in node.membership.active)}
+
+            def owners_of(place: int) -> list[str]:  # not who owns it only since another is gone: he has nothing yet
+                return [each for each in ring.owners(place, node.redundancy) if each in there]
+
             if node.mode.shares and len(ring):
-                return owners_to_count(ring, words, node.redundancy, _MOST_ASKED, node.random)
+                return owners_to_count(owners_of, words, _MOST_ASKED, node.random)
             return {name: dict.fromkeys(words, everything) for name in (node.hash, *node.cluster_locked())}

@@ -8,6 +8,7 @@ still hands around says nothing, as its stamp is older. Nobody says good-bye. Us
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from heapq import nlargest, nsmallest
 from itertools import islice
 from random import Random
 
@@ -27,6 +28,8 @@ _POTENTIAL = _DAY
 """A junior that is not heard of does not ping, so it is away."""
 _REPORTS = 15 * 60.0
 """For which what others say of our type counts."""
+REPAIRED = 600.0
+"""Seconds after which others have what belongs to them since a peer failed."""
 _MOST = 20_000
 """Peers that are known: some 20 MB."""
 _MOST_POTENTIAL = 2_000
@@ -44,6 +47,10 @@ class _Known:
         self.seed = seed
         self.seen = seen
         self.failed = 0.0
+
+
+def _seen(known: _Known) -> float:
+    return known.seen
 
 
 class Membership:
@@ -66,7 +73,7 @@ class Membership:
         self._addresses: dict[str, int] = {}
         self._reports: dict[str, tuple[float, bool]] = {}
         self._met = False
-        self._rings: dict[bool, tuple[float, Ring]] = {}
+        self._rings: dict[tuple[bool, bool], tuple[float, Ring]] = {}
 
     # -- what is heard
 
@@ -122,13 +129,19 @@ class Membership:
         self._reports = {by: each for by, each in self._reports.items() if now - each[0] < _REPORTS}
         return PeerType.SENIOR if any(reachable for _, reachable in self._reports.values()) else PeerType.JUNIOR
 
-    def to_ping(self, now: float, fit: Callable[[Seed], bool] = lambda _: True) -> list[Seed]:
+    def to_ping(self, now: float, fit: Callable[[Seed], bool] = lambda _: True, near: Collection[str] = ()) -> list[Seed]:
         """Whom to ping now, of those that are fit: a senior those who were not seen for longest, anybody else the youngest
-        (YACY-20, 21)."""
-        senior = self.own_type(now) is PeerType.SENIOR
+        (YACY-20, 21).
+
+        One of a senior's pings is for its neighbours on the ring, ``near``: they keep what it keeps, and it has to notice when
+        they are gone; in turn with all others of a large network it would do so after a day."""
         active = [known for known in self._active.values() if fit(known.seed)]
-        active.sort(key=lambda known: known.seen, reverse=not senior)
-        found = [known.seed for known in active[: _SENIOR_PINGS if senior else _JUNIOR_PINGS]]
+        if self.own_type(now) is PeerType.SENIOR:
+            oldest = nsmallest(_SENIOR_PINGS, active, key=_seen)
+            neighbour = nsmallest(1, (known for known in active if known.seed.hash in near), key=_seen)
+            found = [known.seed for known in dict.fromkeys(neighbour + oldest)][:_SENIOR_PINGS]
+        else:
+            found = [known.seed for known in nlargest(_JUNIOR_PINGS, active, key=_seen)]
         if len(found) < _SENIOR_PINGS:  # nearly alone: who did not answer may be back, who is new may answer
             potential = (known.seed for known in self._potential.values() if known.seed.address and fit(known.seed))
             found += islice(potential, _JUNIOR_PINGS)
@@ -138,8 +151,8 @@ class Membership:
 
     def youngest(self, number: int, without: Collection[str] = ()) -> list[Seed]:
         """Those seen last, for who asks (YACY-22)."""
-        ordered = sorted(self._active.values(), key=lambda known: -known.seen)
-        return [known.seed for known in ordered if known.seed.hash not in without][: min(number, MOST_TOLD)]
+        others = (known for known in self._active.values() if known.seed.hash not in without)
+        return [known.seed for known in nlargest(min(number, MOST_TOLD), others, key=_seen)]
 
     def seed_list(self, now: float) -> list[Seed]:
         """Of a principal, beside its own: all active, and passive ones seen within a day (YACY-19)."""
@@ -159,14 +172,17 @@ class Membership:
         """Both tests of YACY-27."""
         return seed.reachable and seed.flags.remote_index and now - seed.born >= self._young
 
-    def ring(self, now: float, own: Seed) -> Ring:
-        """Of all who take references, ourselves included if we do."""
+    def ring(self, now: float, own: Seed, *, missed: bool = False) -> Ring:
+        """Of all who take references, ourselves included if we do; with ``missed`` also those who have failed just now, as what
+        they had is not everywhere yet where it belongs without them."""
         ours = self.takes_references(own, now)
-        at, ring = self._rings.get(ours, (float("-inf"), Ring(())))
+        at, ring = self._rings.get((ours, missed), (float("-inf"), Ring(())))
         if now - at >= 60 or now < at:  # somebody may have become old enough
-            takers = [name for name, known in self._active.items() if self.takes_references(known.seed, now)]
+            there = [*self._active.values()]
+            there += [known for known in self._passive.values() if now - known.failed < REPAIRED] if missed else []
+            takers = [known.seed.hash for known in there if self.takes_references(known.seed, now)]
             ring = Ring([*takers, own.hash] if ours else takers)
-            self._rings[ours] = (now, ring)
+            self._rings[ours, missed] = (now, ring)
         return ring
 
     def get(self, name: str) -> Seed | None:

@@ -160,9 +160,9 @@ class Node:
         with self.lock:
             return self.ring_locked()
 
-    def ring_locked(self) -> Ring:
-        """The same for who has the lock."""
-        return self.membership.ring(self.now(), self._seed)
+    def ring_locked(self, *, missed: bool = False) -> Ring:
+        """The same for who has the lock; ``missed``: with those who have failed just now."""
+        return self.membership.ring(self.now(), self._seed, missed=missed)
 
     def cluster_locked(self) -> list[str]:
         """Members of the cluster that are there."""
@@ -239,7 +239,8 @@ class Node:
         with self.lock:
             self.membership.age(self.now())
             before = self.membership.own_type(self.now())
-            seeds = self.membership.to_ping(self.now(), lambda seed: self.has_to_do_with(seed.key))
+            near = self.ring_locked().around(self.hash, self.redundancy)
+            seeds = self.membership.to_ping(self.now(), lambda seed: self.has_to_do_with(seed.key), near)
         self.together([partial(self.ping, seed) for seed in seeds])
         with self.lock:
             if self.membership.own_type(self.now()) is not before:

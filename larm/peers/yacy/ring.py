@@ -69,5 +69,10 @@ class Ring:
             inside += 1
         return [self.hashes[(start + each) % count] for each in range(min(count, inside + number))]
 
+    def around(self, name: str, number: int) -> set[str]:
+        """The next ones to a peer, so many on each side."""
+        at, count = bisect_left(self._places, position_of(name)), len(self.hashes)
+        return {self.hashes[(at + step) % count] for step in range(-number, number + 1)} - {name} if count else set()
+
     def __repr__(self) -> str:
         return f"<Ring of {len(self.hashes)} peers>"

@@ -51,13 +51,14 @@ class Spreading:
         """A look at what comes next on the shelf, and its transfers."""
         node = self._node
         with node.lock:
+            appeared, node.membership.appeared = node.membership.appeared, set()
+            for (
+                each
+            ) in appeared:  # nobody knows what they have; a look that has begun goes on, or it would never come to its end
+                self._settled.pop(each, None)
+                self.waiting = True
             if node.now() < self._next or not node.mode.shares or node.stealthy:
                 return
-            appeared, node.membership.appeared = node.membership.appeared, set()
-            for each in appeared:  # nobody knows what they have
-                self._settled.pop(each, None)
-            if appeared:
-                self._after, self.waiting = 0, True
         self._round()
 
     def hurry(self) -> None:

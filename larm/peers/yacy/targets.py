@@ -47,9 +47,11 @@ def owners_to_ask(
 
 
 def owners_to_count(
-    ring: Ring, words: Sequence[str], redundancy: int, most: int, random: Random
+    owners_of: Callable[[int], Sequence[str]], words: Sequence[str], most: int, random: Random
 ) -> dict[str, dict[str, set[int]]]:
     """Peers to ask how many pages have words, each with words and partitions; one owner of each place.
+
+    ``owners_of``: of a place those who have what is there.
 
     Where that would be more than ``most`` peers, not all places are asked about: first all words in one partition, then in the
     next, as each partition is a part of all addresses as good as any.
@@ -57,7 +59,7 @@ def owners_to_count(
     asked: dict[str, dict[str, set[int]]] = {}
     for partition in random.sample(range(PARTITIONS), PARTITIONS):
         for word in words:
-            owners = ring.owners(place_in(position_of(word), partition), redundancy)
+            owners = owners_of(place_in(position_of(word), partition))
             known = [each for each in owners if each in asked]
             chosen = random.choice(known) if known else random.choice(owners) if owners and len(asked) < most else None
             if chosen is not None:

@@ -15,6 +15,7 @@ from larm.model.findings import Asked, Findings
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
+from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
@@ -22,6 +23,7 @@ from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
 from larm.peers.yacy.questions import FREQUENCIES, SEARCH, Found, FrequenciesFound, Search
+from larm.peers.yacy.ring import partition_of, place_in
 from larm.peers.yacy.shelf import Lengths
 from larm.peers.yacy.trust import Vote
 from larm.search.query import parse_question
@@ -95,6 +97,58 @@ def test_five_of_eight_dead_leave_most(net: Net) -> None:
     assert len(found.hits) >= 4
     assert any("did not answer" in note for note in found.notes)
     assert search(net.peers[7], "lynx").notes == (), "who did not answer is not asked again"
+
+
+def test_a_document_comes_from_its_author_where_its_owners_are_gone(net: Net) -> None:
+    ring, by_name = net.peers[0].node.ring(), {peer.node.hash: peer for peer in net.peers}
+    tried = 0
+    for number in range(30):
+        author, name = net.peers[number % 3], page(number).hash
+        lost = [by_name[each] for each in ring.owners(position_of(name), 3)]
+        place = place_in(position_of(word_hash(f"place{number}")), partition_of(name))
+        left = [each for each in ring.owners(place, 3) if by_name[each] not in lost]
+        if author not in lost and left:
+            for each in lost:
+                each.up = False
+            asker = next(each for each in net.peers if each not in {author, *lost})
+            assert urls(search(asker, f"place{number}")) == {page(number).url}
+            for each in lost:
+                each.up = True
+            net.run(120)
+            tried += 1
+    assert tried
+
+
+def test_who_does_not_know_of_the_dead_asks_those_who_took_over(net: Net) -> None:
+    by_name = {peer.node.hash: peer for peer in net.peers}
+    place = place_in(position_of(word_hash("place4")), partition_of(page(4).hash))
+    *dead, _, _, _, _, last = net.peers[0].node.ring().owners(place, 8)
+    asker = by_name[last]
+    asker.up = False  # it sleeps while three of its neighbours go, one after the other
+    net.clock.advance(4 * 86_400)  # young peers are asked anyway
+    for each in dead:
+        by_name[each].up = False
+        net.run(900)
+        net.settle()
+    asker.up = True
+    assert all(asker.node.membership.is_active(each) for each in dead)
+    assert urls(search(asker, "place4")) == {page(4).url}
+
+
+def test_pages_are_counted_as_before_while_peers_are_missed(net: Net) -> None:
+    asker = net.peers[0]
+    counting = Counting(asker.node, Desk(asker.node))
+    net.run(1_200)  # all say how many pages they have
+    pages, words = counting.pages(), counting.frequencies(["otter", "red"], 3.0)
+    assert pages == 30
+    assert words["main"] == {"otter": 6, "red": 10}
+    for dead in net.peers[1:3]:
+        dead.up = False
+    for _ in range(5):  # first they do not answer; then others own their places, and have nothing yet
+        net.clock.advance(1)
+        found = counting.frequencies(["otter", "red"], 3.0)
+    assert found == words
+    assert counting.pages() == pages
 
 
 def test_a_junior_searches(net: Net) -> None:

@@ -64,6 +64,17 @@ def test_a_dead_peer_is_found_dead_and_used_again_when_it_is_back(net: Net) -> N
     assert all(dead.node.hash in peer.node.ring().hashes for peer in net.peers)
 
 
+def test_neighbours_notice_within_minutes_who_has_gone(net: Net) -> None:
+    net.add(40)
+    net.run(300)
+    dead = net.peers[7]
+    near = dead.node.ring().around(dead.node.hash, 3)
+    assert len(near) == 6
+    dead.up = False
+    net.run(210)
+    assert not any(peer.node.membership.is_active(dead.node.hash) for peer in net.peers if peer.node.hash in near)
+
+
 def test_old_seeds_do_not_wake_the_dead(net: Net) -> None:
     one, two, dead = net.add(3)
     net.run(300)

@@ -49,7 +49,7 @@ def test_every_place_of_every_word_is_asked(number: int, words: list[str], redun
 @given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 60))
 def test_pages_are_counted_by_few_peers_and_in_whole_partitions_first(number: int, words: int, most: int) -> None:
     ring, hashes = Ring(peers(number)), [word_hash(f"word{n}") for n in range(words)]
-    asked = owners_to_count(ring, hashes, 3, most, Random(1))
+    asked = owners_to_count(lambda place: ring.owners(place, 3), hashes, most, Random(1))
     assert len(asked) <= most
     counted = dict.fromkeys(hashes, 0)
     for peer, parts in asked.items():
