@@ -7,7 +7,8 @@ from pathlib import Path
 from larm.building.state import INDEX
 from larm.config import Config, PageRules
 from larm.errors import ConfigError
-from larm.index.schema import has_own
+from larm.index import fields
+from larm.index.schema import later_fields
 from larm.model.own_fields import is_field_name
 
 
@@ -18,7 +19,7 @@ def page_rules(settings: Config) -> dict[str, tuple[PageRules, ...]]:
 
 def about_fields(settings: Config, directory: Path) -> list[str]:
     """What a person should know of them before a run. Raises StorageError."""
-    if not field_names(settings) or has_own(directory / INDEX):
+    if not field_names(settings) or fields.OWN in later_fields(directory / INDEX):
         return []
     return ["fields are not shown with results: the index was made by a larm that had none; 'larm reindex' makes it anew"]
 

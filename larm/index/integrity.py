@@ -73,7 +73,7 @@ def check_files(path: Path, seal: Seal = NO_SEAL) -> None:
 
 def check_fields(path: Path) -> None:
     """Before anything else is done with an index: it has the fields of today. Raises StorageError."""
-    if {field.name for field in read_meta(path / META).schema} - {fields.OWN} != fields.ALL:
+    if {field.name for field in read_meta(path / META).schema} - {*fields.LATER} != fields.ALL:
         raise StorageError(f"{path}: {OTHER_VERSION}")
 
 

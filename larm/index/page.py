@@ -26,6 +26,8 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     """Meta words, parted by spaces: `larm.index.meta_words`."""
     own: str = ""
     """Fields of the user's, as they are stored: `larm.index.own_fields`."""
+    sections: str = ""
+    """Those that have an address, as they are stored: `larm.index.sections`."""
     modified: int = 0
     """Seconds since 1970; 0: not known."""
     fetched: int = 0

@@ -65,6 +65,8 @@ class Match(NamedTuple):
     """What was not read of it: names of `larm.model.cuts`."""
     fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Those of the user's that are stored."""
+    sections: str = ""
+    """See `larm.index.sections`."""
 
 
 class IndexReader:
@@ -177,6 +179,7 @@ class IndexReader:
                 quote=first(fields.QUOTE),
                 cuts=self._cut_pages.get((candidate.address.segment_ord, candidate.address.doc), ()),
                 fields=read_stored(bytes(first(fields.OWN) or b"").decode()),
+                sections=bytes(first(fields.SECTIONS) or b"").decode(),
             )
 
     def url(self, candidate: Candidate) -> str:

@@ -6,6 +6,7 @@ only `add_unsigned` is right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import tantivy
@@ -17,8 +18,8 @@ from larm.index.integrity import META, read_meta
 from larm.kit.disk.files import is_there
 
 
-def build_schema(*, own: bool = True) -> tantivy.Schema:
-    """The schema; an index that has another one is refused. ``own``: with the field that indexes of earlier larms have not."""
+def build_schema(later: Sequence[str] = fields.LATER) -> tantivy.Schema:
+    """The schema; an index that has another one is refused. ``later``: of the fields that those of earlier larms have not."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field(fields.PAGE, indexed=True, fast=True)
@@ -40,8 +41,8 @@ def build_schema(*, own: bool = True) -> tantivy.Schema:
     for name in (fields.LENGTH, fields.DIGEST):
         builder.add_unsigned_field(name, fast=True)
     builder.add_unsigned_field(fields.GENERATION, indexed=True, fast=True)
-    if own:
-        builder.add_bytes_field(fields.OWN, stored=True)
+    for name in later:
+        builder.add_bytes_field(name, stored=True)
     return builder.build()
 
 
@@ -51,16 +52,18 @@ def open_index(path: Path, stands_for: Path | None = None) -> tantivy.Index:
     ``stands_for``: the index that messages are about, if it is another one.
     """
     with IndexFailure(stands_for or path):
-        index = tantivy.Index(build_schema(own=has_own(path)), path=str(path))
+        index = tantivy.Index(build_schema(later_fields(path)), path=str(path))
         for name in (WORDS, MIXED):
             index.register_tokenizer(name, new_analyzer(name))
         index.config_reader("manual")  # "commit", the default, is a thread that watches the directory
     return index
 
 
-def has_own(path: Path) -> bool:
-    """Whether the index stores fields of users; one that is not there yet does. Raises StorageError."""
-    return not index_exists(path) or fields.OWN in {field.name for field in read_meta(path / META).schema}
+def later_fields(path: Path) -> Sequence[str]:
+    """Those of `fields.LATER` that the index has, in its order; one that is not there yet has all. Raises StorageError."""
+    if not index_exists(path):
+        return fields.LATER
+    return [field.name for field in read_meta(path / META).schema if field.name in fields.LATER]
 
 
 def index_exists(path: Path) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -63,7 +64,7 @@ class IndexWriter:
         self._writer: tantivy.IndexWriter | None = None
         self._generation = 0  # of the last commit
         self._changed = False
-        self._own = True  # there is a place for fields of users: not in an index of an earlier larm
+        self._later: Sequence[str] = fields.LATER  # that the index has
 
     def __repr__(self) -> str:
         state = "open" if self._writer is not None else "closed"
@@ -83,7 +84,7 @@ class IndexWriter:
             check_files(self._path, self._seal)
             drop_unfinished(self._path)
         index = schema.open_index(self._path)
-        self._own = schema.has_own(self._path)
+        self._later = schema.later_fields(self._path)
         with self._failure:
             writer = index.writer(heap_size=self._memory, num_threads=self._threads)
             if generation is not None:
@@ -100,7 +101,7 @@ class IndexWriter:
         writer = self._open_writer()
         key = key_of(page.url.normalised)
         with self._failure:
-            document = _document(page, key, self._words, own=self._own)
+            document = _document(page, key, self._words, self._later)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
             self._changed = True
             if replace:
@@ -157,7 +158,7 @@ class IndexWriter:
             self._path.mkdir(parents=True)
 
 
-def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.Document:
+def _document(page: Page, key: str, words: AnyScript, later: Sequence[str]) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
     add_text, add_number = document.add_text, document.add_unsigned
@@ -197,8 +198,9 @@ def _document(page: Page, key: str, words: AnyScript, *, own: bool) -> tantivy.D
         add_number(field, number)
     if page.quote is not None:
         add_number(fields.QUOTE, page.quote)
-    if page.own and own:
-        document.add_bytes(fields.OWN, page.own.encode("utf-8", "replace"))
+    for field, stored in ((fields.OWN, page.own), (fields.SECTIONS, page.sections)):
+        if stored and field in later:
+            document.add_bytes(field, stored.encode("utf-8", "replace"))
     return document
 
 

@@ -68,6 +68,8 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """The rest of the readable text in the same form: menus, headers, footers, side boxes. Empty where all is main text."""
     headings: tuple[str, ...] = ()
     """Texts of h1 to h6 on one line each, in their order."""
+    places: tuple[str, ...] = ()
+    """For each of them the fragment of an address that leads there, empty where there is none; or nothing at all."""
     description: str = ""
     """What the page says that it is about (meta description), on one line."""
     language: str = ""

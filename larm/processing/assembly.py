@@ -77,6 +77,7 @@ class Assembler:
             raw_text=page.text,
             other_text=page.other,
             headings=tuple(page.headings),
+            places=tuple(page.places),
             description=facts.description(metas) if metas else "",
             language=self._language(message, fetched, page, metas) if page.text else "",
             modified=page.modified

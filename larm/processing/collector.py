@@ -37,6 +37,8 @@ class Collector(Generic[Node]):
         self._blocks: list[Block] = []
         self._furnished = False
         self._headings: list[str] = []
+        self._places: list[str] = []
+        self._place = ""  # the last id, or name of an anchor, since the last text
         self._elements: list[Element] = []
         self._about: list[Element] = []
         self._linked_data: list[str] = []
@@ -117,12 +119,15 @@ class Collector(Generic[Node]):
             self._about,
             language,
             self._linked_data,
+            self._places,
         )
 
     def _break(self, mark: str) -> None:
         """What follows is another block. In the text of a link that is a space."""
         if text := "".join(self._words).strip():
             self._blocks.append(Block(text, self._mark, self._weight, self._kinds, self._linked))
+            if not self._heading:
+                self._place = ""
         self._words.clear()
         self._mark, self._linked = mark, 0
         self._say_in_link(" ")
@@ -130,7 +135,9 @@ class Collector(Generic[Node]):
     def _begin_block(self, meaning: Meaning, node: Node) -> None:
         self._break(meaning.mark)
         self._around.append((self._weight, self._kinds))
-        if meaning.boxes is not None and (box := _box(meaning.boxes, self.attributes_of(node))) is not None:
+        attributes = self.attributes_of(node)
+        self._place = attributes.get("id") or self._place
+        if meaning.boxes is not None and (box := _box(meaning.boxes, attributes)) is not None:
             self._weight = self._weight + box.weight  # a new sum: whoever learns the weights has lists of names in their place
             self._kinds |= box.kind
             if box.kind & FURNITURE and not box.kind & NAVIGATION:
@@ -145,9 +152,13 @@ class Collector(Generic[Node]):
             first = self._heading.pop()
             if not self._heading:
                 self._headings.append(" ".join([block.text for block in self._blocks[first:]]))
+                self._places.append(self._place)
+                self._place = ""
 
     def _begin_link(self, node: Node) -> None:
-        attributes = _asked(self.attributes_of(node))
+        whole = self.attributes_of(node)
+        attributes = _asked(whole)
+        self._place = whole.get("id") or attributes.get("name") or self._place
         href = attributes.get("href")
         place = -1  # it leads nowhere (LARM-102)
         if (href and href[0] != "#") or "xlink:href" in attributes:

@@ -35,6 +35,7 @@ ctypedef Byte *(*_Text)(Node *, size_t *) noexcept nogil
 ctypedef Attribute *(*_First)(Node *) noexcept nogil
 ctypedef Attribute *(*_Next)(Attribute *) noexcept nogil
 ctypedef const Byte *(*_Said)(Attribute *, size_t *) noexcept nogil
+ctypedef const Byte *(*_Ident)(Node *, size_t *) noexcept nogil
 
 cdef _Neighbour child_of, next_of, parent_of
 cdef _Number tag_of
@@ -43,6 +44,7 @@ cdef _Text text_of
 cdef _First first_attribute
 cdef _Next next_attribute
 cdef _Said name_of, value_of
+cdef _Ident ident_of
 
 cdef enum:
     TEXT = 3  # the DOM standard's number of this kind of nodes
@@ -101,7 +103,7 @@ cdef int OF_FURNITURE = FURNITURE, OF_MENUS = NAVIGATION
 def learn(str library, dict numbers):
     """Before all else. ``library``: the file of selectolax's; ``numbers``: of the names of elements. Raises ImportError."""
     global child_of, next_of, parent_of, tag_of, kind_of, text_of
-    global first_attribute, next_attribute, name_of, value_of
+    global first_attribute, next_attribute, name_of, value_of, ident_of
     cdef void *lexbor = dlopen(library.encode(), RTLD_LAZY)
     child_of = <_Neighbour> _found(lexbor, b"lxb_dom_node_first_child_noi")
     next_of = <_Neighbour> _found(lexbor, b"lxb_dom_node_next_noi")
@@ -113,6 +115,7 @@ def learn(str library, dict numbers):
     next_attribute = <_Next> _found(lexbor, b"lxb_dom_element_next_attribute_noi")
     name_of = <_Said> _found(lexbor, b"lxb_dom_attr_qualified_name")
     value_of = <_Said> _found(lexbor, b"lxb_dom_attr_value_noi")
+    ident_of = <_Ident> _found(lexbor, b"lxb_dom_element_id_noi")
     special = {"a": IS_ANCHOR, "img": IS_IMAGE, "script": IS_SCRIPT, "title": IS_TITLE, "svg": IS_SVG, "br": BREAKS}
     for name, number in numbers.items():
         if not 0 < number < KNOWN:
@@ -176,8 +179,8 @@ cdef class Walk:
     """See `larm.processing.collector.Collector`, which has the same in the same order."""
 
     cdef object more
-    cdef str title
-    cdef list blocks, headings, elements, about, linked_data
+    cdef str title, place
+    cdef list blocks, headings, places, elements, about, linked_data
     cdef bint furnished
     # the text of the block that is open
     cdef Column words
@@ -191,9 +194,9 @@ cdef class Walk:
     cdef Py_ssize_t heading
 
     def __cinit__(self, more):
-        self.more, self.title, self.sign = more, "", PLAIN
+        self.more, self.title, self.place, self.sign = more, "", "", PLAIN
         self.words, self.around, self.links, self.said = Column(), Column(), Column(), Column()
-        self.blocks, self.headings, self.elements, self.about, self.linked_data = [], [], [], [], []
+        self.blocks, self.headings, self.elements, self.about, self.linked_data, self.places = [], [], [], [], [], []
 
     cdef int all(self, Node *root) except -1:
         """From the root through the whole tree."""
@@ -304,6 +307,8 @@ cdef class Walk:
                 found = found.strip()
             if found:
                 self.blocks.append((found, mark, self.weight, self.kinds, self.linked))
+                if not self.headed:
+                    self.place = ""
         self.words.used = self.linked = 0
         return self.space()
 
@@ -313,6 +318,7 @@ cdef class Walk:
         self.break_(SIGNS[tag])
         outside.weight, outside.kinds = self.weight, self.kinds
         self.around.append(&outside, sizeof(Around))
+        self.pass_(node)
         if flags & BOXED:
             box = _box(node, flags, tag)
             if box is not None:
@@ -327,6 +333,14 @@ cdef class Walk:
             self.headed += 1
         return 0
 
+    cdef inline int pass_(self, Node *node) except -1:
+        """A place with a name, if the element has one."""
+        cdef size_t size = 0
+        cdef const Byte *ident = ident_of(node, &size)
+        if ident != NULL and size:
+            self.place = _text(ident, size)
+        return 0
+
     cdef int end_block(self, int flags) except -1:
         cdef Around *outside
         self.break_(HEADING if flags & HEADS else PLAIN)
@@ -337,11 +351,15 @@ cdef class Walk:
             self.headed -= 1
             if not self.headed:
                 self.headings.append(" ".join([block[0] for block in self.blocks[self.heading :]]))
+                self.places.append(self.place)
+                self.place = ""
         return 0
 
     cdef int begin_link(self, Node *node) except -1:
         cdef dict attributes = _attributes(node)
         cdef Link link
+        self.place = attributes.get("name") or self.place
+        self.pass_(node)
         href = attributes.get("href")
         link.place, link.begin = -1, self.said.used
         if (href and (<str> href)[0] != c"#") or "xlink:href" in attributes:
@@ -466,6 +484,7 @@ def walk(root, more):
         found.about,
         language.get("lang") or language.get("xml:lang") or "",
         found.linked_data,
+        found.places,
     )
 
 

@@ -75,7 +75,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
     """What there is in a page."""
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     found, warnings = reading_of(as_html(body, mime), read_tree, effort)
-    main, other, headings = split(found) if text else Parts()
+    main, other, headings, places = split(found) if text else Parts()
     title = title_of(found.title, headings)
     return Page(
         title,
@@ -91,6 +91,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
         warnings,
         declared=encoding.declared,
         cuts=(EFFORT,) if warnings else (),  # all of them say that
+        places=places,
     )
 
 

@@ -20,7 +20,7 @@ from larm.processing.page import Attributes, Reading
 
 _SAMPLE: Final = (
     b"<!DOCTYPE html><html lang=en><head><title>T</title><noscript><link href=n></noscript></head><body><nav class=menu>a</nav>"
-    b"<h1>b</h1><div>c<p>d</div> e<a href=x rel=y>f<img alt=g src=h></a><x-y>i</x-y>j"
+    b"<h1 id=p>b</h1><div>c<p>d</div> e<a href=x rel=y>f<img alt=g src=h></a><x-y>i</x-y>j"
 )
 Walk = Callable[[LexborNode, More | None], Reading]
 

@@ -60,6 +60,9 @@ class Reading(NamedTuple):
     """As ``<html lang>`` has it."""
     linked_data: Sequence[str]
     """Texts of the JSON-LD scripts."""
+    places: Sequence[str] = ()
+    """For each heading the fragment of an address that leads to it: the last id of a block, or name of an anchor, that begins
+    with it or stands in it; empty where there is none."""
 
 
 class Page(NamedTuple):
@@ -87,6 +90,8 @@ class Page(NamedTuple):
     """Unix seconds, what the document itself says of its last change; 0: nothing."""
     declared: str = ""
     """What it says of its encoding, where its bytes say otherwise."""
+    places: Sequence[str] = ()
+    """See `Reading`."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
     lastmods: Sequence[tuple[str, int]] | None = None

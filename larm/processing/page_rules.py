@@ -17,7 +17,7 @@ from larm.model.crawl_hash import page_hash
 from larm.model.sites import SiteTable
 from larm.model.url import Url
 from larm.processing.page import Page, Reading
-from larm.processing.parts import split
+from larm.processing.parts import headings_of, split
 from larm.processing.readable import squeeze_line
 
 USED: Final = "page_rules/used"
@@ -85,10 +85,10 @@ def apply(rules: Sequence[PageRules], html: bytes, page: Page, read: Read) -> Ru
 def _with_text(page: Page, tree: LexborHTMLParser, main: Sequence[LexborNode], read: Read) -> Page:
     if not main:  # larm's own guess, of what is left
         parts = split(read(_html(tree)))
-        return page._replace(text=parts.main, other=parts.other, headings=parts.headings)
+        return page._replace(text=parts.main, other=parts.other, headings=parts.headings, places=parts.places)
     reading = read("".join([node.html or "" for node in main]).encode("utf-8", "replace"))
-    headings = [line for each in reading.headings if (line := squeeze_line(each))]
-    return page._replace(text=_text(reading), other=_text(read(_rest(tree, main))), headings=headings)
+    headings, places = headings_of(reading)
+    return page._replace(text=_text(reading), other=_text(read(_rest(tree, main))), headings=headings, places=places)
 
 
 def _rest(tree: LexborHTMLParser, nodes: Sequence[LexborNode]) -> bytes:

@@ -34,6 +34,8 @@ class Parts(NamedTuple):
     main: str = ""
     other: str = ""
     headings: Sequence[str] = ()
+    places: Sequence[str] = ()
+    """See `larm.processing.page.Reading`."""
 
 
 def title_of(title: str, headings: Sequence[str]) -> str:
@@ -47,8 +49,14 @@ def split(page: Reading) -> Parts:
     chosen = (None if page.furnished else _plain(blocks)) or _by_blocks(blocks)
     texts = [block[0] for block in blocks]
     main, other = "\n".join(compress(texts, chosen)), "\n".join(compress(texts, map(not_, chosen)))
-    headings = [line for each in page.headings if (line := squeeze_line(each))]
-    return Parts(main, other, headings[:MAX_HEADINGS])
+    return Parts(main, other, *headings_of(page))
+
+
+def headings_of(page: Reading) -> tuple[Sequence[str], Sequence[str]]:
+    """Those that say something, on one line each, and their places."""
+    named = zip(page.headings, page.places, strict=True)
+    found = [(line, place) for each, place in named if (line := squeeze_line(each))][:MAX_HEADINGS]
+    return [line for line, _ in found], [place for _, place in found]
 
 
 def _plain(blocks: Sequence[Block]) -> list[bool] | None:

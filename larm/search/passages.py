@@ -1,8 +1,8 @@
 """The address of the passage of a page that a result shows: browsers scroll there and mark it (text fragments). Pure.
 
-The index does not know the names that a page gives to its places, but browsers find a text: ``URL#:~:text=WORDS``. The words
-are of one line of the page's text, as browsers do not look across blocks, and occur once. Where they are not found, as a page
-has changed meanwhile, it is shown from its top.
+Browsers find a text: ``URL#SECTION:~:text=WORDS``. The words are of one line of the page's text, as browsers do not look
+across blocks, and occur once. Where they are not found, as a page has changed meanwhile, or where a browser does not look for
+them, it is shown from the heading of the section, and from its top where that has no name.
 """
 
 from __future__ import annotations
@@ -10,22 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from larm.index.sections import section_at
 from larm.model.hit import Part
 
 _MOST_WORDS = 8
+_IN_FRAGMENTS = "!$&'()*+,;=:@/?"
 _OF_HTML = frozenset({"text/html", "application/xhtml+xml"})
 _LONGEST = 120
 """Characters of the text in the address."""
 
 
-def passage_address(url: str, mime: str, body: str, parts: Sequence[Part]) -> str:
-    """Empty where it is no web page, or no such words are there; ``parts`` are the passage, ``body`` the text it is of."""
+def passage_address(url: str, mime: str, body: str, parts: Sequence[Part], sections: str = "") -> str:
+    """Empty where it is no web page, or no such words are there; ``parts`` are the passage, ``body`` the text it is of.
+
+    ``sections``: those of the page (`larm.index.sections`).
+    """
     if mime not in _OF_HTML or not url.startswith(("http://", "https://")) or "#" in url:
         return ""
     for words in _marked(parts):
         text = _one_place(words, body)
         if text:
-            return f"{url}#:~:text={quote(text, safe='').replace('-', '%2D')}"
+            section = quote(section_at(sections, body, body.find(text)), safe=_IN_FRAGMENTS) if sections else ""
+            return f"{url}#{section}:~:text={quote(text, safe='').replace('-', '%2D')}"
     return ""
 
 

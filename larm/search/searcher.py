@@ -232,7 +232,7 @@ def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
         title=safe_line(match.title).strip() or match.url,
         url=match.url,
         parts=parts,
-        passage=passage_address(match.url, match.mime, match.body, parts),
+        passage=passage_address(match.url, match.mime, match.body, parts, match.sections),
         mime=match.mime,
         language=match.language,
         modified=match.modified,

@@ -16,6 +16,7 @@ from larm.errors import StorageError
 from larm.index.meta_words import meta_words
 from larm.index.own_fields import field_words, stored
 from larm.index.page import Page
+from larm.index.sections import sections
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
@@ -101,6 +102,7 @@ class IndexStorage:
             text=cut(document.raw_text, self._text_size),
             other=cut(document.other_text, self._text_size),
             headings=document.headings,
+            sections=sections(document.headings, document.places),
             description=document.description,
             language=document.language,
             modified=document.modified,

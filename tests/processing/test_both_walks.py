@@ -71,6 +71,9 @@ PAGES = {
         + "<li id=menu>b</li><ul id=menu><li>c</ul>"
     ),
     "headings": _page("<h1>a <b>b</b></h1><h2><a href=x>c</a></h2><h3><div>d</div></h3>"),
+    "places": _page(
+        "<div id=a><h1>a</h1>x<h2>b</h2></div><a name=c></a><h2>c <a id=d></a></h2><li id='&eacute;'><h3 id>e</h3>"
+    ),
     "what is not said": _page(
         '<script type="application/ld+json">{"a": "<b>"}</script><style>p {}</style><textarea><p></textarea>x'
         "<noscript>You need <a href=n>scripts</a>.<p>y</p></noscript>z<!-- c -->"

@@ -140,7 +140,9 @@ def test_without_text_everything_else_is_the_same() -> None:
     bare = document(html, text=False)
     assert whole.text
     assert bare.links
-    assert bare == msgspec.structs.replace(whole, raw_text="", other_text="", headings=(), words=0, description="", language="")
+    assert bare == msgspec.structs.replace(
+        whole, raw_text="", other_text="", headings=(), places=(), words=0, description="", language=""
+    )
 
 
 def test_headings_in_headings() -> None:

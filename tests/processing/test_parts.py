@@ -104,6 +104,23 @@ def test_headings(parser: str, html: str, headings: tuple[str, ...]) -> None:
     assert document(html, parser=parser).headings == headings
 
 
+@PARSERS
+@pytest.mark.parametrize(
+    ("html", "places"),
+    [
+        ("<h1 id=a>A</h1><h2>B</h2>", ("a", "")),
+        ("<section id=a><h1>A</h1><p>x</p><h2>B</h2></section>", ("a", "")),
+        ("<div id=a><div class=titlepage><div><h1><a id=b></a>A</h1></div></div></div>", ("b",)),
+        ("<div id=a>x<h1>A</h1></div><p>a <a name=b>b</a></p><h2>B</h2><a name=c></a><h3>C</h3>", ("", "", "c")),
+        ("<h1 id=a> </h1><h2 id=b>B<div id=c>C</div></h2>", ("c",)),
+        ("<h1 id=''>A</h1>", ("",)),
+    ],
+)
+def test_places_of_headings(parser: str, html: str, places: tuple[str, ...]) -> None:
+    """The last id that begins with it or is in it; text in between is another place."""
+    assert document(html, parser=parser).places == places
+
+
 def test_many_headings() -> None:
     assert len(document("<h1>x</h1>" * 2_000).headings) == 1_000
 

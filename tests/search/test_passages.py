@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from larm.index.sections import section_at, sections
 from larm.search.passages import passage_address
 
 BODY = "The tide comes in.\nThe tide goes out at night, slowly - as ever.\nCafé: the tide, again and again."
 URL = "http://a.org/x"
 
 
-def address(*parts: tuple[str, bool], body: str = BODY, mime: str = "text/html", url: str = URL) -> str:
-    return passage_address(url, mime, body, parts)
+def address(*parts: tuple[str, bool], body: str = BODY, mime: str = "text/html", url: str = URL, sections: str = "") -> str:
+    return passage_address(url, mime, body, parts, sections)
 
 
 def test_as_few_words_as_there_is_one_place_of() -> None:
@@ -45,6 +46,18 @@ def test_only_of_web_pages() -> None:
     assert address(*parts, mime="application/pdf") == ""
     assert address(*parts, url="file:///x.html") == ""
     assert address(*parts, body="goes out, goes out") == ""
+
+
+def test_it_leads_to_the_section_too() -> None:
+    """Of the last heading before it that has an address; a list of contents at the top has the same lines."""
+    body = "Contents\nEbb\nFlood\nEbb\nThe sea falls.\nFlood\nThe sea rises.\nNotes\nIt is salt."
+    stored = sections(["Contents", "Ebb", "Flood", "Notes", "Gone"], ["", "low tide", "h\u00f6he", "", "e"])
+    assert stored == "h\u00f6he\tFlood\ne\tGone"
+    stored = f"low\tEbb\n{stored}"
+    assert address(("sea", True), (" falls.", False), body=body, sections=stored) == f"{URL}#low:~:text=sea%20falls."
+    assert address(("sea", True), (" rises.", False), body=body, sections=stored) == f"{URL}#h%C3%B6he:~:text=sea%20rises."
+    assert address(("It", True), (" is salt.", False), body=body, sections=stored) == f"{URL}#h%C3%B6he:~:text=It%20is"
+    assert section_at(stored, body, 0) == ""
 
 
 @given(st.lists(st.tuples(st.text(alphabet="ab …-,&\n", max_size=8), st.booleans()), max_size=5), st.text("ab -,&\n"))
