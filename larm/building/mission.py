@@ -16,6 +16,7 @@ from larm.config import Config
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
+from larm.kit.counted import counted
 from larm.model import cuts
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -84,7 +85,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
         state = "is finished and is now revisited" if mission.again else "is continued"
         if mission.half_made:
             state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
-        notes.append(f"the crawl of this directory, {pages:,} pages so far, {state}; --fresh starts over")
+        notes.append(f"the crawl of this directory, {counted(pages, 'page')} so far, {state}; --fresh starts over")
     typed = isinstance(scope, ScopeFilter) and ScopeFilter.name in settings.filters.order
     if scope is not None and not typed:
         crawl = settings.crawl

@@ -15,6 +15,7 @@ import msgspec
 
 from larm.config import Crawl, Seed
 from larm.errors import UsageError
+from larm.kit.counted import counted
 from larm.model.credentials import without_credentials
 from larm.model.file_url import file_url
 from larm.model.url import BadUrl
@@ -137,7 +138,7 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
                 starts.seeds.append(msgspec.structs.replace(seed, url=text))
     if rejected > _MOST_MISTAKES:
         starts.mistakes.append(f"{name}: and {rejected - _MOST_MISTAKES} more malformed lines")
-    starts.notes.append(f"{name}: {accepted} start URL{'s' * (accepted != 1)} accepted, {rejected} rejected")
+    starts.notes.append(f"{name}: {counted(accepted, 'start URL')} accepted, {rejected} rejected")
 
 
 def _seed(line: str) -> tuple[str, Seed | None]:

@@ -8,6 +8,7 @@ import click
 
 from larm.cli.options import LarmCommand, directory_option, existing
 from larm.cli.terminal import say
+from larm.kit.counted import counted
 
 
 @click.command(cls=LarmCommand)
@@ -22,4 +23,4 @@ def backup(*, target: Path, directory: Path) -> None:
     from larm.enquiries.backup import back_up
 
     made = back_up(existing(directory), target, say)
-    say(f"copied to {target}: {made.files:,} files, {made.size / 1e6:,.1f} MB")
+    say(f"copied to {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB")

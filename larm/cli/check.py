@@ -11,6 +11,7 @@ import msgspec
 
 from larm.cli.options import LarmCommand, directory_option, effective
 from larm.config import CONFIG_FILE
+from larm.kit.counted import counted
 
 
 @click.command(cls=LarmCommand)
@@ -38,7 +39,7 @@ def check(*, file: Path | None, overrides: tuple[str, ...], state: bool, directo
         from larm.enquiries.state_check import check_state
 
         found = check_state(config, directory)
-        click.echo(f"the state is whole: {found.files:,} files, {found.size / 1e6:,.1f} MB read")
+        click.echo(f"the state is whole: {counted(found.files, 'file')}, {found.size / 1e6:,.1f} MB read")
 
 
 def _plain(value: object) -> object:

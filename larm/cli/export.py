@@ -11,6 +11,7 @@ from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
 from larm.config import Config
 from larm.errors import StorageError
+from larm.kit.counted import counted
 
 _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
 
@@ -50,4 +51,4 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Co
         raise StorageError(f"{output or 'stdout'}: can't write: {error.strerror}") from error
     if form == "sitemap" and output is None and written > SITEMAP_MOST:
         say(f"{written:,} URLs are more than a sitemap may have ({SITEMAP_MOST:,}): --output FOLDER makes several and an index")
-    say(f"{written:,} page{'s' * (written != 1)} exported")
+    say(f"{counted(written, 'page')} exported")

@@ -14,6 +14,7 @@ from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import is_terminal, say
 from larm.config import Config
 from larm.errors import UsageError
+from larm.kit.counted import counted
 
 if TYPE_CHECKING:
     from larm.enquiries.forgetting import Forgot
@@ -55,7 +56,7 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
 
 def _ask(pages: int, directory: Path) -> None:
     """Raises UsageError where the answer is no, or nobody can be asked."""
-    question = f"{pages:,} page{'s' * (pages != 1)} of {directory} would be removed for good"
+    question = f"{counted(pages, 'page')} of {directory} would be removed for good"
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise UsageError(f"{question}: --yes does it")
     if not click.confirm(f"larm: {question}: go on?", err=True):
@@ -63,9 +64,9 @@ def _ask(pages: int, directory: Path) -> None:
 
 
 def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
-    said = f"forgotten: {found.pages:,} page{'s' * (found.pages != 1)}"
-    said += f", {found.size:,} bytes of page files overwritten" if found.size else ""
-    said += f", {found.records:,} records taken out of the archive" if found.records else ""
+    said = f"forgotten: {counted(found.pages, 'page')}"
+    said += f", {counted(found.size, 'byte')} of page files overwritten" if found.size else ""
+    said += f", {counted(found.records, 'record')} taken out of the archive" if found.records else ""
     undo = " ".join(f"--undo {quote(each)}" for each in what)
     yield f"{said}; not fetched again, unless you say: larm forget {undo}" if what else said
     if found.without:

@@ -14,6 +14,7 @@ import msgspec
 from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
 from larm.config import Config
+from larm.kit.counted import counted
 
 if TYPE_CHECKING:
     from larm.enquiries.link_check import Checked, Finding, Kind
@@ -88,4 +89,4 @@ def _about(checked: Checked, asked: Collection[Kind]) -> str:
     found = ", ".join(f"{count:,} {kind.value}" for kind, count in counts if count) or f"none is {' or '.join(sorted(asked))}"
     verbs = ("was", "is") if checked.unchecked == 1 else ("were", "are")
     rest = f"; {checked.unchecked:,} {verbs[0]} not followed and {verbs[1]} not checked" if checked.unchecked else ""
-    return f"{checked.links:,} links looked at: {found}{rest}"
+    return f"{counted(checked.links, 'link')} looked at: {found}{rest}"

@@ -9,6 +9,7 @@ import click
 from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say
 from larm.config import Config
+from larm.kit.counted import counted
 
 
 @click.command(cls=LarmCommand)
@@ -26,4 +27,4 @@ def reindex(*, config: Config, directory: Path) -> None:
         notes += f"; {found.left_out:,} stay out, as in the old one"
     if found.bodiless:
         notes += f"; {found.bodiless:,} by address, title and main text alone, for no copy of them is kept"
-    say(f"{found.pages:,} pages are in the new index{notes}")
+    say(f"{counted(found.pages, 'page')} {'is' if found.pages == 1 else 'are'} in the new index{notes}")

@@ -8,6 +8,7 @@ import click
 
 from larm.cli.options import LarmCommand, access_form, directory_option, existing
 from larm.cli.terminal import say
+from larm.kit.counted import counted
 
 
 @click.command(cls=LarmCommand)
@@ -28,4 +29,4 @@ def starts(*, remove: tuple[str, ...], directory: Path) -> None:
         return
     removed = take_back(existing(directory), [access_form(url) for url in remove])
     blocked = f"; not asked any more: {', '.join(removed.blocked)}" if removed.blocked else ""
-    say(f"{len(removed.left):,} start URL{'s' * (len(removed.left) != 1)} left{blocked}")
+    say(f"{counted(len(removed.left), 'start URL')} left{blocked}")

@@ -11,6 +11,7 @@ from larm.cli.options import LarmGroup, with_config
 from larm.cli.terminal import complain, say
 from larm.config import Config
 from larm.errors import UsageError
+from larm.kit.counted import counted
 
 _PATH = click.Path(path_type=Path)
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -37,7 +38,7 @@ def export(*, output: Path, config: Config, directory: Path) -> None:
     from larm.enquiries.archiving import export_archive
 
     pages = export_archive(config, directory, output, complain)
-    say(f"{output}: {pages:,} page{'s' * (pages != 1)}")
+    say(f"{output}: {counted(pages, 'page')}")
 
 
 @warc.command()

@@ -16,6 +16,7 @@ from larm.enquiries.afterwards import current_scope
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.frontier.robots.landing import TRUNCATED
+from larm.kit.counted import counted
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
 from larm.model import hollow
@@ -28,7 +29,7 @@ from larm.model.url import BadUrl
 from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
-from larm.river.landing import TOO_MANY
+from larm.river.landing import CIRCLE, TOO_MANY
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
@@ -91,7 +92,7 @@ def _excluded(directory: Path, settings: Config) -> str:
     count = sum(scope.explain(each) is not None and bare.explain(each) is None for each in messages)
     if not count:
         return ""
-    urls = f"{count:,} URL{'s' * (count != 1)} not fetched, as --exclude and --include leave them out"
+    urls = f"{counted(count, 'URL')} not fetched, as --exclude and --include leave them out"
     return f"{urls}; 'larm why URL' names the pattern, -s crawl.scope=host without them takes the whole hosts again"
 
 
@@ -114,7 +115,7 @@ def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:
 
 def _told(count: int, noun: str, what: str, remedy: str) -> str:
     """One sentence; empty where there is nothing to tell."""
-    return f"{count:,} {noun}{'s' * (count != 1)} {what}; {remedy}" if count else ""
+    return f"{counted(count, noun)} {what}; {remedy}" if count else ""
 
 
 def _too_long(directory: Path, settings: Config, count: int) -> str:
@@ -155,7 +156,13 @@ def _by_settings(settings: Config, now: Snapshot) -> Iterator[str]:
             TOO_DEEP,
             "page",
             f"with links that are not followed, as they lead deeper than --max-depth {deepest}",
-            f"--max-depth {(deepest or 0) + 1} follows them, as far as they are in scope",
+            f"--max-depth {(deepest or 0) + 1} follows them, without (-s crawl.max_depth=null) all that is in scope",
+        ),
+        (
+            CIRCLE,
+            "page",
+            "not fetched, redirecting in a circle, as sites do that want a cookie",
+            "the cookies of a browser, or keep_cookies, under sites in config.yaml (larm help sites) asks again",
         ),
     ):
         yield _told(now.counters.get(name, 0), noun, what, f"the same command with {remedy}")

@@ -7,6 +7,7 @@ from html import escape
 from itertools import groupby, pairwise
 
 from larm.enquiries.report import Report
+from larm.kit.counted import counted
 from larm.monitor.history import Moment
 from larm.monitor.rates import minute, size
 
@@ -41,7 +42,7 @@ def page(report: Report) -> str:
 def _summary(report: Report) -> str:
     when = f", fetched {minute(report.first)} to {minute(report.last)}" if report.first else ""
     same = f"; {report.aliases:,} of them say the same as another" if report.aliases else ""
-    return f"{report.pages:,} pages of {len(report.sites):,} hosts, {size(report.received)}{when}{same}."
+    return f"{counted(report.pages, 'page')} of {counted(len(report.sites), 'host')}, {size(report.received)}{when}{same}."
 
 
 def _parts(report: Report) -> Iterator[str]:

@@ -12,6 +12,7 @@ from larm.filters.forgotten import ForgottenFilter
 from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.kit.counted import counted
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
@@ -123,7 +124,7 @@ def _waiting(facts: Facts) -> str:
     if waits.given_up:
         return f"Not fetched: its host was given up ({waits.given_up}){_next(facts)}"
     if waits.tries:
-        return f"Not fetched: failed {waits.tries} time{'s' * (waits.tries != 1)}{_next(facts)}"
+        return f"Not fetched: failed {counted(waits.tries, 'time')}{_next(facts)}"
     if waits.place:
         return f"Not fetched yet: number {waits.place} of its host's queue{_next(facts)}"
     return "Not fetched yet: it waits, or was set aside"

@@ -28,7 +28,7 @@ from larm.fetching.terms import FetchTerms
 from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
 from larm.model.message import Known
-from larm.model.outcome import Failed, FailReason, Outcome, Timing
+from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
 from larm.model.url import Url
 
 _ACCEPTED = "gzip, deflate, br, zstd"  # what `larm.fetching.decoding` undoes
@@ -126,6 +126,8 @@ class Transfer:
         outcome = Failed(FailReason.PROXY, one_line(fault), ending.timing) if fault else classify(ending, wall)
         if self._access.keeps_cookies and self._access.cookies is not None:
             self._access.cookies.take(self.lease.message.url.access, self._lines)
+            if isinstance(outcome, Moved):
+                outcome = msgspec.structs.replace(outcome, keeps_cookies=True)
         if self._recorder is not None:
             url = self.lease.message.url.access
             without = self._access.secret_headers if self._access is not NOTHING else frozenset()

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from larm.kit.counted import counted
+
 NOFOLLOW = "links/nofollow"
 """Counts pages with links that are not followed, as they or the page say nofollow."""
 TOO_DEEP = "links/too_deep"
@@ -13,13 +15,13 @@ TOO_DEEP = "links/too_deep"
 _NAMED = 3
 """Patterns, and hosts, that a sentence names."""
 _WHY = {
-    "trap": "they look like a trap",
-    "same": "they say what others say that have other parameters",
-    "limit": "they are beyond a limit",
-    "closed": "not decided yet whether they are a trap",
-    "open": "they wait for the next run",
+    "trap": ("they look like a trap", "it looks like a trap"),
+    "same": ("they say what others say that have other parameters", "it says what others say that have other parameters"),
+    "limit": ("they are beyond a limit", "it is beyond a limit"),
+    "closed": ("not decided yet whether they are a trap", "not decided yet whether it is a trap"),
+    "open": ("they wait for the next run", "it waits for the next run"),
 }
-"""By the state of the pattern."""
+"""By the state of the pattern; of many, and of one."""
 
 
 class PatternLeft(msgspec.Struct, frozen=True, gc=False):
@@ -56,13 +58,20 @@ def sentences(left: Sequence[HostLeft], held_back: int, how: str) -> list[str]:
             some = [each for each in host.patterns if each.state == state and each.urls]
             if some:
                 names = ", ".join(each.pattern for each in some[:_NAMED]) + ", ..." * (len(some) > _NAMED)
-                said.append(f"{sum(each.urls for each in some):,} URLs of {host.host} were left, {why}: {names}")
+                urls = sum(each.urls for each in some)
+                said.append(f"{counted(urls, 'URL')} of {host.host} {_were(urls)} left, {why[urls == 1]}: {names}")
         if host.lost:
-            said.append(f"{host.lost:,} more URLs of {host.host} were not kept (filters.traps.held)")
+            said.append(f"{counted(host.lost, 'more URL')} of {host.host} {_were(host.lost)} not kept (filters.traps.held)")
     others = held_back - sum(host.urls for host in left[:_NAMED])
     if others > 0:
-        said.append(f"{others:,} URLs of other hosts were left, too; stats.json has them under figures.left")
+        said.append(
+            f"{counted(others, 'URL')} of other hosts {_were(others)} left, too; stats.json names them under figures.left"
+        )
     return [*said, f"'{how} --parked' fetches what was left"] if said else []
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def growing(hosts: Sequence[str]) -> str:

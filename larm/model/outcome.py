@@ -63,6 +63,8 @@ class Moved(msgspec.Struct, frozen=True, gc=False):
     location: str
     """As the server wrote it, may be relative."""
     timing: Timing
+    keeps_cookies: bool = False
+    """The next request has the cookies of this answer, so the same address may say something else."""
     exchange: Exchange | None = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from larm.kit.counted import counted
 from larm.monitor.cluster_line import cluster_line
 from larm.monitor.rates import duration
 from larm.monitor.snapshot import Snapshot
@@ -35,23 +36,23 @@ def how(reason: str) -> str:
 def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     """At most five: pages; those of all agents; what a revisit found; errors by kind; what waits, and why."""
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
-    yield f"{how(reason)}: {_pages(now.pages_run)} in this run, {now.pages:,} in {directory}{seconds}"
+    yield f"{how(reason)}: {counted(now.pages_run, 'page')} in this run, {now.pages:,} in {directory}{seconds}"
     if now.cluster is not None and now.cluster.agents:
         yield f"all agents: {cluster_line(now.cluster)}"
-    counted = now.counters
+    counters = now.counters
     changed = [
-        f"{counted[name]:,} {word}"
+        f"{counters[name]:,} {word}"
         for name, word in (
             ("revisit/changed", "changed"),
             ("revisit/same_text", "with the same text as before"),
             ("revisit/unchanged", "unchanged"),
             ("revisit/gone", "gone"),
         )
-        if counted.get(name)
+        if counters.get(name)
     ]
     if changed:
         yield f"revisited: {', '.join(changed)}"
-    errors = sorted(_errors(counted), key=lambda each: -each[0])
+    errors = sorted(_errors(counters), key=lambda each: -each[0])
     if errors:
         more = f" and {len(errors) - _MOST} more kinds" if len(errors) > _MOST else ""
         said = ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]])
@@ -62,7 +63,7 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
         pace = f", {duration(left * now.elapsed / now.pages_run)} at this pace" if now.pages_run >= _PACED else ""
         then = f"{_RAISED.get(reason, '')}the same command goes on"
-        yield f"{left:,} URL{'s' * (left != 1)} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
+        yield f"{counted(left, 'URL')} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
 
 
 def next_step(now: Snapshot, reason: str, directory: str) -> str:
@@ -73,12 +74,8 @@ def next_step(now: Snapshot, reason: str, directory: str) -> str:
     return f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"
 
 
-def _pages(count: int) -> str:
-    return f"{count:,} page{'s' * (count != 1)}"
-
-
-def _errors(counted: dict[str, int]) -> Iterator[tuple[int, str]]:
-    for name, count in counted.items():
+def _errors(counters: dict[str, int]) -> Iterator[tuple[int, str]]:
+    for name, count in counters.items():
         if count and name.startswith(_STATUS) and name[len(_STATUS) :] >= "400":
             yield count, name[len(_STATUS) :]
         elif count and name.startswith(_FAILED):

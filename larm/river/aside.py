@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from larm.frontier.queues import Waiting
+from larm.kit.counted import counted
 from larm.model.lost import Lost
 from larm.monitor.rates import minute
 
@@ -62,9 +63,7 @@ class Aside:
 
 def waiting_sentence(far: Sequence[Waiting], wall: float) -> str:
     """Which hosts a run leaves, and when they may be asked again; ``wall``: seconds since 1970."""
-    named = [
-        f"{each.host} ({each.urls:,} URL{'s' * (each.urls != 1)}) until {minute(wall + each.seconds)}" for each in far[:_NAMED]
-    ]
+    named = [f"{each.host} ({counted(each.urls, 'URL')}) until {minute(wall + each.seconds)}" for each in far[:_NAMED]]
     more = f" and {len(far) - _NAMED:,} more hosts" if len(far) > _NAMED else ""
     return (
         f"all that is left has to wait for longer than frontier.longest_wait, as the servers asked for it: {', '.join(named)}"

@@ -33,6 +33,8 @@ from larm.seams import CrawlOrder
 
 TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
+CIRCLE = "redirect/circle"
+"""Counts redirects of pages to themselves, and back to what has redirected there."""
 
 
 class Landed(NamedTuple):
@@ -228,11 +230,15 @@ class Lander:
         onward = URLMessage(
             target, message.url.access, REDIRECT, message.depth, message.redirects + 1, released=message.released
         )
+        back = target.access == (message.referrer if message.link_type == REDIRECT else message.url.access)
+        if back and outcome.keeps_cookies and message.redirects < 2 and target.host == message.url.host:
+            return landed._replace(visit=visit, again=onward)  # once more, with the cookies
+        if back:
+            landed.counts[CIRCLE] = 1
         if target.fingerprint != message.url.fingerprint:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)
         if target.access == message.url.access:
-            landed.counts["redirect/to_itself"] = 1
             return _lost_way(landed, visit, "to itself")
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
             onward = msgspec.structs.replace(onward, known=UNKNOWN)

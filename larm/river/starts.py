@@ -16,7 +16,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import Url
 from larm.river.causes import cause_of
-from larm.river.landing import Landed
+from larm.river.landing import CIRCLE, Landed
 from larm.seams import Clock
 
 _SAID = {"scope": "out of scope: {}", "robots": "forbidden by {}", "forgotten": "forgotten {}"}
@@ -132,7 +132,7 @@ class StartWatch:
             start.chain.append(onward[0].url)
             self._of[onward[0].url.access] = start.chain[0].access
             start.cause = ""
-        elif "redirect/to_itself" in landed.counts:
+        elif CIRCLE in landed.counts:
             start.cause = f"{outcome.status}: it redirects to itself, {_COOKIE}"
         elif "redirect/too_many" in landed.counts:
             start.cause = f"{outcome.status}: redirected more than {landed.lease.message.redirects} times in a row, {_COOKIE}"

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from larm.errors import StorageError, UsageError
+from larm.kit.counted import counted
 from larm.kit.disk.journal import Journal, Position
 from larm.model.credentials import without_credentials
 from larm.model.message import URLMessage
@@ -218,7 +219,7 @@ class Steering:
         match order:
             case Add(urls):
                 good, refused = self._parse(urls)
-                says = f"{len(good):,} URLs added, {len(refused):,} refused" if refused else f"{len(good):,} URLs added"
+                says = f"{counted(len(good), 'URL')} added" + (f", {len(refused):,} refused" if refused else "")
                 return Add(tuple(good)), Done(says, tuple(refused))
             case Set(key, value):
                 self.limits.check(key, value)

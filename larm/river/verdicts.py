@@ -16,6 +16,7 @@ from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.told import left_at
+from larm.kit.counted import counted
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -109,7 +110,11 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         until = minute(wall(host.next_start))
         rows.append(("left alone", f"until {until}, as it asked for it"))
     left = left_at(host)
-    rows += [("held back here", f"{each.urls:,} URLs of {each.pattern} ({each.state})") for each in left.patterns if each.urls]
+    rows += [
+        ("held back here", f"{counted(each.urls, 'URL')} of {each.pattern} ({each.state})")
+        for each in left.patterns
+        if each.urls
+    ]
     rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
     states = queues_of(host)
     for band, state in states.items():

@@ -65,7 +65,7 @@ def test_an_index_of_another_version_is_refused_with_advice(crawled: Path, capsy
     assert cli.run(["search", "--dir", str(directory), "ferry"]) == 3
     assert b"larm reindex" in capsysbinary.readouterr().err
     assert cli.run(["reindex", "--dir", str(directory)]) == 0
-    assert b"1 pages are in the new index; 3 stay out, as in the old one" in capsysbinary.readouterr().err
+    assert b"1 page is in the new index; 3 stay out, as in the old one" in capsysbinary.readouterr().err
     assert [hit.title for hit in IndexSearcher(directory).search("ferry")] == ["One"]
 
 

@@ -59,7 +59,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(start: str, tmp_path: Path
     assert out.startswith("<!DOCTYPE html>")
     assert not re.search("<script|src=|href=|url\\(|@import", out)
     assert "default-src 'none'" in out
-    assert "3 pages of 1 hosts" in out
+    assert "3 pages of 1 host," in out
     assert fragments(out.encode()).links == ()
 
 

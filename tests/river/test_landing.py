@@ -242,7 +242,7 @@ def test_a_redirect_to_another_page_takes_nothing_of_it_along() -> None:
 def test_a_redirect_to_itself_ends_there() -> None:
     landed = moved(HERE + "#top")
     assert (landed.again, landed.messages, landed.error) == (None, (), True)
-    assert landed.counts["redirect/to_itself"] == 1
+    assert landed.counts["redirect/circle"] == 1
 
 
 def test_two_spellings_that_redirect_to_each_other_come_to_an_end() -> None:

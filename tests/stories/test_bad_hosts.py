@@ -181,7 +181,7 @@ def check_redirects(web: SyntheticWeb, stats: dict[str, int]) -> None:
     chain = {f"loop.localhost/chain{number}": 1 for number in range(6)}
     assert found == chain | {f"loop.localhost/{path}": 1 for path in ("a", "b", "itself", "nowhere", "mail")}
     assert stats["redirect/too_many"] == 1
-    assert stats["redirect/to_itself"] == 1
+    assert stats["redirect/circle"] == 2
 
 
 def check_statuses(web: SyntheticWeb, stats: dict[str, int]) -> None:

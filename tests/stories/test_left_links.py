@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
-from larm.testing.replies import Reply, moved
+from larm.testing.replies import Reply, html, moved
+from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import Run, config_of, run_crawl, stored
 
@@ -163,3 +166,40 @@ def test_a_robots_txt_that_is_longer(web: SyntheticWeb, tmp_path: Path) -> None:
     assert "--set robots.size=10MB reads more" in told(tmp_path, start, run, {"robots.size": "5.5MB"})
     run = run_crawl(tmp_path, start)
     assert any(url.endswith("/last") for url in stored(tmp_path))
+
+
+def test_the_remedy_for_depth_without_a_number_brings_the_whole_site(web: SyntheticWeb, tmp_path: Path) -> None:
+    for number in range(5):
+        web.host("a.localhost").page(f"/{number}", links=[f"/{number + 1}"])
+    start = web.url("a.localhost", "/0")
+    run = run_crawl(tmp_path, start, {"crawl.max_depth": 1})
+    said = told(tmp_path, start, run, {"crawl.max_depth": 1})
+    assert "--max-depth 2 follows them, without (-s crawl.max_depth=null) all" in said
+    run_crawl(tmp_path, start)
+    assert {url.rpartition("/")[2] for url in stored(tmp_path)} == set("01234")
+
+
+def test_walls_of_cookies_behind_links_are_told_and_who_keeps_cookies_gets_in(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Pages that redirect to themselves with a cookie, by way of another page, and for ever."""
+
+    def wall(to: str, sets: str, wants: str = "in=") -> Callable[[Request], Reply]:
+        away = Reply(302, {"Location": to, "Set-Cookie": f"{sets}; Path=/"} if sets else {"Location": to}, b"")
+        return lambda request: html("<title>inside") if wants in dict(request.headers).get("cookie", "") else away
+
+    host = web.host("a.localhost")
+    host.page("/", links=["/own", "/by", "/ever"])
+    host.add("/own", wall("/own", "in=1"))
+    host.add("/by", wall("/set", "", "by="))
+    host.add("/set", wall("/by", "by=1", "nothing"))
+    host.add("/ever", wall("/ever", "", "never="))
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start)
+    assert "3 pages not fetched, redirecting in a circle, as sites do that want a cookie; " in told(tmp_path, start, run, {})
+    kept: dict[str, object] = {"sites": {"a.localhost": {"keep_cookies": True}}}
+    run_crawl(tmp_path, start, kept)
+    assert web.url("a.localhost", "/own") in stored(tmp_path)
+    web.log.clear()
+    run = run_crawl(tmp_path / "new", start, kept)
+    assert {url.rpartition("/")[2] for url in stored(tmp_path / "new")} == {"", "own", "by"}
+    assert "1 page not fetched, redirecting" in told(tmp_path / "new", start, run, kept)
+    assert max(Counter(request.path for request in web.requests).values()) <= 3

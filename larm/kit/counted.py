@@ -1,0 +1,8 @@
+"""counted: a number and what it is of, for sentences. Pure."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 page``, ``1,234 pages``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
