@@ -48,16 +48,14 @@ class Refusal(msgspec.Struct, frozen=True):
 class Channel:
     """Questions of one identity."""
 
-    def __init__(
-        self, identity: Identity, http: HttpClient, clock: Clock, *, breaker: bool = True, secret: GroupSecret | None = None
-    ) -> None:
-        """``breaker``: who fails again and again is left alone for a while. ``secret``: all who are asked know it."""
+    def __init__(self, identity: Identity, http: HttpClient, clock: Clock, *, secret: GroupSecret | None = None) -> None:
+        """``secret``: all who are asked know it."""
         # constant after construction
         self.identity = identity
         self._http = http
         self._secret = secret
         self._clock = clock
-        self._breaker = Breaker(clock) if breaker else None
+        self._breaker = Breaker(clock)
 
     def ask(
         self,
@@ -69,48 +67,38 @@ class Channel:
         seconds: float,
         most: int = MOST,
         as_whom: Identity | None = None,
+        insist: bool = False,
     ) -> A | NoAnswer:
-        """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows."""
-        if self._breaker is not None and not self._breaker.allows(contact.key):
-            return NoAnswer("it did not answer lately, and is left alone for a while")
-        if self._breaker is not None and self._breaker.failures(contact.key):
-            seconds *= _DOUBTED
-        answer = self._ask(contact, path, question, answers, seconds=seconds, most=most, identity=as_whom or self.identity)
-        if self._breaker is None:
-            return answer
-        if isinstance(answer, NoAnswer) and not answer.refused:
-            self._breaker.failed(contact.key)
-        else:
-            self._breaker.succeeded(contact.key)
-        return answer
+        """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows.
 
-    def heard_of(self, contact: Contact) -> None:
-        """It answers, as is known from elsewhere: ask it again."""
-        if self._breaker is not None:
-            self._breaker.succeeded(contact.key)
+        ``insist``: also who is left alone for a while, as he failed again and again, is asked, and has all of the time."""
+        key = contact.key
+        if not insist and not self._breaker.allows(key):
+            return NoAnswer("it did not answer lately, and is left alone for a while")
+        if not insist and self._breaker.failures(key):
+            seconds *= _DOUBTED
+        answer = self._ask(
+            contact, path, msgspec.json.encode(question), answers, within=seconds, most=most, whom=as_whom or self.identity
+        )
+        if isinstance(answer, NoAnswer) and not answer.refused:
+            self._breaker.failed(key)
+        else:
+            self._breaker.succeeded(key)
+        return answer
 
     def state_of(self, contact: Contact) -> str:
         """What its last answers say of it."""
-        failed = self._breaker.failures(contact.key) if self._breaker is not None else 0
+        failed = self._breaker.failures(contact.key)
         return "answers" if not failed else f"did not answer {failed} times in a row" if failed > 1 else "did not answer"
 
     def _ask(
-        self,
-        contact: Contact,
-        path: str,
-        question: msgspec.Struct,
-        answers: type[A],
-        *,
-        seconds: float,
-        most: int,
-        identity: Identity,
+        self, contact: Contact, path: str, body: bytes, answers: type[A], *, within: float, most: int, whom: Identity
     ) -> A | NoAnswer:
-        body = msgspec.json.encode(question)
-        request = signed_request(identity, "POST", ROOT + path, body, recipient=contact.key, clock=self._clock)
+        request = signed_request(whom, "POST", ROOT + path, body, recipient=contact.key, clock=self._clock)
         headers = {**request.headers, "content-type": "application/json"}
         if self._secret is not None:
             headers[HEADER] = self._secret.mark(request.headers["signature"])
-        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=seconds, most=most, at=contact.address)
+        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=within, most=most, at=contact.address)
         if isinstance(came, NoAnswer):
             return came
         try:

@@ -31,7 +31,7 @@ def peering_of(
     """``address``: where it listens; ``others``: machines searched by their addresses; ``copies``: everybody may look
     at stored copies. Raises UsageError, StorageError."""
     try:
-        from larm.peers.yousearch.published import PublishedSearcher
+        from larm.peers.yousearch.visible import PublishedSearcher
         from larm.peers.yousearch.wiring import build, indexed
     except ImportError as error:
         raise UsageError(f"{error.name} is missing: pip install 'larm[peers]'") from error

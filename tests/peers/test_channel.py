@@ -38,7 +38,8 @@ def filled(_: Call, asked: Size) -> Text:
 @contextmanager
 def answering(tmp_path: Path, identity: Identity) -> Iterator[Contact]:
     door = Door(identity, [Question("/fill", Size, Text, filled)], SystemClock())
-    peering = SimpleNamespace(door=door, card=Card(identity.key), host="", shares=SimpleNamespace(all=()), peer=None)
+    shares = SimpleNamespace(all=())
+    peering = SimpleNamespace(door=door, card=Card(identity.key), host="", larger={}, shares=shares, peer=None)
     with serving([], tmp_path / "token", peering=peering) as served:
         yield Contact(identity.key, served.address)
 

@@ -26,24 +26,22 @@ _SECONDS = 10.0
 def current(urls: Sequence[str], file: Path | None, secret: Path | None = None) -> dict[str, float]:
     """By name what holds at the first registrar. Raises UsageError, StorageError."""
     channel, registrars = _reached(urls, file, secret)
-    return _flat(_now(channel, registrars[0]))
+    return msgspec.structs.asdict(_now(channel, registrars[0]))
 
 
 def send(urls: Sequence[str], file: Path | None, changes: Mapping[str, str], secret: Path | None = None) -> dict[str, float]:
     """What holds from now on. Raises UsageError, StorageError."""
     channel, registrars = _reached(urls, file, secret)
-    flat: dict[str, float] = _flat(_now(channel, registrars[0]))
+    flat: dict[str, float] = msgspec.structs.asdict(_now(channel, registrars[0]))
     for name, text in changes.items():
         if name not in flat:
             raise UsageError(f"{name}: expected one of {', '.join(flat)}")
         try:
-            flat[name] = int(text) if name in {"length", "filters"} else Seconds.parse(text)
+            flat[name] = int(text) if name in {"length", "filters"} else float(Seconds.parse(text))
         except ValueError as error:
             raise UsageError(f"{name}={text}: {error}") from error
-    parameters = {"length": int(flat["length"]), "filters": int(flat["filters"])}
-    rest = {name: float(value) for name, value in flat.items() if name not in parameters}
     try:
-        tunables = msgspec.convert({"parameters": parameters, **rest}, Tunables)
+        tunables = msgspec.convert(flat, Tunables)
     except msgspec.ValidationError as error:
         raise UsageError(str(error)) from error
     tuning = signed(channel.identity, int(SystemClock().wall() * 1000), tunables)  # later ones have higher numbers
@@ -69,9 +67,3 @@ def _now(channel: Channel, registrar: Contact) -> Tunables:
     if isinstance(answer, NoAnswer):
         raise UsageError(f"{registrar.url}: {answer.reason}")
     return answer
-
-
-def _flat(tunables: Tunables) -> dict[str, float]:
-    parameters = tunables.parameters
-    rest = {"period": tunables.period, "time_out": tunables.time_out, "cache": tunables.cache}
-    return {"length": parameters.length, "filters": parameters.filters, **rest}

@@ -48,7 +48,6 @@ class Announcing:
         self,
         own: Contact,
         channel: Channel,
-        teller: Channel,
         registrars: Registrars,
         told: Callable[[], tuple[Mapping[Path, bool], bool]],
         *,
@@ -58,13 +57,10 @@ class Announcing:
     ) -> None:
         """``own``: what others call this peer, and where they ask it. ``told``: the directories of whose words everybody may
         hear, and whether of their web pages alone; and whether there is more (`larm.peers.yousearch.visible`).
-
-        ``teller`` leaves nobody alone: a registrar that comes back is told within a period.
         """
         # constant after construction
         self._name = own.name
         self._channel = channel
-        self._teller = teller
         self._registrars = registrars
         self._url = urlsplit(own.url)
         self._what = told
@@ -110,7 +106,6 @@ class Announcing:
                 if registrar.url not in self._told:  # it may know nothing else of us
                     self._recommend([registrar], self._shelf.all())
                 self._told[registrar.url] = self._summary
-                self._channel.heard_of(registrar)
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
                 return True
             self._told.pop(registrar.url, None)
@@ -151,7 +146,8 @@ class Announcing:
             tuning=self._tuner.message,
         )
         seconds = SECONDS + (len(wire.data) / _SLOWEST if wire is not None else 0.0)
-        return self._teller.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=seconds)
+        # a registrar that comes back is told within a period
+        return self._channel.ask(registrar, say.ANNOUNCE, announcement, say.Announced, seconds=seconds, insist=True)
 
     def _summarised(self) -> Summary:
         words: set[str] = set()

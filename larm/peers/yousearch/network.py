@@ -158,10 +158,7 @@ class Network:
     def _peers(self, contacts: Sequence[Contact], needs: Needs) -> list[_Peer]:
         nobody = self._channel.identity if self._private else Identity.new()
         names = _names(contacts)
-        return [
-            _Peer(self._channel, each, names[each.key], nobody=nobody, tell=self._tell, checks=self._checks, needs=needs)
-            for each in contacts
-        ]
+        return [_Peer(names[each.key], self._channel, each, nobody, self._tell, self._checks, needs) for each in contacts]
 
     def _fresh(
         self, query: Canonical, peers: Sequence[_Peer], asked: Asked, seconds: float, notes: tuple[str, ...]
@@ -255,27 +252,16 @@ class Network:
             self._tell(say.Cached(query.key, self._answers.seconds))
 
 
-class _Peer:
+class _Peer(msgspec.Struct):
     """One of them, for one search."""
 
-    def __init__(
-        self,
-        channel: Channel,
-        contact: Contact,
-        name: str,
-        *,
-        nobody: Identity,
-        tell: Callable[[msgspec.Struct], None],
-        checks: SpotChecks,
-        needs: Needs,
-    ) -> None:
-        self.name = name
-        self._channel = channel
-        self._contact = contact
-        self._nobody = nobody
-        self._tell = tell
-        self._checks = checks
-        self._needs = needs
+    name: str
+    channel: Channel
+    contact: Contact
+    nobody: Identity
+    tell: Callable[[msgspec.Struct], None]
+    checks: SpotChecks
+    needs: Needs
 
     def statistics(self, _: Asked) -> WordStatistics | None:
         return None
@@ -284,17 +270,15 @@ class _Peer:
         seconds = asked.seconds or 5.0
         most = _LARGEST * (min(asked.number, MOST_HITS) + 10)
         question = msgspec.structs.replace(asked, statistics=None)
-        found = self._channel.ask(
-            self._contact, say.SEARCH, question, Findings, seconds=seconds, most=most, as_whom=self._nobody
-        )
+        found = self.channel.ask(self.contact, say.SEARCH, question, Findings, seconds=seconds, most=most, as_whom=self.nobody)
         if isinstance(found, NoAnswer):
             if not found.refused:
-                self._tell(say.Report(self._contact.key))
+                self.tell(say.Report(self.contact.key))
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
         else:
-            weight = self._checks.trust.of(self._contact.key)
-            part = findings_of(self.name, found, asked.number, trusted=False, base=self._contact.url, weight=weight)
-            self._checks.offer(self._contact, self._needs, part.hits)
+            weight = self.checks.trust.of(self.contact.key)
+            part = findings_of(self.name, found, asked.number, trusted=False, base=self.contact.url, weight=weight)
+            self.checks.offer(self.contact, self.needs, part.hits)
             yield part
 
 

@@ -14,8 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
-import msgspec
-
 from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
@@ -314,8 +312,3 @@ def _contact(call: Call, asked: say.Announce) -> Contact:
     return Contact(
         call.key, f"{'https' if asked.https else 'http'}://{host}:{asked.port}", asked.name, call.address if named else ""
     )
-
-
-def is_there(ask: Callable[[Contact], msgspec.Struct | tuple[object, ...]]) -> Callable[[Contact], bool]:
-    """Whether a peer answers as who it says it is: its signature over our question does."""
-    return lambda contact: isinstance(ask(contact), say.Card)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import html
 import random
+import threading
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
@@ -22,7 +24,7 @@ from larm.peers.channel import Contact
 from larm.peers.http_client import HttpAnswer, HttpClient
 from larm.peers.passes import PASS, Passes
 from larm.peers.yousearch.needs import Needs, Term
-from larm.peers.yousearch.trust import Trust
+from larm.seams import Clock
 
 _ALWAYS = 5
 """Of a peer that few results were looked at, every answer is."""
@@ -33,6 +35,15 @@ _WAITING = 100
 _READ = 300_000
 """Bytes of a file."""
 _SECONDS = 10.0
+_MOST_PEERS = 10_000
+_MOST_CHECKS = 20
+"""The last ones of each peer."""
+_REMEMBERED = 3_600.0
+"""Seconds: who has mended his index is asked again."""
+_ENOUGH = 5
+"""Checks: one bad result may be a page that was changed since it was indexed, or found by the words of a link to it."""
+_SHARE = 0.2
+"""Of good ones; with fewer it is not asked."""
 
 
 class _Check(NamedTuple):
@@ -41,12 +52,49 @@ class _Check(NamedTuple):
     needs: Needs
 
 
+class Trust:
+    """Of one peer in all others: what checks have shown of each lately. Who was never checked is believed. Any thread."""
+
+    def __init__(self, clock: Clock) -> None:
+        # constant after construction
+        self._clock = clock
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._checks: OrderedDict[str, deque[tuple[float, bool]]] = OrderedDict()
+
+    def checked(self, key: str, *, good: bool) -> None:
+        """One of its results was looked at."""
+        with self._lock:
+            checks = self._checks.setdefault(key, deque(maxlen=_MOST_CHECKS))
+            self._checks.move_to_end(key)
+            checks.append((self._clock.monotonic(), good))
+            if len(self._checks) > _MOST_PEERS:
+                self._checks.popitem(last=False)
+
+    def found(self, key: str) -> tuple[int, int]:
+        """Of how many results that were looked at how many were bad."""
+        since = self._clock.monotonic() - _REMEMBERED
+        with self._lock:
+            lately = [good for at, good in self._checks.get(key, ()) if at > since]
+        return len(lately), lately.count(False)
+
+    def of(self, key: str) -> float:
+        """At most 1, more than 0: what its results count."""
+        checks, bad = self.found(key)
+        return (checks - bad + 2) / (checks + 2)
+
+    def believes(self, key: str) -> bool:
+        """It is worth asking."""
+        checks, bad = self.found(key)
+        return checks < _ENOUGH or checks - bad >= _SHARE * checks
+
+
 class SpotChecks:
     """Of one peer."""
 
-    def __init__(self, http: HttpClient, trust: Trust, passes: Passes, chance: random.Random | None = None) -> None:
+    def __init__(self, http: HttpClient, clock: Clock, passes: Passes, chance: random.Random | None = None) -> None:
         # constant after construction
-        self.trust = trust
+        self.trust = Trust(clock)
         self._http = http
         self._passes = passes
         self._chance = chance or random.Random()

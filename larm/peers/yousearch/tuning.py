@@ -26,14 +26,22 @@ _PURPOSE = "tuning"
 class Tunables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What can be tuned (YOUS-36)."""
 
-    parameters: Parameters = Parameters()
-    """Length and number of filters."""
+    length: int = Parameters().length
+    filters: int = Parameters().filters
     period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
     """Seconds between two looks at what is shared, after which registrars are told."""
     time_out: Annotated[float, Meta(ge=0.1, le=600)] = 3.0
     """Seconds for the answers of all peers."""
     cache: Annotated[float, Meta(ge=0, le=86_400)] = 300.0
     """Seconds for which an answer is kept."""
+
+    def __post_init__(self) -> None:
+        self.parameters  # noqa: B018 - raises ValueError
+
+    @property
+    def parameters(self) -> Parameters:
+        """Of summaries."""
+        return Parameters(self.length, self.filters)
 
 
 class Tuning(msgspec.Struct, frozen=True):
@@ -91,9 +99,7 @@ class Tuner:
 
 
 def _data(serial: int, tunables: Tunables) -> bytes:
-    parameters = tunables.parameters
-    seconds = [float(each) for each in (tunables.period, tunables.time_out, tunables.cache)]  # 60 and 60.0 are the same
-    return msgspec.json.encode([serial, parameters.length, parameters.filters, *seconds])
+    return msgspec.json.encode([serial, *map(float, msgspec.structs.astuple(tunables))])  # 60 and 60.0 are the same
 
 
 def _read(file: Path) -> Tuning | None:

@@ -5,11 +5,14 @@ Asked at each question and each file, so who leaves a group sees nothing more fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
+from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.hit import Hit
 from larm.peers.yousearch.groups import Groups
-from larm.peers.yousearch.published import PublishedSearcher
 from larm.peers.yousearch.shares import Shares
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
@@ -48,3 +51,33 @@ class Visible:
             for path, searcher in all_of_them.items()
             if shares.get(path) not in hidden
         ]
+
+
+class PublishedSearcher:
+    """A shared folder as others see it: each hit has an address that they can open, or is left out. Implements
+    `larm.seams.Searcher`; constant after construction."""
+
+    def __init__(self, searcher: SharedSearcher, shares: Shares, hidden: Collection[str] = ()) -> None:
+        """``hidden``: names of shares of which nothing is shown."""
+        self.name = searcher.name
+        self._searcher = searcher
+        self._shares = shares
+        self._hidden = hidden
+
+    def statistics(self, asked: Asked) -> WordStatistics | None:
+        """As the index has them."""
+        return self._searcher.statistics(asked)
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """The same parts, with addresses for others."""
+        for part in self._searcher.search(asked):
+            hits = tuple(hit for each in part.hits if (hit := self._published(each)) is not None)
+            left_out = len(part.hits) - len(hits)
+            exact = part.exact and not left_out
+            yield msgspec.structs.replace(part, hits=hits, total=part.total - left_out, exact=exact)
+
+    def _published(self, hit: Hit) -> Hit | None:
+        if hit.url.startswith(("http://", "https://")):
+            return hit
+        address = self._shares.address(hit.url, self._hidden)
+        return None if address is None else msgspec.structs.replace(hit, url=address)

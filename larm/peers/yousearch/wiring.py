@@ -34,11 +34,9 @@ from larm.peers.yousearch.peer import Peer
 from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.recommended import Recommended
 from larm.peers.yousearch.registrar import Registrar
-from larm.peers.yousearch.registrar import is_there as asks
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.peers.yousearch.trust import Trust
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
 from larm.search.shared import SharedSearcher
@@ -109,14 +107,16 @@ def build(
     secret = GroupSecret.opened(Path(peers.secret).expanduser()) if peers.secret else None
     channel = Channel(identity, http, clock, secret=secret)
     passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny, signed=peers.signed)
-    insisting = Channel(identity, http, clock, breaker=False, secret=secret)  # who comes back is asked, however often he failed
     card = say.Card(identity.key, peers.name, peers.registrar)
     questions: list[Question] = []
     registrar = None
     if peers.registrar:
-        registrar = Registrar(
-            clock, asks(lambda contact: insisting.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK)), tuner
-        )
+
+        def is_here(contact: Contact) -> bool:
+            asked = channel.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK, insist=True)
+            return isinstance(asked, say.Card)  # its signature over our question says who it is
+
+        registrar = Registrar(clock, is_here, tuner)
         questions += registrar.questions()
 
     def is_indexed(directory: Path, url: str) -> bool:
@@ -136,12 +136,11 @@ def build(
         answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner, clock)
-        checks = SpotChecks(http, Trust(clock), passes)
+        checks = SpotChecks(http, clock, passes)
         news = News(tell)
         announcing = Announcing(
             Contact(identity.key, url, peers.name),
             channel,
-            insisting,
             registrars,
             lambda: (visible.told(searchers()), visible.more),
             tuner=tuner,

@@ -307,7 +307,7 @@ def resident() -> int:
 def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.tell("a", words("tide"))
-    other = Tunables(Parameters(length=32_768), period=60)
+    other = Tunables(length=32_768, period=60)
     tuning = signed(world.administrator, 5, other)
     world.registrar.tune(Call("anybody", ""), tuning)
     assert world.who("tide") == [], "summaries of different parameters are never mixed"

@@ -18,8 +18,7 @@ from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of
 from larm.peers.yousearch.network import _names
-from larm.peers.yousearch.spot_checks import SpotChecks, has_any
-from larm.peers.yousearch.trust import Trust
+from larm.peers.yousearch.spot_checks import SpotChecks, Trust, has_any
 from larm.search.query import parse_question
 from larm.search.searcher import IndexSearcher
 from larm.testing.clock import FakeClock
@@ -49,7 +48,7 @@ def page(text: str, mime: str = "text/html; charset=utf-8", status: int = 200, *
 
 
 def judged(came: HttpAnswer | NoAnswer, url: str = "http://192.0.2.7:7070/files/docs/a.html") -> tuple[int, int]:
-    checks = SpotChecks(Web(came), Trust(FakeClock()), PASSES, random.Random(1))  # type: ignore[arg-type]
+    checks = SpotChecks(Web(came), FakeClock(), PASSES, random.Random(1))  # type: ignore[arg-type]
     checks.offer(PEER, EELS, [Hit(title="t", url=url)])
     checks._put(None)
     checks.run()
@@ -90,7 +89,7 @@ def test_nothing_is_fetched_but_what_the_peer_itself_serves(url: str) -> None:
 
 
 def test_no_search_waits_for_checks() -> None:
-    checks = SpotChecks(Web(page("eels")), Trust(FakeClock()), PASSES)  # type: ignore[arg-type]
+    checks = SpotChecks(Web(page("eels")), FakeClock(), PASSES)  # type: ignore[arg-type]
     for _ in range(1_000):
         checks.offer(PEER, EELS, [Hit(title="t", url="http://192.0.2.7:7070/files/a")])
     checks.stop()
