@@ -95,13 +95,15 @@ class Agent:
         """Some times a second: the beats to send now, and to whom."""
         membership = self.membership
         if now < self._next_beat:
+            if not membership.others():  # who is alone waits for nobody, and changes his mind when something comes
+                membership.over = self._ending.look(membership, self.quiet(""), {}, now)
             return []
         self._next_beat = now + self._every
         membership.tick(now)
         self._look_at_views()
         told = {name: self.quiet(name) for name in membership.others()}
-        if not membership.over and self._ending.look(membership, self.quiet(""), told, now):
-            membership.over = True
+        if not membership.over or not told:
+            membership.over = self._ending.look(membership, self.quiet(""), told, now)
         self._beats += 1
         whom = set(membership.others())
         if not membership.inside or self._beats % _STRANGERS == 0:  # two that went on alone have to meet again

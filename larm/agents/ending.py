@@ -27,12 +27,14 @@ class Ending:
         if not (mine.idle and membership.begun and membership.settled and not membership.fenced(now)):
             self._round = 0
             return False
+        if not membership.others():
+            return True
         changes = self._answers(membership, mine, told)
         if changes is None:
             return False
         if self._round == 0 or self._epoch != membership.view.epoch or (self._round == 2 and changes != self._changes):
             self._round, self._since, self._epoch = 1, now, membership.view.epoch
-            return not membership.others()
+            return False
         if self._round == 1:
             self._round, self._since, self._changes = 2, now, changes
             return False

@@ -10,7 +10,7 @@ Locks: the gate, then the agent's. Nothing is written to a disk and nobody is as
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import msgspec
@@ -94,7 +94,7 @@ class Node:
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
         self.copies = Copies(self.agent, rule, doors, self._line, self._outboxes)
-        self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement])
+        self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement], self._members)
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
@@ -362,6 +362,9 @@ class Node:
         if not self._stopping:
             self._stopping = True
             self._doors.shared.bell.ring(error)
+
+    def _members(self) -> Container[str]:
+        return {*self.agent.membership.view.members, self.me}
 
     def _idle(self) -> bool:
         steering = self._doors.steering

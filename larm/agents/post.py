@@ -18,6 +18,7 @@ from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.frontier.host_parts import decode_part, messages_of
 from larm.kit.squash import squash, unsquash
+from larm.model.message import UNKNOWN
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
@@ -56,10 +57,11 @@ class Post:
     def send(self, parcel: Parcel) -> None:
         """Its courier is told what became of it.
 
-        That a page is to be asked for again is not said: who has its host knows that page, and asks for it by itself.
+        That a page is to be asked whether it has changed is not said: who has its host knows that page, and does so by itself.
+        But one that died with an agent is asked for though it was seen: its row may come with the host after this.
         """
         membership = self._agent.membership
-        rows = [row if row.item.known is None else _unknown(row) for row in parcel.rows]
+        rows = [row if row.item.known in (None, UNKNOWN) else _new(row) for row in parcel.rows]
         wire = Wire(membership.me, membership.contact.boot, parcel.seq, parcel.low, encode_rows(rows))
         payload = squash(_encode(wire))
         self._line.ask(parcel.to, "parcel", payload, self._rule.answer, lambda said: self._answered(parcel, said))
@@ -162,7 +164,7 @@ class Post:
         return beat is not None and beat.stamp.boot == boot
 
 
-def _unknown(row: Row) -> Row:
+def _new(row: Row) -> Row:
     return msgspec.structs.replace(row, item=msgspec.structs.replace(row.item, known=None))
 
 

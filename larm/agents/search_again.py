@@ -1,13 +1,15 @@
 """Search: what agents that have died had, as far as this crawl knows of it. On ``larm-agents``.
 
-That is links to their hosts, in what was found here so far; and pages that they had fetched before their hosts came here, which
-are nowhere now. A log of links may be large, so it is read some lines at a time: the beats must go on. What was found before
-others knew of the death may be in memory still, so it begins after a checkpoint.
+That is links to their hosts, in what was found here so far; and pages of our hosts that they had fetched before these came
+here, which are nowhere now. With them the pages of all who are no members any more, also of those who left as planned: the
+links that they found are in their directories, and the dead agent may have been the only other one that knew of them. A log
+of links may be large, so it is read some lines at a time: the beats must go on. What was found before others knew of the
+death may be in memory still, so it begins after a checkpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from larm.agents.membership import Gone
 from larm.agents.placement import Placement
@@ -18,22 +20,24 @@ _LINKS = 2_000
 
 
 class Search:
-    """``links``: all that there are; ``fetched``: the pages here that an agent has fetched, by its name; ``key``: by which the
-    owner of one is known.
+    """``links``: all that there are; ``fetched``: the pages here that others than these agents have fetched; ``key``: by which
+    the owner of one is known; ``members``: those who are in.
     """
 
     def __init__(
         self,
         links: Callable[[], Iterator[URLMessage]],
-        fetched: Callable[[str], Iterator[list[URLMessage]]],
+        fetched: Callable[[Container[str]], Iterator[list[URLMessage]]],
         key: Callable[[URLMessage], str],
         placement: Callable[[Mapping[str, float]], Placement],
+        members: Callable[[], Container[str]],
     ) -> None:
         # constant after construction
         self._links = links
         self._fetched = fetched
         self._key = key
         self._placement = placement
+        self._members = members
         # only larm-agents; others may look whether there is anything
         self._wanted: list[tuple[Gone, int]] = []
         self._found: Iterator[list[URLMessage]] | None = None
@@ -70,4 +74,4 @@ class Search:
                 found = []
         yield found
         if gone.name:
-            yield from self._fetched(gone.name)
+            yield from self._fetched(self._members())

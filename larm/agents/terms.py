@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -56,8 +56,8 @@ class Doors(NamedTuple):
     """All links that were found so far, from the disk, and the start URLs."""
     parse: Callable[[str], Url]
     """An address as this crawl has it. Raises ValueError where it is none."""
-    fetched: Callable[[str], Iterator[list[URLMessage]]]
-    """Pages that the agent of this name had fetched when their hosts came here: requests for them, some at a time."""
+    fetched: Callable[[Container[str]], Iterator[list[URLMessage]]]
+    """Pages that agents other than these had fetched when their hosts came here: requests for them, some at a time."""
     kept: Callable[[Sequence[int]], dict[int, PageRow]]
     """Pages, by fingerprint, that this agent has from when it had their hosts."""
     now: Callable[[], float]

@@ -5,7 +5,7 @@ Called by `larm.building.wiring` on the main thread, where ``cluster.name`` is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         key=lambda host: key_of(host, cluster.by),
         links=lambda: _links(ground.directory / LOGS / LINKS_LOG, start_urls, ground.normalizer),
         parse=ground.normalizer.parse,
-        fetched=lambda name: _fetched(ground.directory / QUEUES / PAGES, name),
+        fetched=lambda members: _fetched(ground.directory / QUEUES / PAGES, members),
         kept=lambda keys: kept_pages(ground.directory / QUEUES / PAGES, keys),
         now=boot_time,
         log=lambda line: DatedLog(ground.logs.open("agents"), ground.shared.clock).lines([line]),
@@ -151,12 +151,12 @@ def _links(path: Path, start_urls: Sequence[str], normalizer: URLNormalizer) -> 
                 continue
 
 
-def _fetched(path: Path, name: str) -> Iterator[list[URLMessage]]:
+def _fetched(path: Path, members: Container[str]) -> Iterator[list[URLMessage]]:
     """They are asked for as if nothing was known of them: "unchanged" would bring no page."""
     rows = page_rows(path)
     while some := list(islice(rows, _ROWS)):
         yield [
             URLMessage(row.message(key).url, row.referrer, row.link_type, row.depth, known=UNKNOWN)
             for key, row in some
-            if row.by == name and row.stored
+            if row.by and row.by not in members and row.stored
         ]

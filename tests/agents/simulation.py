@@ -51,10 +51,12 @@ class Host:
         self.queue: deque[int] = deque()
         self.seen: dict[int, str] = {}
         """Each page that was found, and the agent that has fetched it, or will."""
+        self.again: set[int] = set()
+        """Of those that wait, pages that a dead agent had, whatever is said of them later."""
 
     def copy(self) -> Host:
         other = Host()
-        other.queue, other.seen = deque(self.queue), dict(self.seen)
+        other.queue, other.seen, other.again = deque(self.queue), dict(self.seen), set(self.again)
         return other
 
 
@@ -89,12 +91,13 @@ class Process:
         self.agent = Agent(membership, courier, Inbox(disk.marks), lambda: not self.ready, saved.gone)
         self.agent.acquaintances = set(world.names) - {name}
         self.journal = list(journal)
-        self.started = membership.begun
-        self.dead: set[str] = set()
+        self.started = membership.begun and boot >> 32 > 1
         for received in self.journal:
             self.deliver(self.agent.carry_out(received, now))
         self.journal.clear()
         self.stepped = self.began = now
+        self.unsaved: list[Page] = []
+        """What was fetched since the last checkpoint."""
         self.left_at: float | None = None
 
     def membership(self) -> Membership:
@@ -112,6 +115,7 @@ class Process:
         hosts = {host: record.copy() for host, record in self.hosts.items()}
         self.world.disks[self.name] = Disk(hosts, rows, self.agent.inbox.cut(), set(self.pages), set(self.links))
         self.world.journals[self.name] = []
+        self.unsaved.clear()
         self.agent.cut()
         self.agent.cut_saved()
         self.saved()
@@ -121,12 +125,14 @@ class Process:
             record = self.hosts.setdefault(row.host, Host())
             if row.moves:
                 seen, queue = row.item
-                done = {number: by for number, by in seen.items() if number not in queue and by not in self.dead}
+                done = {number: by for number, by in seen.items() if number not in queue and number not in record.again}
                 record.queue = deque([number for number in record.queue if number not in done])
                 record.queue.extend([number for number in seen if number not in done and number not in record.seen])
                 record.seen |= {
                     number: done.get(number, self.name) for number in seen if number not in record.seen or number in done
                 }
+            elif isinstance(row.item, str):
+                self.ask_again(record, int(row.item))
             elif row.item not in record.seen:
                 record.seen[row.item] = self.name
                 record.queue.append(row.item)
@@ -153,10 +159,12 @@ class Process:
                 continue
             record = self.hosts[host]
             number = record.queue.popleft()
+            record.again.discard(number)
             if not record.queue:
                 self.ready.pop(host)
             self.world.asked(self, host, number)
             self.pages.add((host, number))
+            self.unsaved.append((host, number))
             found = self.world.linked(host, number)
             self.links.update(found)
             self.put(found)
@@ -179,12 +187,14 @@ class Process:
         for gone in agent.orphaned(now):
             owner = self.world.ring(gone.before.members).owner
             self.put([page for page in sorted(self.links) if not gone.name or owner(page[0]) == gone.name])
-            self.dead.add(gone.name)
-            for host, record in self.hosts.items():
-                again = [number for number, by in record.seen.items() if by == gone.name and number not in record.queue]
-                record.queue.extend(again)
-                record.seen |= dict.fromkeys(again, self.name)
-                self.note(host)
+            members = {*membership.view.members, self.name}
+            again = [
+                (host, number)
+                for host, record in self.hosts.items()
+                for number, by in record.seen.items()
+                if gone.name and by not in members and number not in record.queue
+            ]
+            self.deliver(agent.put([Row(host, str(number)) for host, number in again], now))
 
     def left(self) -> bool:
         """It leaves as planned, has nothing any more, and all others had the time to hear of it."""
@@ -194,6 +204,12 @@ class Process:
         elif self.left_at is None:
             self.left_at = now
         return self.left_at is not None and now - self.left_at >= 3 * self.world.rules.lease
+
+    def ask_again(self, record: Host, number: int) -> None:
+        record.seen[number] = self.name
+        if number not in record.queue:
+            record.queue.append(number)
+            record.again.add(number)
 
     def note(self, host: str) -> None:
         if self.hosts[host].queue:
@@ -239,6 +255,15 @@ class World:
         self.died: dict[str, tuple[float, set[Page]]] = {}
         self.lost_for_good: set[str] = set()
         self.left: set[str] = set()
+        self.by: dict[str, set[Page]] = {}
+        """Pages by the agents that have fetched them."""
+        self.again: Counter[Page] = Counter()
+        """How often each page may be fetched once more, by what has happened."""
+        self.newest: Mapping[str, float] = {}
+        self.epoch = 0
+        self.deaths = 0
+        self.leaving: dict[str, Mapping[str, float]] = {}
+        """Who is out as planned, and the members before that."""
         self.asks = 0
         self.sent = 0
         self.rings: dict[frozenset[str], HashRing] = {}
@@ -276,6 +301,7 @@ class World:
 
     def asked(self, process: Process, host: str, number: int) -> None:
         self.fetched[host, number] += 1
+        self.by.setdefault(process.name, set()).add((host, number))
         self.asks += 1
         if self.asks % self.checks:
             return
@@ -284,6 +310,31 @@ class World:
                 assert not other.membership().may_ask(host, self.now), (
                     f"seed {self.seed}, {self.now:.2f} s: {process.name} asks {host}, and {name} may as well"
                 )
+
+    def check_view(self, process: Process) -> None:
+        """Of an agent that is given up, others fetch again what it has fetched, and what it knew of its hosts, whoever had
+        fetched that; and what those have fetched who had gone before. Of one who leaves as planned nothing.
+        """
+        view = process.membership().view
+        if view.epoch > self.epoch:
+            for name in self.newest.keys() - view.members.keys():
+                other, before = self.running.get(name), self.newest
+                if other is None or not other.membership().leaving or name in self.asleep or self.cut:
+                    self.lose(name, before)
+                else:
+                    self.leaving[name] = before
+            self.epoch, self.newest = view.epoch, view.members
+
+    def lose(self, name: str, before: Mapping[str, float]) -> None:
+        """``before``: the members when it was one."""
+        self.deaths += 1
+        owner = self.ring(before).owner
+        gone = [pages for other, pages in self.by.items() if other not in self.newest or other == name]
+        self.again.update({page for page in self.fetched if owner(page[0]) == name}.union(*gone))
+
+    def beyond(self) -> dict[Page, int]:
+        """Pages that were fetched more often than that."""
+        return {page: times for page, times in self.fetched.items() if times > 1 + self.again[page]}
 
     def check_over(self, name: str) -> None:
         """The first who says so must be right."""
@@ -337,6 +388,9 @@ class World:
         process = self.running.pop(name, None)
         if process is not None:
             self.died[name] = (self.now, process.pages)
+            self.again.update(process.unsaved)
+            if name in self.leaving and not process.left():
+                self.lose(name, self.leaving.pop(name))
         self.asleep.pop(name, None)
         self.over.pop(name, None)
 
@@ -354,6 +408,7 @@ class World:
             process.saved()
             self.send(process.name, name, lambda beat=beat: beat)
         process.let_go()
+        self.check_view(process)
         process.begin()
         process.saved()
         for parcel in agent.courier.due(self.now):
@@ -367,6 +422,7 @@ class World:
             process.checkpoint()
             self.kill(process.name)
             self.left.add(process.name)
+            self.again.update(self.by.get(process.name, ()) if self.deaths else ())  # some may learn of a death only now
 
     def passes(self, sender: str, to: str) -> bool:
         return (sender, to) not in self.cut and to in self.running

@@ -159,3 +159,17 @@ def test_who_is_heard_and_takes_nothing_is_named() -> None:
     (parcel,) = courier.due(115.0)
     assert courier.answered(parcel, Answer(taken=True), 115.0)
     assert courier.stuck(200.0, 12.0) == []
+
+
+def test_who_is_alone_finds_the_end_at_once_and_goes_on_where_something_comes() -> None:
+    busy = [False]
+    membership = Membership("a", 1 << 32, 1.0, RULES, saved=Saved((view(1, "a"),), 1, Vote(0), begun=True), now=0.0)
+    one = Agent(membership, Courier(membership, lambda _: Memory()), Inbox(), lambda: not busy[0])
+    one.tick(0.0)
+    assert not membership.over, "what is not its own was not looked for yet"
+    one.released()
+    one.tick(0.1)
+    assert membership.over, "nobody has to be waited for, nor the next beat"
+    busy[0] = True
+    one.tick(0.2)
+    assert not membership.over
