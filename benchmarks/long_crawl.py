@@ -1,11 +1,12 @@
 """The end of a long crawl: many pages from a server on this machine, and what becomes of their links and the texts of these.
 
-``python -m benchmarks.long_crawl [--pages 150000] [--links 20] [--words 350] [--hosts 4] [--dir DIR] [-s KEY=VALUE]``. A
-process of its own serves pages of random words, each with links to its children (so that all are reachable), its section, its
-neighbours and anywhere, which go by the title of their target, as on real sites. Then larm crawls them, as a process of its
-own. Prints what the crawl took and what came after the last page (the end's work: the last snapshot of the link graph, the
-index of the texts of links), the peak of memory of the crawl and of all its processes, and whether graph and texts are
-complete; exit status 1 if they are not.
+``python -m benchmarks.long_crawl [--pages 150000] [--links 20] [--words 350] [--hosts 4] [--more 0] [--dir DIR] [-s
+KEY=VALUE]``. A process of its own serves pages of random words, each with links to its children (so that all are reachable),
+its section, its neighbours and anywhere, which go by the title of their target, as on real sites. Then larm crawls them, as a
+process of its own. Prints what the crawl took and what came after the last page (the end's work: the last snapshot of the link
+graph, the index of the texts of links), the peak of memory of the crawl and of all its processes, and whether graph and texts
+are complete; exit status 1 if they are not. With ``--more`` the same of a later run, of so many new pages; where ``--dir`` has
+a crawl already (with the same ``--port``) of that run alone.
 """
 
 from __future__ import annotations
@@ -38,13 +39,15 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=20)
     parser.add_argument("--words", type=int, default=350, help="of a page")
     parser.add_argument("--hosts", type=int, default=4)
+    parser.add_argument("--more", type=int, default=0, help="pages of a second run; with --dir and --port, of one that goes on")
+    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--slice", type=int, default=10_000, help="pages of which a line tells what they cost")
     parser.add_argument("--dir", help="where to crawl to; it is kept")
     parser.add_argument("-s", action="append", default=[], metavar="KEY=VALUE", dest="settings")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        asyncio.run(serve(Web(options.pages, options.links, options.words, options.hosts)))
+        asyncio.run(serve(Web(options.pages, options.links, options.words, options.hosts, options.more), options.port))
         return
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
@@ -54,16 +57,20 @@ def main() -> None:
             assert server.stdout is not None
             port = int(server.stdout.readline())
             directory = Path(options.dir or folder)
-            complete = crawl(port, directory, options.settings, options.slice)
+            home = f"http://h0.localhost:{port}/"
+            there = options.more and (directory / "larm.json").exists()
+            complete = there or crawl(home, port, directory, options.settings, options.slice)
+            if options.more:
+                complete &= crawl(f"{home}{options.pages}.html", port, directory, options.settings, options.slice)
         finally:
             server.terminate()
             server.wait()
     sys.exit(not complete)
 
 
-def crawl(port: int, directory: Path, settings: list[str], pages_of_slice: int) -> bool:
+def crawl(start: str, port: int, directory: Path, settings: list[str], pages_of_slice: int) -> bool:
     """Run larm, print what it took; whether graph and texts are of all pages."""
-    command = [sys.executable, "-m", "larm", "crawl", "-start", f"http://h0.localhost:{port}/", "--dir", str(directory)]
+    command = [sys.executable, "-m", "larm", "crawl", "-start", start, "--dir", str(directory)]
     command += ["-restrictto", rf"http://h\d+\.localhost:{port}/.*", "--delay", "0", "--per-host", "16", "-q"]
     command += [f"-s{each}" for each in settings]
     began = time.perf_counter()
@@ -160,19 +167,21 @@ def _text(path: Path) -> str:
 class Web:
     """All pages are reachable: page n links to 3n + 1, 3n + 2, 3n + 3. The same page each time, from its number alone."""
 
-    def __init__(self, pages: int, links: int, words: int, hosts: int) -> None:
+    def __init__(self, pages: int, links: int, words: int, hosts: int, more: int) -> None:
+        """``more``: pages to which only the first of them leads; they lead to all others."""
         choose = Random(1)
         known = ["".join(choose.choices(_SYLLABLES, k=choose.randrange(1, 5))) for _ in range(20_000)]
         often = list(accumulate(1 / (place + 10) for place in range(len(known))))  # as in any language
         self._bag = choose.choices(known, cum_weights=often, k=200_000)
-        self._titles = [" ".join(choose.choices(known, k=choose.randrange(1, 4))) for _ in range(pages)]
+        self._titles = [" ".join(choose.choices(known, k=choose.randrange(1, 4))) for _ in range(pages + more)]
+        self._all = pages + more
         self._pages, self._links, self._words, self._hosts = pages, links, words, hosts
         self.port = 0
 
     def answer(self, path: str) -> bytes:
         """A whole response."""
         name = path.rpartition("/")[2].removesuffix(".html") or "0"
-        if not name.isdigit() or int(name) >= self._pages:
+        if not name.isdigit() or int(name) >= self._all:
             return b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"
         body = self._page(int(name)).encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -184,7 +193,10 @@ class Web:
         links = [(3 * number + each, "") for each in (1, 2, 3)]
         links += [(first, "section"), (0, "home"), (number - 1, "previous"), (number + 1, "next")]
         links += [(choose.randrange(self._pages), "") for _ in range(self._links - len(links))]
-        menu = [self._link(goal, text) for goal, text in links if 0 <= goal < self._pages]
+        most = self._pages if number < self._pages else self._all
+        menu = [self._link(goal, text) for goal, text in links if 0 <= goal < most]
+        if number == self._pages:
+            menu += [self._link(goal, "") for goal in range(number + 1, self._all)]
         words = choose.choices(self._bag, k=self._words)
         parts = [" ".join(words[at : at + 40]) for at in range(0, len(words), 40)]
         title = self._titles[number]
@@ -219,9 +231,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(self._web.answer(request.split(b" ", 2)[1].decode("ascii", "replace")))
 
 
-async def serve(web: Web) -> None:
+async def serve(web: Web, port: int) -> None:
     """Print the port, and answer until killed."""
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(web), "127.0.0.1", 0, backlog=1024)
+    server = await asyncio.get_running_loop().create_server(lambda: Connection(web), "127.0.0.1", port, backlog=1024)
     web.port = server.sockets[0].getsockname()[1]
     print(web.port, flush=True)
     await server.serve_forever()

@@ -170,6 +170,35 @@ def by_target(backlinks: bytes, first: int, starts: Column) -> Column:
     return rows[np.argsort(small, kind="stable"), 1:].ravel().data
 
 
+def marks(links: Column, starts: Column, hashes: Column) -> Column:
+    """For each target a number (uint64) that is another one when the texts of its links are others.
+
+    ``links`` and ``starts``: of one bucket, as `by_target` has them; ``hashes`` (uint64) of all texts, by number.
+    """
+    ends = np.asarray(starts).astype(np.int64)
+    found = np.zeros(len(ends) - 1, np.uint64)
+    targets = np.repeat(np.arange(len(found), dtype=np.uint64), np.diff(ends))
+    pairs = np.unique(targets << np.uint64(32) | np.frombuffer(links, np.uint32)[1::2])
+    owners = pairs >> np.uint64(32)
+    firsts = np.flatnonzero(np.diff(owners, prepend=np.uint64(1 << 32)))
+    if len(firsts):
+        found[owners[firsts]] = np.bitwise_xor.reduceat(np.asarray(hashes)[pairs & np.uint64(0xFFFF_FFFF)], firsts)
+    return found.data
+
+
+def changed(before: Sequence[Column], now: Sequence[Column]) -> list[int]:
+    """Fetched pages with other texts, by fingerprint. Nodes, their marks and their locations, 0 where they were not fetched."""
+    (old, known), (new, marked) = (
+        (np.asarray(nodes)[np.asarray(places) != 0], np.asarray(mark)[np.asarray(places) != 0])
+        for nodes, mark, places in (before, now)
+    )
+    if not len(old):
+        return [int(each) for each in new]
+    places = np.minimum(np.searchsorted(old, new), len(old) - 1)
+    others = new[(old[places] != new) | (known[places] != marked)]
+    return sorted([*others.tolist(), *np.setdiff1d(old, new, assume_unique=True).tolist()])
+
+
 def count(sources: Column, counts: Column, targets: Column, degrees: Column) -> None:
     """Add to each target's degree (uint32, changed) the links from other pages."""
     found, goals = np.asarray(degrees), np.asarray(targets)

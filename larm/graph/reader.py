@@ -18,6 +18,8 @@ from larm.graph.block import read_block
 from larm.graph.files import JOURNAL, LOCATION_BITS, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 
+_MARKS = "marks"
+"""Of the texts of each node; in snapshots of earlier versions there are none."""
 _KNOWN = 100_000
 """Texts that are remembered: some 10 MB."""
 _MANY = 5_000
@@ -121,20 +123,43 @@ class GraphReader:
         By fingerprint, from the next after ``after`` on. What all pages need is looked up once, which takes half the time of
         asking for the anchors of each.
         """
+        nodes = self._snapshot.array("nodes", "Q")
+        places = range(bisect_right(nodes, after), len(nodes))
+        for node, texts in zip(places, self._texts_of(places, limit), strict=True):
+            if texts:
+                yield nodes[node], texts
+
+    def changed_texts(self, before: GraphReader, limit: int) -> Iterator[tuple[int, list[str]]] | None:
+        """As `all_texts`, of those pages that had others ``before``, an earlier snapshot; [] for one that has none any more.
+
+        None: it is of an earlier version, and nobody knows.
+        """
+        if not before._snapshot.has(_MARKS):
+            return None
+        from larm.graph.columns import changed  # numpy: for who writes graphs
+
+        columns = (("nodes", "Q"), (_MARKS, "Q"), ("locations", "Q"))
+        old, new = ([each._snapshot.array(*column) for column in columns] for each in (before, self))
+        found = changed(old, new)
+        return zip(found, self._texts_of((self._node(page, moved=False) for page in found), limit), strict=True)
+
+    def _texts_of(self, nodes: Iterable[int | None], limit: int) -> Iterator[list[str]]:
+        """[] for a page that was not fetched."""
         array = self._snapshot.array
         fetched, offsets, known = array("locations", "Q"), array("backlink_offsets", "Q"), _Texts(self._snapshot)
-        links, nodes = array("backlinks", "I"), array("nodes", "Q")
-        for node in range(bisect_right(nodes, after), len(nodes)):
-            if fetched[node]:
-                first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
-                numbers = links[2 * first : 2 * end].tolist()[1::2]
-                found = set(numbers)
-                if len(found) > limit:
-                    found = {number for number, _ in Counter(numbers).most_common(limit + 1)}
-                if texts := [text for number in found if (text := known[number])][:limit]:
-                    yield nodes[node], texts
-                if len(known) > _KNOWN:
-                    known.clear()
+        links = array("backlinks", "I")
+        for node in nodes:
+            if node is None or not fetched[node]:
+                yield []
+                continue
+            first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
+            numbers = links[2 * first : 2 * end].tolist()[1::2]
+            found = set(numbers)
+            if len(found) > limit:
+                found = {number for number, _ in Counter(numbers).most_common(limit + 1)}
+            yield [text for number in found if (text := known[number])][:limit]
+            if len(known) > _KNOWN:
+                known.clear()
 
     def in_links(self, fingerprint: int, limit: int = 100) -> list[str]:
         """Access URLs of other pages that link to it, the most important first."""

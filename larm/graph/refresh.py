@@ -81,7 +81,7 @@ class Refresh:
             undo.callback(backlinks.close)
             yield from self._which_links(file, writer, anchors, backlinks)
             rank = yield from self._ranks()
-            yield from self._write(writer, backlinks, rank)
+            yield from self._write(writer, backlinks, rank, anchors.hashes())
 
     def _blocks(self, file: int) -> Iterator[tuple[int, Block, BlockLinks]]:
         """Each block, where it stands, and its links."""
@@ -180,7 +180,7 @@ class Refresh:
             yield from iteration.sweep()
         return iteration.rank
 
-    def _write(self, writer: SnapshotWriter, backlinks: Backlinks, rank: Column) -> Iterator[None]:
+    def _write(self, writer: SnapshotWriter, backlinks: Backlinks, rank: Column, texts: Column) -> Iterator[None]:
         self._progress.begin("link graph, 6 of 6 (who links here)", len(backlinks))
         nodes = len(self._nodes)
         degrees = zeros("I", nodes)
@@ -192,11 +192,14 @@ class Refresh:
         self._links.clear()  # what comes needs room
         top, places = columns.by_rank(rank, TOP)
         writer.begin("backlinks")
-        for number, piece in enumerate(backlinks.sorted()):
+        marks = []
+        for number, (piece, starts) in enumerate(backlinks.sorted()):
             writer.write(piece)
+            marks.append(columns.marks(piece, starts, texts))
             self._progress.to(number)
             yield
         writer.add("backlink_offsets", backlinks.offsets())
+        writer.add("marks", joined("Q", marks))
         writer.add("nodes", self._nodes)
         writer.add("ranks", columns.scaled(rank))
         writer.add("places", places)

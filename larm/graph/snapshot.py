@@ -138,6 +138,10 @@ class Snapshot:
         for name in self._sections:
             self._check(name, "B")
 
+    def has(self, name: str) -> bool:
+        """Whether there is such an array; in those of earlier versions there may be none."""
+        return name in self._sections
+
     def array(self, name: str, kind: str = "B") -> memoryview:
         """An array as numbers of the type ``kind`` (as in the module ``array``). Raises StorageError."""
         found = self._checked.get(name)

@@ -94,6 +94,10 @@ class Anchors:
         """Where each text was written."""
         return self._offsets
 
+    def hashes(self) -> Column:
+        """Of each text."""
+        return self._hashes
+
 
 class Backlinks:
     """Links by the number of their target: spooled to buckets of neighbouring targets, each of which is then sorted."""
@@ -122,19 +126,21 @@ class Backlinks:
             for file, dealt in zip(self._files, columns.dealt(links, self._width, len(self._files)), strict=True):
                 file.write(dealt)
 
-    def sorted(self) -> Iterator[Column]:
-        """(source, text) of all links, by target, those of a target in the order in which they were added."""
+    def sorted(self) -> Iterator[tuple[Column, Column]]:
+        """(source, text) of all links, by target, those of a target in the order in which they were added; and `offsets` of the
+        targets of these."""
         nodes, width = len(self._starts) - 1, self._width
         for number, file in enumerate(self._files):
             first = min(number * width, nodes)
+            starts = self._starts[first : min(first + width, nodes) + 1]
             try:
                 file.seek(0)
-                links = columns.by_target(file.read(), first, self._starts[first : min(first + width, nodes) + 1])
+                links = columns.by_target(file.read(), first, starts)
             except OSError as error:
                 raise disk_failure(self._directory, error) from error
             except ValueError as error:
                 raise StorageError(f"{self._directory}: a temporary file has changed ({error}); check the disk") from error
-            yield links
+            yield links, starts
 
     def offsets(self) -> Column:
         """Where the links to each node begin, and where the last ones end; known when they have been sorted."""

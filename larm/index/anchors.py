@@ -1,8 +1,9 @@
 """Anchors: a small second index of the texts of links to each page (YIOOP-21), in ``anchors/``.
 
 What others call a page is often the best that there is to know of it, but it is known late: when the pages with the links have
-been read. So these texts are no part of a page's document. The storage of the link graph makes the whole index anew at its
-end, page by page in the order of their fingerprints, and keeps what is done now and then: who is ended while he makes it
+been read. So these texts are no part of a page's document. The storage of the link graph brings the index up to date at its
+end, by those pages of which the texts are others than in the snapshot that it is of. Where it can't, it makes the whole index
+anew, page by page in the order of their fingerprints, and keeps what is done now and then: who is ended while he makes it
 leaves ``anchors.new/``, with which the next one goes on. Searches join the two by the fingerprint of the page. Each text is a
 document of its own: a page that is called ``vacuum`` is a better answer to that than one that is called
 ``vacuum_freeze_table_age``, by whatever other names it goes. Searches are a matter of `larm.index.names`.
@@ -10,6 +11,7 @@ document of its own: a page that is called ``vacuum`` is a better answer to that
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -67,6 +69,44 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
         shutil.rmtree(old, ignore_errors=True)
 
 
+def renew_anchors(path: Path, changes: Iterable[tuple[int, Sequence[str]]], generation: int, progress: Progress) -> bool:
+    """Bring the index in ``path`` up to date, in one commit: ``changes`` are pages with all texts of links to each.
+
+    False: it is to be made anew, as it is of an earlier version, or most of it is of texts that are no more. Who is ended
+    leaves the index without the mark of this ``generation``. Raises StorageError.
+    """
+    if not _can_change(path):
+        return False
+    with IndexFailure(path, ADVICE):
+        index, words = _index(path), AnyScript()
+        writer = index.writer(heap_size=_MEMORY, num_threads=1)
+        progress.begin("texts of links that are new")
+        for page, texts in changes:
+            writer.delete_documents_by_query(tantivy.Query.term_query(index.schema, PAGE, page))  # by_term means signed ones
+            _add(writer, words, page, texts)
+        writer.commit()
+        writer.wait_merging_threads()
+    with disk_failures(path):
+        as_the_others(path)
+        write_atomically(path / _OF, f"{generation}\n".encode())
+    return True
+
+
+def _can_change(path: Path) -> bool:
+    meta = json.loads((path / META).read_text())
+    sizes = [(each["max_doc"], (each["deletes"] or {}).get("num_deleted_docs", 0)) for each in meta["segments"]]
+    indexed = any(field["name"] == PAGE and field["options"]["indexed"] for field in meta["schema"])
+    return indexed and 2 * sum(gone for _, gone in sizes) <= sum(size for size, _ in sizes)
+
+
+def _add(writer: tantivy.IndexWriter, words: AnyScript, page: int, texts: Iterable[str]) -> None:
+    for text in dict.fromkeys(filter(None, map(said, texts))):
+        document = tantivy.Document()
+        document.add_unsigned(PAGE, page)
+        words.add(document, TEXT, text)
+        writer.add_document(document)
+
+
 def mark_of(path: Path) -> int | None:
     """The generation of the graph that the index in ``path`` was made of; None where there is none, or nobody knows."""
     try:
@@ -104,11 +144,7 @@ def _fill(path: Path, pages: Pages, progress: Progress, total: int) -> None:
         words = AnyScript()
         progress.begin("texts of links", total, "pages")
         for number, (page, texts) in enumerate(pages(_last_page(index)), 1):
-            for text in dict.fromkeys(filter(None, map(said, texts))):
-                document = tantivy.Document()
-                document.add_unsigned(PAGE, page)
-                words.add(document, TEXT, text)
-                writer.add_document(document)
+            _add(writer, words, page, texts)
             if not number % _TOLD:
                 progress.to(total * page >> _BITS)  # they are hashes: so many are behind us, give or take a few
             if not number % _KEPT:
@@ -150,10 +186,13 @@ def opened(path: Path) -> tantivy.Index:
 
 
 def _index(path: Path) -> tantivy.Index:
-    builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field(PAGE, fast=True)
-    builder.add_text_field(TEXT, tokenizer_name=WORDS)  # by way of AnyScript
-    index = tantivy.Index(builder.build(), path=str(path))
+    if (path / META).exists():  # of an earlier version, perhaps
+        index = tantivy.Index.open(str(path))
+    else:
+        builder = tantivy.SchemaBuilder()
+        builder.add_unsigned_field(PAGE, fast=True, indexed=True)
+        builder.add_text_field(TEXT, tokenizer_name=WORDS)  # by way of AnyScript
+        index = tantivy.Index(builder.build(), path=str(path))
     index.register_tokenizer(WORDS, new_analyzer(WORDS))
     index.config_reader("manual")
     return index

@@ -15,9 +15,9 @@ from typing import Any
 from larm.errors import StorageError
 from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
-from larm.graph.reader import open_graph
+from larm.graph.reader import GraphReader, open_graph
 from larm.graph.snapshot import Snapshot
-from larm.index.anchors import ANCHORS, disown, made_of, mark_of, write_anchors
+from larm.index.anchors import ANCHORS, disown, made_of, mark_of, renew_anchors, write_anchors
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
@@ -57,6 +57,7 @@ class GraphStorage:
         self._noted = 0  # length of the journal at the last commit
         self._seen = 0  # length of the journal of which the last snapshot is
         self._begun = 0.0
+        self._before: GraphReader | None = None  # as the last run left it
         self._running: tuple[Generator[None, None, None], int] | None = None
 
     def open(self, position: Mapping[str, Any] | None) -> None:
@@ -73,6 +74,7 @@ class GraphStorage:
         self._journal = AppendFile(self._directory / JOURNAL, length)
         self._noted, self._begun = length, self._clock.monotonic()
         self._seen = self._last_snapshot(length)
+        self._before = open_graph(self._directory)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note the links of pages, redirects, and pages that are gone."""
@@ -115,19 +117,25 @@ class GraphStorage:
         self.progress.end()
 
     def _write_anchors(self) -> None:
-        """What pages are called by others, for searches: 100 us for each page, so only at the end.
+        """What pages are called by others, for searches: 100 us for each page that is new, so only at the end.
 
         Not only where there is a new snapshot: a commit may have finished the last one, or the process died after it.
         """
         graph, path = open_graph(self._directory), self._directory.with_name(ANCHORS)
-        if graph is not None and graph.generation != made_of(path, self._seal):
-            write_anchors(
-                path,
-                lambda after: graph.all_texts(_MOST_TEXTS, after),
-                generation=graph.generation,
-                progress=self.progress,
-                total=graph.pages,
-            )
+        before, self._before = self._before, None
+        if graph is None or graph.generation == (made := made_of(path, self._seal)):
+            return
+        if before is not None and before.generation == made:
+            changes = graph.changed_texts(before, _MOST_TEXTS)
+            if changes is not None and renew_anchors(path, changes, graph.generation, self.progress):
+                return
+        write_anchors(
+            path,
+            lambda after: graph.all_texts(_MOST_TEXTS, after),
+            generation=graph.generation,
+            progress=self.progress,
+            total=graph.pages,
+        )
 
     def _last_snapshot(self, length: int) -> int:
         """Of how much of the journal the last snapshot is. One that has seen more goes, as does a damaged one."""

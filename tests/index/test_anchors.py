@@ -9,7 +9,8 @@ import tantivy
 
 from larm.config import Search
 from larm.errors import StorageError
-from larm.index.anchors import ANCHORS, Pages, disown, made_of, mark_of, opened, write_anchors
+from larm.index.analysis import WORDS, new_analyzer
+from larm.index.anchors import ANCHORS, Pages, disown, made_of, mark_of, opened, renew_anchors, write_anchors
 from larm.index.names import open_anchors
 from larm.index.page import Page
 from larm.index.reader import IndexReader
@@ -151,3 +152,71 @@ def test_progress_is_told_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     some = [(number << 59, ["a"]) for number in range(16)]  # fingerprints are spread evenly
     write_anchors(tmp_path / ANCHORS, pages(some), 1, Told(), 16)
     assert told[::5] == [f"texts of links, {done} of 16 pages" for done in (0, 5, 10, 15)]
+
+
+# -- brought up to date
+
+
+def entries(path: Path) -> list[tuple[int, str]]:
+    """Pages, each with a word by which it is found."""
+    index, words = opened(path / ANCHORS), [f"{name}{number}" for name in ("first", "second") for number in range(20)]
+    searcher = index.searcher()
+    found = []
+    for word in words:
+        hits = searcher.search(index.parse_query(word, ["anchors"]), limit=100).hits
+        pages = searcher.fast_field_values("page", [address for _, address in hits])
+        found += [(int(page or 0), word) for page in pages]
+    return sorted(found)
+
+
+def test_only_pages_whose_texts_have_changed_are_written_again(tmp_path: Path) -> None:
+    before = [(number, [f"first{number}"]) for number in range(20)]
+    write_anchors(tmp_path / ANCHORS, pages(before), 7)
+    changes = [(3, ["second3", "first3"]), (4, ["second4"]), (5, []), (99, ["second5"])]
+    assert renew_anchors(tmp_path / ANCHORS, changes, 8, Progress())
+    assert made_of(tmp_path / ANCHORS) == 8
+    write_anchors(tmp_path / "anew" / ANCHORS, pages(sorted((dict(before) | dict(changes)).items())), 8)
+    assert entries(tmp_path) == entries(tmp_path / "anew")
+    assert (4, "first4") not in entries(tmp_path)
+
+
+def test_who_is_ended_meanwhile_leaves_what_there_was(tmp_path: Path) -> None:
+    write_anchors(tmp_path / ANCHORS, pages([(1, ["first1"])]), 7)
+
+    def changes() -> Iterator[tuple[int, Sequence[str]]]:
+        yield 1, ["second1"]
+        raise Ended
+
+    with suppress(Ended):
+        renew_anchors(tmp_path / ANCHORS, changes(), 8, Progress())
+    assert entries(tmp_path) == [(1, "first1")]
+    assert made_of(tmp_path / ANCHORS) == 7
+
+
+def test_an_index_of_an_earlier_version_is_read_and_not_changed(tmp_path: Path) -> None:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("page", fast=True)
+    builder.add_text_field("anchors", tokenizer_name=WORDS)
+    (tmp_path / ANCHORS).mkdir()
+    index = tantivy.Index(builder.build(), path=str(tmp_path / ANCHORS))
+    index.register_tokenizer(WORDS, new_analyzer(WORDS))
+    writer = index.writer(heap_size=15_000_000, num_threads=1)
+    document = tantivy.Document(anchors=["first1"])
+    document.add_unsigned("page", 1)
+    writer.add_document(document)
+    writer.commit()
+    assert entries(tmp_path) == [(1, "first1")]
+    assert not renew_anchors(tmp_path / ANCHORS, [(1, ["second1"])], 8, Progress())
+
+
+def test_an_index_of_which_most_is_gone_is_made_anew(tmp_path: Path) -> None:
+    """tantivy leaves what is removed in its place until it merges."""
+    write_anchors(tmp_path / ANCHORS, pages([(number, [f"first{number}"]) for number in range(20)]), 7)
+    for generation in range(8, 30):
+        if not renew_anchors(
+            tmp_path / ANCHORS, [(number, [f"second{number}"]) for number in range(9)], generation, Progress()
+        ):
+            break
+        index = opened(tmp_path / ANCHORS)
+        assert index.searcher().num_docs == 20
+    assert generation > 8
