@@ -150,6 +150,12 @@ class IndexReader:
         with self._failure:
             return titles_with(self._schema, self._searcher, self._retrieval.compiled(tree), beginning)
 
+    def titles_have(self, text: str, least: int) -> bool:
+        """Whether each word of a text is in the titles of so many pages; some microseconds."""
+        with self._failure:
+            words = self.analyzer.words(text)
+            return bool(words) and all(self.statistics.frequency(fields.TITLE, word) >= least for word in words)
+
     def is_function_word(self, word: str) -> bool:
         """One such as "the", in a language of the index."""
         return self._retrieval.words.forms.is_function_word(word)

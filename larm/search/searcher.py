@@ -32,6 +32,7 @@ from larm.search.passages import passage_address
 from larm.search.query import LONGEST, parse_question
 from larm.search.ranked import Ranker, Ranking
 from larm.search.results import Results, corrected
+from larm.search.shown_titles import ShownTitles
 from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
 from larm.search.suggesting import Suggestion, suggest
@@ -52,6 +53,7 @@ class IndexSearcher:
         self._reader = IndexReader(directory / "index", settings)
         self._ranker = Ranker(directory, self._reader, settings, own)
         self._links = LinkDesk(directory)
+        self._titles = ShownTitles(self._reader, self._reader.count)
 
     @property
     def documents(self) -> int:
@@ -140,7 +142,7 @@ class IndexSearcher:
         hits = []
         for each in found.results:
             context.deadline.check()
-            hits.append(_hit(each.match, each.complete, marks))
+            hits.append(_hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks))
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""
@@ -201,7 +203,9 @@ class IndexSearcher:
         changeable = [word for item in wanted(tree) for word in analyzer.words(item.text)]
         if not changeable:
             return ""
-        return did_you_mean(text, changeable, analyzer.spans(text), self._reader.vocabulary, total_of=self._total)
+        return did_you_mean(
+            text, changeable, analyzer.spans(text), self._reader.vocabulary, self._reader.forms, total_of=self._total
+        )
 
     def _total(self, text: str) -> int:
         tree = self._links.resolve(self._parsed(text).tree, [])
@@ -212,7 +216,7 @@ def _record(match: Match) -> PageRecord:
     most = None if match.quote is None else max(0, match.quote)
     return PageRecord(
         url=match.url,
-        title=safe_line(match.title).strip() or match.url,
+        title=_title(match),
         text=match.body[:most],
         whole=most is None or most >= len(match.body),
         description=match.description,
@@ -226,10 +230,14 @@ def _record(match: Match) -> PageRecord:
     )
 
 
-def _hit(match: Match, complete: bool, marks: Marks) -> Hit:
+def _title(match: Match) -> str:
+    return safe_line(match.title).strip() or match.url
+
+
+def _hit(match: Match, title: str, complete: bool, marks: Marks) -> Hit:
     parts = shortened(make_snippet(match.body, marks, match.description, title=match.title), match.quote)
     return Hit(
-        title=safe_line(match.title).strip() or match.url,
+        title=title,
         url=match.url,
         parts=parts,
         passage=passage_address(match.url, match.mime, match.body, parts, match.sections),

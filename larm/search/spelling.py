@@ -1,10 +1,10 @@
 """Did you mean: another spelling of a query that finds more. Pure; called where a query finds few pages.
 
 The dictionary is the index itself, so it knows the names and the languages of what was crawled, and never suggests what is not
-there. A word is suspected if few pages have it. Its neighbours are the words of the index that one or two slips away: a
-letter too many, too few, wrong, or two in the wrong order; or a space that is missing or too many. Of these the one on the most
-pages wins, where each slip must be paid for with twenty times the pages. The likeliest spellings of the whole query are tried
-out, so that what is suggested always finds more, and words are suggested that stand together.
+there. A word is suspected if few pages have it, in any of its forms. Its neighbours are the words of the index that are one or
+two slips away: a letter too many, too few, wrong, or two in the wrong order; or a space that is missing or too many. Of these
+the one on the most pages wins, where each slip must be paid for with twenty times the pages. The likeliest spellings of the
+whole query are tried out, so that what is suggested always finds more, and words are suggested that stand together.
 """
 
 from __future__ import annotations
@@ -59,16 +59,22 @@ class Suggestion(NamedTuple):
 
 
 def did_you_mean(
-    text: str, words: Sequence[str], spans: Sequence[Span], vocabulary: Vocabulary, *, total_of: Callable[[str], int]
+    text: str,
+    words: Sequence[str],
+    spans: Sequence[Span],
+    vocabulary: Vocabulary,
+    forms_of: Callable[[str], Sequence[str]],
+    *,
+    total_of: Callable[[str], int],
 ) -> str:
     """The spelling that is best worth its slips, by the pages that it finds; empty if none finds more than ``text``.
 
-    ``words`` are those that may be changed, ``spans`` all words of the text with their places; ``total_of`` counts the pages
-    of another query.
+    ``words`` are those that may be changed, ``spans`` all words of the text with their places; ``forms_of`` gives the words of
+    the index that stand for one, ``total_of`` counts the pages of another query.
     """
     best, chosen = -inf, ""
     total = -1
-    for suggestion in suggestions(text, words, spans, vocabulary)[:_TRIED]:
+    for suggestion in suggestions(text, words, spans, vocabulary, forms_of)[:_TRIED]:
         total = total_of(text) if total < 0 else total
         found = total_of(suggestion.text)
         if found > total and log(found) - suggestion.cost > best:
@@ -76,11 +82,19 @@ def did_you_mean(
     return chosen
 
 
-def suggestions(text: str, words: Sequence[str], spans: Sequence[Span], vocabulary: Vocabulary) -> list[Suggestion]:
+def suggestions(
+    text: str,
+    words: Sequence[str],
+    spans: Sequence[Span],
+    vocabulary: Vocabulary,
+    forms_of: Callable[[str], Sequence[str]],
+) -> list[Suggestion]:
     """Other spellings of ``text``, likeliest first. Operators and their values stay as they are."""
     options: dict[str, list[Neighbour]] = {}
     for word in dict.fromkeys(words):
         count = vocabulary.pages(word)
+        if count and sum(vocabulary.pages(form) for form in forms_of(word)) >= _RARE:
+            continue
         found = neighbours(word, count, vocabulary)
         if count or any(span.word == word and _is_name(text, span) for span in spans):
             found = [each for each in found if " " not in each.text]

@@ -1,0 +1,58 @@
+"""ShownTitles: titles as results show them, without what most titles of their host say as well, such as the name of the site.
+
+``enum — Support for enumerations — Python 3.11.2 documentation`` is shown without its last part. In the ranking such words
+count next to nothing anyway: all pages have them. One for each searcher, on its thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from larm.index.reader import IndexReader
+from larm.index.tree import All, In, Meta, Node, Phrase
+
+_PARTED = re.compile(r"\s+(?:[-\u2010-\u2015|\u00b7\u2022\u00bb\u00ab:~]|::)\s+|(?<=\w):\s+|\s+(?=\([^()]+\)$)")
+_LEAST = 10
+"""Pages with such a title: of fewer, nobody knows what is the site's and what is theirs."""
+_SHARE = 0.5
+"""Of the pages of the host."""
+_REMEMBERED = 1_000
+
+
+class ShownTitles:
+    """Remembers what it has counted until pages come or go."""
+
+    def __init__(self, reader: IndexReader, count: Callable[[Node], int]) -> None:
+        # constant after construction
+        self._reader = reader
+        self._count = count
+        # only the calling thread
+        self._known: dict[tuple[str, str], bool] = {}
+        self._documents = -1
+
+    def shown(self, title: str, url: str) -> str:
+        """What is left has a word, and is the title itself where nothing is shared."""
+        host = urlsplit(url).hostname if "://" in url else ""
+        while host and (parts := list(_PARTED.finditer(title))):
+            first, last = parts[0], parts[-1]
+            ends = (title[last.end() :], title[: last.start()]), (title[: first.start()], title[first.end() :])
+            rest = next((rest for end, rest in ends if self._is_shared(host, end)), "")
+            if not any(map(str.isalnum, rest)):
+                break
+            title = rest
+        return title
+
+    def _is_shared(self, host: str, end: str) -> bool:
+        if self._documents != self._reader.documents or len(self._known) >= _REMEMBERED:
+            self._known.clear()
+            self._documents = self._reader.documents
+        found = self._known.get((host, end))
+        if found is None:
+            found = self._known[host, end] = self._reader.titles_have(end, _LEAST) and self._of_most(host, end)
+        return found
+
+    def _of_most(self, host: str, end: str) -> bool:
+        pages = self._count(Meta("host", host))
+        return self._count(All((Meta("host", host), In("title", Phrase(end))))) >= max(_LEAST, _SHARE * pages)
