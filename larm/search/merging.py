@@ -121,12 +121,14 @@ def _by_date(hit: Hit) -> tuple[bool, int]:
 
 def _distinct(hits: Sequence[Hit], *, alike: bool) -> list[Hit]:
     """The first of each address and, unless all that are ``alike`` are wanted, of each text."""
-    urls: set[str] = set()
+    urls: dict[str, Hit | None] = {}
     texts: set[int] = set()
-    kept = []
     for hit in hits:
-        if hit.url not in urls and (alike or not hit.digest or hit.digest not in texts):
-            kept.append(hit)
-        urls.add(hit.url)
+        known = urls.get(hit.url)
+        if hit.url not in urls:
+            urls[hit.url] = hit if alike or not hit.digest or hit.digest not in texts else None
+        elif known is not None and bool(hit.parts) != bool(known.parts):  # recommended there, and found here: with what it says
+            found, other = (hit, known) if hit.parts else (known, hit)
+            urls[hit.url] = msgspec.structs.replace(found, score=known.score, source=f"{found.source}, {other.source}")
         texts.add(hit.digest)
-    return kept
+    return [hit for hit in urls.values() if hit is not None]

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from larm.peers.yousearch.canonical import canonical
+from larm.peers.addresses import host_of
+from larm.peers.yousearch.canonical import canonical, readable
 from larm.peers.yousearch.protocol import Recommend
 from larm.search.query import LONGEST
 from larm.web.access import Kind
@@ -32,6 +33,10 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
 
     async def show(request: Request) -> Response:
         """All of it."""
+        peers = _peers(peering)
+        names: dict[str, list[str]] = {}
+        for each, _ in peers:
+            names.setdefault(each.address or host_of(each.url), []).append(each.name)
         return page(
             request,
             "peers.html",
@@ -40,9 +45,10 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             only=peering.shares.only,
             said=sorted(peering.peer.news.now.items()) if peering.peer is not None else [],
             shares=await request.app.state.desk.look(_shares, request.app.state.directories, peering),
-            peers=_peers(peering),
+            peers=peers,
             asked=peering.door.asked(),
-            own=[each for each in peering.shelf.all() if not each.gone] if peering.shelf is not None else [],
+            names=names,
+            own=[(each, readable(each.query)) for each in (peering.shelf.all() if peering.shelf else ()) if not each.gone],
         )
 
     async def share(request: Request) -> Response:

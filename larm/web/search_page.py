@@ -212,10 +212,10 @@ class _Row(NamedTuple):
 
 def _row(rank: int, hit: Hit, asked: Search, alone: str, here: Collection[str]) -> _Row:
     host = urlsplit(hit.url).hostname if hit.url.isprintable() and "[" not in hit.url else None
-    name = hit.source or alone
+    name = next((each for each in (hit.source or alone, hit.source.partition(", ")[0]) if each in here), "")
     stored = (
         "/copy?" + urlencode({"in": name, "url": hit.url}, errors="replace")
-        if name in here and not hit.url.startswith("/")
+        if name and not hit.url.startswith("/")
         else hit.copy
     )
     more = asked.address(query=f"{asked.query} site:{host}", page=1) if host and "site:" not in asked.query else ""

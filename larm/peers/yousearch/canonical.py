@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -50,6 +50,15 @@ def canonical(query: str) -> Canonical:
     if "query" in labels:
         labels = {name: terms for name, terms in labels.items() if name in {"query", "group", "-group"}}
     return Canonical(_key(labels), text, tuple(sorted(groups[True])), tuple(sorted(groups[False])))
+
+
+def readable(key: str) -> str:
+    """As somebody may have typed it."""
+    forms = {"exclude": "-{}", "phrase": '"{}"', "keyword": "{}", "query": "{}"}
+    labels = [part.partition("=") for part in key.split("&")]
+    labels.sort(key=lambda each: each[0] not in {"keyword", "phrase", "query"})
+    typed = [(forms.get(label, label + ':"{}"'), unquote(term)) for label, _, terms in labels for term in terms.split(",")]
+    return " ".join(form.format(term) if " " in term else form.replace(':"{}"', ":{}").format(term) for form, term in typed)
 
 
 def _labelled(item: Node) -> tuple[str, str]:

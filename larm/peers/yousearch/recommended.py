@@ -50,8 +50,10 @@ class Recommended:
         mine = {each.author for each in self._shelf.all()}
         others = [each for each in others if each.author not in mine]  # what was taken back may not be known there yet
         others.sort(key=lambda each: (not each.name, -each.made))
-        hits = [_hit(each, "you recommend it") for each in own.values()]
-        hits += [_hit(each, f"{_name(each)} recommends it" if each.name else "recommended anonymously") for each in others]
+        hits = [_hit(each, "your recommendations") for each in own.values()]
+        hits += [
+            _hit(each, f"recommendations of {_name(each)}" if each.name else "anonymous recommendations") for each in others
+        ]
         hits = hits[:_MOST] if asked.page == 1 and query else []
         ranked = tuple(msgspec.structs.replace(hit, score=float(-rank)) for rank, hit in enumerate(hits))
         part = findings_of(self.name, Findings(searcher=self.name, hits=ranked, total=len(ranked)), _MOST, trusted=False)

@@ -86,8 +86,8 @@ def test_recommend_see_it_elsewhere_and_stop_sharing(tmp_path: Path) -> None:
         hers.get_by_role("button", name="Sign in").click()
         hers.goto(f"{anna.url}/search?q=eels&wait=1")
         hers.get_by_role("button", name="Recommend result 1").click()
-        expect(hers.get_by_text("you recommend it")).to_be_visible()
-        until(lambda: at_bertas("anna recommends it", 1))
+        expect(hers.get_by_text("your recommendations")).to_be_visible()
+        until(lambda: at_bertas("recommendations of anna", 1))
         link = other.get_by_role("link", name="The pond").first
         assert link.get_attribute("href") == f"{anna.url}/files/docs/pond.html"
         shown = browser.new_page()  # not watched: a browser may ask for an icon, which a sealed page can't have
@@ -97,7 +97,7 @@ def test_recommend_see_it_elsewhere_and_stop_sharing(tmp_path: Path) -> None:
         hers.goto(f"{anna.url}/peers")
         hers.get_by_role("button", name="Take it back").click()
         expect(hers.get_by_text("Who is signed in can recommend")).to_be_visible()
-        until(lambda: at_bertas("recommends it", 0))
+        until(lambda: at_bertas("recommendations of", 0))
         hers.get_by_role("button", name="Stop sharing docs").click()
         expect(hers.get_by_role("button", name="Share again docs")).to_be_visible()
         until(lambda: at_bertas("The pond", 0))

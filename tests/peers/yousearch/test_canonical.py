@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.peers.yousearch.canonical import canonical
+from larm.peers.yousearch.canonical import canonical, readable
 
 
 def test_queries_that_mean_the_same_are_one() -> None:
@@ -26,6 +26,7 @@ def test_queries_that_mean_the_same_are_one() -> None:
 )
 def test_keys(text: str, key: str) -> None:
     assert canonical(text).key == key
+    assert "query=" in key or canonical(readable(key)).key == key, "as one may have typed it"
 
 
 def test_different_queries_are_different() -> None:

@@ -589,11 +589,20 @@ def test_what_one_recommends_the_others_see(tmp_path: Path) -> None:
         def sources(peer: Running) -> dict[str, str]:
             return {hit["url"]: hit["source"] for hit in peer.search("eels ", **{"in": "recommended"})["hits"]}
 
-        seen = {"http://best.org/": "anna recommends it", "http://secret.org/": "recommended anonymously"}
+        seen = {"http://best.org/": "recommendations of anna", "http://secret.org/": "anonymous recommendations"}
         until(lambda: sources(berta) == seen)
-        assert sources(anna) == dict.fromkeys(seen, "you recommend it")
+        assert sources(anna) == dict.fromkeys(seen, "your recommendations")
         assert berta.search("pond", **{"in": "recommended"})["hits"] == []
         assert "http://best.org/" in {hit["url"] for hit in berta.search("eels")["hits"]}, "in any search for this"
+        own = {"q": "eels", "url": "http://anna.org/eel", "title": "eel"}
+        assert anna.client.post("/peers/recommend", data=own, headers=bearer("anna")).status_code == 303
+        (found,) = [hit for hit in anna.search("eels")["hits"] if hit["url"] == own["url"]]
+        assert (found["source"], found["snippet"]) == ("of-anna, your recommendations", "eels"), (
+            "what it says is shown all the same"
+        )
+        anna.client.post(
+            "/peers/take-back", data={**own, "query": "keyword=eels", "author": anna.peering.card.key}, headers=bearer("anna")
+        )
 
         address = registrar.url.partition("//")[2].split(":")
         registrar.stop()
