@@ -5,6 +5,8 @@ the receiver's journal it is forgotten here. Whatever breaks off is done again: 
 state. Some hundred hosts stand still at a time, all others are asked until it is their turn: one order freezes them, and one
 question has the parts of as many as there is room for.
 
+Who takes none of them for long gets the URLs that wait there instead, one by one as any that are found.
+
 An agent that was given up hands in what it has in another way: its hosts are asked by others already, who have looked for links
 to them. What waits there goes through the filters, and as a URL like any other to its owner; the hosts are forgotten. Then it
 may join again.
@@ -44,12 +46,15 @@ class Hands(NamedTuple):
     hurry: Callable[[], object]
     """A checkpoint shall be made soon."""
     now: Callable[[], float]
+    log: Callable[[str], object]
+    patience: float
+    """Seconds in which an agent has to take a host."""
 
 
 class _Stream:
     """To one agent: the parts of one host after the other."""
 
-    def __init__(self, to: str) -> None:
+    def __init__(self, to: str, now: float) -> None:
         self.to = to
         self.hosts: deque[str] = deque()
         self.host = ""
@@ -59,6 +64,8 @@ class _Stream:
         """Hosts whose last part is in the batch."""
         self.waits = False
         self.not_before = 0.0
+        self.since = now
+        """Nothing was taken since then."""
 
 
 class Handover:
@@ -79,6 +86,8 @@ class Handover:
         self._queued: set[str] = set()
         """Those that are in one of the streams."""
         self._streams: dict[str, _Stream] = {}
+        self._deaf: set[str] = set()
+        """Agents that have taken nothing for too long."""
 
     def step(self, view: View, *, given_up: bool = False) -> bool:
         """Go on with it; True: nothing is left here of what others have in this view."""
@@ -89,6 +98,7 @@ class Handover:
             self._foreign.clear()
             self._queued.clear()
             self._streams.clear()
+            self._deaf.clear()
             hands.hurry()
         moving = self._moves.moving()
         if not self._foreign and self._looked_at < checkpoints:
@@ -102,7 +112,7 @@ class Handover:
             self._go_on(moving, given_up=given_up)
         except UsageError:
             return False  # the crawl is ending; the next run goes on with it
-        for stream in self._streams.values():
+        for stream in list(self._streams.values()):
             self._send(stream)
         return False
 
@@ -123,13 +133,14 @@ class Handover:
             moves.thaw(host)
         if gone:
             moves.forget(*gone)
-        if away and given_up:
-            moves.forget(*away, passes_on=True)
-        elif away:
-            for host in away:
-                if host not in self._queued:
-                    self._queued.add(host)
-                    self._streams.setdefault(owner(host), _Stream(owner(host))).hosts.append(host)
+        as_urls = [host for host in away if given_up or owner(host) in self._deaf]
+        if as_urls:
+            moves.forget(*as_urls, passes_on=True)
+        for host in set(away).difference(as_urls, self._queued):
+            self._queued.add(host)
+            if owner(host) not in self._streams:
+                self._streams[owner(host)] = _Stream(owner(host), self._hands.now())
+            self._streams[owner(host)].hosts.append(host)
         room = max(0, _WAVE - sum(phase in ("frozen", "still") for phase in moving.values()))
         some, self._foreign = self._foreign[:room], self._foreign[room:]
         new = [host for host in some if not moves.phase(host)]
@@ -170,8 +181,12 @@ class Handover:
         if self._streams.get(stream.to) is not stream:
             return
         stream.waits = False
+        now = self._hands.now()
+        if now - stream.since >= self._hands.patience and (refused is None or refused):
+            self._give_up(stream, now - stream.since)
+            return
         if refused is None:
-            stream.not_before = self._hands.now() + _PATIENCE
+            stream.not_before = now + _PATIENCE
             return
         done = [host for host in stream.ends if host not in refused]
         failed = [host for host in {*stream.ends, stream.host} if host in refused]
@@ -181,9 +196,20 @@ class Handover:
         stream.ends.clear()
         if failed:  # a later look sends them again, from the beginning
             self._queued.difference_update(failed)
-            stream.not_before = self._hands.now() + _PATIENCE
+            stream.not_before = now + _PATIENCE
+        else:
+            stream.since = now
         done = [host for host in done if self._moves.phase(host) == "still"]
         if done:
             self._moves.forget(*done)
             self._queued.difference_update(done)
             self._hands.hurry()
+
+    def _give_up(self, stream: _Stream, seconds: float) -> None:
+        self._deaf.add(stream.to)
+        del self._streams[stream.to]
+        self._hands.log(
+            f"{stream.to} has taken no host for {seconds:.0f} s: it gets the URLs that wait at its hosts instead, and fetches"
+            " again what was fetched there"
+        )
+        self._hands.hurry()

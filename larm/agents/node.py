@@ -18,7 +18,6 @@ import msgspec
 from larm.agents.agent import Agent
 from larm.agents.beat import View
 from larm.agents.bus import Bus
-from larm.agents.card import Card
 from larm.agents.copies import Copies
 from larm.agents.courier import Courier
 from larm.agents.greeting import Greeting
@@ -30,7 +29,6 @@ from larm.agents.membership import Membership
 from larm.agents.outboxes import Outboxes
 from larm.agents.placement import PLACEMENTS
 from larm.agents.post import Post
-from larm.agents.roster import Roster
 from larm.agents.said import GARBAGE, NoSeal, Said, Sealing
 from larm.agents.search_again import Search
 from larm.agents.sorter import Sorter
@@ -88,9 +86,7 @@ class Node:
         self.sorter = Sorter(self.agent, doors.key, doors.shared.counters, doors.now)
         addresses = {name: address for name, address in identity.addresses.items() if name != identity.name}
         self._line = Line(self.me, bus, seal or NoSeal(), addresses, self._not_heard, now=doors.now, lease=rule.rules.lease)
-        card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
-        roster = Roster(rule.cluster, self.me, rule.by, rule.placement)
-        self.together = Together(self.agent, doors, self._line, path.parent, roster=roster, card=card)
+        self.together = Together(self.agent, rule, doors, self._line, path.parent)
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
         self.copies = Copies(self.agent, rule, doors, self._line, self._outboxes)
@@ -133,6 +129,8 @@ class Node:
             checkpoints=lambda: self._checkpoints,
             hurry=self._doors.shared.ticker.hurry,
             now=self._doors.now,
+            log=self._doors.log,
+            patience=self._rule.hang_after,
         )
         self._handover = Handover(self.me, moves, hands, self.agent.membership.view)
         self._frontier = frontier

@@ -23,6 +23,8 @@ def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], cards: Mapp
             state = "working" if silent < rule.rules.lease else "silent"
             if not inside:
                 state = "waiting" if beat is not None and beat.wish == "join" and state == "working" else "given up"
+                if beat is not None and not beat.wish and beat.epoch and name not in beat.view.members:
+                    state = "left"  # as one that was given up would know it and wish to come back, or not know it
             weight = membership.view.members.get(name, beat.weight if beat is not None else 0.0)
             address = rule.address if name == membership.me else addresses.get(name, "")
             card = cards.get(name, Card(address))

@@ -76,7 +76,7 @@ class AgentSeen(NamedTuple):
     address: str
     weight: float
     state: str
-    """working, paused, silent, waiting (to be let in) or given up."""
+    """working, paused, silent, waiting (to be let in), left (as planned) or given up."""
     silent: float
     """Seconds; -1: never heard."""
     waits: int

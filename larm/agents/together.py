@@ -20,7 +20,7 @@ from larm.agents.page_sample import PageSample, overlap
 from larm.agents.quota import Quota
 from larm.agents.rests import Rests
 from larm.agents.roster import Roster, place_of, read_roster, write_roster
-from larm.agents.terms import Doors
+from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.monitor.snapshot import ClusterFigures
 from larm.river.budget import PageBudget
@@ -36,8 +36,8 @@ _DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
 class Together:
     """Of one crawl. ``folder``: of its queues."""
 
-    def __init__(self, agent: Agent, doors: Doors, line: Line, folder: Path, *, roster: Roster, card: Card) -> None:
-        """``roster`` and ``card``: what of them does not change. Raises StorageError."""
+    def __init__(self, agent: Agent, rule: Rule, doors: Doors, line: Line, folder: Path) -> None:
+        """Raises StorageError."""
         known = read_roster(folder)
         # constant after construction
         self._agent = agent
@@ -46,7 +46,8 @@ class Together:
         self._folder = folder
         self._every = min(BEAT, agent.membership.rules.lease / 3)
         self._me = agent.membership.me
-        self._blank = roster
+        self._blank = Roster(rule.cluster, self._me, rule.by, rule.placement)
+        self._hang_after = rule.hang_after
         self._sample = PageSample(doors.stored)
         self._quota = Quota(self._me)
         self._rests = Rests(agent.membership.rules.adopt_after / 2)
@@ -60,6 +61,7 @@ class Together:
         self._stops = False
         """All are to end."""
         # written by larm-agents, by single operations on a dictionary
+        card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
         self.cards: dict[str, Card] = {**(known.cards if known is not None else {}), self._me: card}
         """The last one of each agent that was ever met."""
         # replaced as a whole by larm-agents
@@ -69,6 +71,8 @@ class Together:
         self._spent = 0
         self._next = 0.0
         self._carried_out = 0
+        self._moved: dict[str, float] = {}
+        """When the pages of each have become more."""
         self._met: set[str] = set()
         """Those whose card has come since this process began."""
         self._saved: object = None
@@ -129,6 +133,8 @@ class Together:
         """That of another agent. A stop on its first card is of the run before: it was told before this one began."""
         if name not in self.cards and len(self.cards) >= MOST:
             return
+        if name not in self._met or card.figures.pages != self.cards[name].figures.pages:
+            self._moved[name] = self._doors.now()
         self.cards[name] = card
         self._quota.learn(card.pages)
         with self._agent.lock:
@@ -248,8 +254,18 @@ class Together:
         there, wanted = len(membership.view.members), membership.rules.agents
         if not membership.begun:
             return f"the crawl begins when {wanted} are there, of which there {'is' if there == 1 else 'are'} {there}"
+        if membership.leaving:
+            return "it leaves, and hands its hosts over to the others"
         if membership.fenced(now):
             return "more than half of all can't be heard, and this one waits for them"
         with self._agent.lock:
             stuck = self._agent.courier.stuck(now, membership.rules.adopt_after)
-        return f"URLs wait for {', '.join(stuck)}: heard, but nothing was taken there for long; end that agent" if stuck else ""
+            done = self._agent.quiet("").idle
+        if stuck:
+            return f"URLs wait for {', '.join(stuck)}: heard, but nothing was taken there for long; end that agent"
+        beats, oldest = membership.contact.beats, now - self._hang_after
+        busy = [name for name in membership.others() if name in beats and not beats[name].quiet.idle]
+        if done and busy and all(self._moved.get(name, now) < oldest for name in busy):
+            names = ", ".join(busy)
+            return f"all but {names} are done, where nothing was fetched for long: ask there why, or end it and others go on"
+        return ""

@@ -37,13 +37,15 @@ def status(*, host: str, directory: Path) -> None:
 
     with Control(existing(directory)) as control:
         table = control.ask(Agents(host))
-    click.echo(f"cluster {table.cluster}, view {table.epoch}" + (" (the crawl has not begun)" if not table.begun else ""))
+    click.echo(f"cluster {table.cluster}, view {table.epoch}")
     for agent in table.agents:
         click.echo(_line(agent, me=agent.name == table.me))
     if table.totals is not None:
         from larm.monitor.cluster_line import cluster_line
 
         click.echo(cluster_line(table.totals))
+        if table.totals.holds:
+            click.echo(f"this agent waits: {table.totals.holds}")
     if host:
         click.echo(f"{host} belongs to {table.owner or 'nobody yet'}")
 

@@ -100,10 +100,10 @@ def test_a_hundred_agents() -> None:
     through_much_trouble(100, 100_000, every=1.0)
 
 
-@pytest.mark.parametrize("least", [150, pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.timeout(1_000)])])
+@pytest.mark.parametrize("least", [100, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(1_000)])])
 def test_joins_and_leaves_by_the_thousand(least: int) -> None:
     """6 agents; each tenth of a second somebody comes or wishes to leave, until so many have."""
-    world = begun(1, 6, 6, RULES, pages=3 * least // 2, pace=1)
+    world = begun(1, 6, 6, RULES, pages=4 * least, pace=1)
     trouble(world, 10_000.0, kinds="jl", every=0.1)
     assert world.run(10_000), told(world)
     assert set(world.fetched) == world.all_pages()
