@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from larm.building.readers import normalizer_of
 from larm.building.sealing import Sealing
 from larm.building.start_urls import address
 from larm.building.state import (
+    ALIASES,
     LOGS,
     PAGES,
     QUEUES,
@@ -43,6 +45,7 @@ from larm.config import Config
 from larm.errors import UsageError
 from larm.frontier.checkpoint import Header
 from larm.index.swap import put_back
+from larm.kit.disk.database import Database
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.document import Visit
@@ -118,6 +121,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         _purge(settings, directory, gone, found)
         header = _amended(state, _measured(header, directory), ForgottenPart(every, pending=True))
         header = _told_gone(settings, directory, header, gone)
+        _compact(directory)
         _amended(state, header, ForgottenPart(every))
         return found
 
@@ -235,6 +239,14 @@ def _measured(header: Header, directory: Path) -> Header:
 
 def _length(path: Path) -> int:
     return path.stat().st_size if is_there(path) else 0
+
+
+def _compact(directory: Path) -> None:
+    """What tables had of the pages is in no room that they could use again; those of aliases have texts."""
+    for path in (directory / QUEUES / PAGES, directory / QUEUES / ALIASES):
+        if is_there(path):
+            with closing(Database(path, "")) as database:
+                database.compact()
 
 
 def _told_gone(settings: Config, directory: Path, header: Header, gone: ForgottenPages) -> Header:

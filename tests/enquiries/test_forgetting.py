@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,9 @@ def test_the_bytes_are_gone(tmp_path: Path, start: str) -> None:
     assert found.size > 100
     left = texts(tmp_path)
     assert left.count(SECRET.encode()) == 2, "of the other host, in page file and archive"
+    for name in ("pages.db", "aliases.db"):
+        with closing(sqlite3.connect(tmp_path / "cachingqueue" / name)) as database:
+            assert database.execute("PRAGMA freelist_count").fetchone() == (0,)
     assert cli.run(["warc", "verify", *map(str, (tmp_path / "warc").glob("*.warc.gz"))]) == 0
 
 
@@ -137,7 +142,7 @@ def killed(directory: Path, start: str, at: int) -> bool:
     steps = 0
     child = os.fork()
     if not child:
-        for name in ("_settled", "_amended", "purge_logs", "_purge", "_measured", "_told_gone"):
+        for name in ("_settled", "_amended", "purge_logs", "_purge", "_measured", "_told_gone", "_compact"):
             setattr(forgetting, name, dying(getattr(forgetting, name)))
         PageBook.commit = dying(PageBook.commit)  # type: ignore[method-assign]
         try:
@@ -167,7 +172,7 @@ def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start
         assert texts(directory).count(SECRET.encode()) == 2
         if not died:
             break
-    assert (at, pending) == (10, 7)
+    assert (at, pending) == (11, 8)
     web.log.clear()
     assert crawl(directory, start) == "finished"
     assert "a.localhost/private/1" not in asked(web)
