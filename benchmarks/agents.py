@@ -23,11 +23,11 @@ from larm.agents.courier import Answer, Courier
 from larm.agents.inbox import Inbox
 from larm.agents.membership import Membership, Rules, Saved
 from larm.agents.outboxes import Outboxes
+from larm.agents.owner_filter import OwnerFilter
 from larm.agents.placement import key_of
 from larm.agents.rows import Wire, check_rows, decode_rows, encode_rows
 from larm.agents.said import NoSeal, Sealing
 from larm.agents.seal import Seal
-from larm.agents.sorter import Sorter
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.squash import squash, unsquash
@@ -82,7 +82,7 @@ def _run(folder: Path, urls: int, *, sealed: bool) -> None:
         spent[who] += time.thread_time() - began
         return done
 
-    sorter = Sorter(here, lambda host: key_of(host, "site"), Counters(), lambda: 0.0)
+    filter_ = OwnerFilter(here, lambda host: key_of(host, "site"), Counters(), lambda: 0.0)
 
     def send() -> list[bytes]:
         sealed = []
@@ -103,7 +103,7 @@ def _run(folder: Path, urls: int, *, sealed: bool) -> None:
     taken = size = 0
     for first in range(0, urls, _BATCH):
         batch = messages[first : first + _BATCH]
-        timed("sender", lambda batch=batch: sorter.sort(batch))
+        timed("sender", lambda batch=batch: filter_.sift(batch, lambda *_: None))
         for data in timed("sender", send):
             size += len(data)
             taken += timed("receiver", lambda data=data: take(data))

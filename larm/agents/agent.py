@@ -14,7 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from larm.agents.beat import Beat, Quiet
-from larm.agents.courier import WINDOW, Answer, Courier, Parcel, Row
+from larm.agents.courier import WINDOW, Answer, Courier, Row
 from larm.agents.ending import Ending
 from larm.agents.inbox import Inbox
 from larm.agents.membership import Gone, Membership, Saved
@@ -200,8 +200,3 @@ class Agent:
             self._gone += [Gone(name, before, after.epoch) for name in names]
         self._view = membership.view
         self._closed = True
-
-
-def rows_of(parcel: Parcel, sender: str, boot: int) -> Received:
-    """The parcel as it is written down by its receiver."""
-    return Received(sender, boot, parcel.seq, parcel.low, tuple(parcel.rows))

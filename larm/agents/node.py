@@ -27,15 +27,16 @@ from larm.agents.inbox import Inbox
 from larm.agents.line import Line
 from larm.agents.membership import Membership
 from larm.agents.outboxes import Outboxes
+from larm.agents.owner_filter import OwnerFilter
 from larm.agents.placement import PLACEMENTS
 from larm.agents.post import Post
 from larm.agents.said import GARBAGE, NoSeal, Said, Sealing
 from larm.agents.search_again import Search
-from larm.agents.sorter import Sorter
 from larm.agents.standing import standing
-from larm.agents.terms import Doors, Rule, Seen
+from larm.agents.terms import Doors, Rule
 from larm.agents.together import Together
 from larm.errors import LarmError, StageError, UsageError
+from larm.monitor.snapshot import AgentLine
 from larm.river.budget import PageBudget
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
@@ -83,14 +84,14 @@ class Node:
         courier = Courier(membership, self._outboxes.queue, most=rule.batch, linger=rule.linger)
         self._outboxes.restore(courier)
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
-        self.sorter = Sorter(self.agent, doors.key, doors.shared.counters, doors.now)
+        self.owners = OwnerFilter(self.agent, doors.key, doors.shared.counters, doors.now)
         addresses = {name: address for name, address in identity.addresses.items() if name != identity.name}
         self._line = Line(self.me, bus, seal or NoSeal(), addresses, self._not_heard, now=doors.now, lease=rule.rules.lease)
         self.together = Together(self.agent, rule, doors, self._line, path.parent)
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
         self.copies = Copies(self.agent, rule, doors, self._line, self._outboxes)
-        self._search = Search(doors.links, doors.fetched, self.sorter.key, PLACEMENTS[rule.placement], self._members)
+        self._search = Search(doors.links, doors.fetched, self.owners.key, PLACEMENTS[rule.placement], self._members)
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
@@ -123,7 +124,7 @@ class Node:
     def take(self, frontier: Frontier, wake: Callable[[], object], moves: Moves, budget: PageBudget) -> None:
         """Before any other thread runs."""
         hands = Hands(
-            owner=self.sorter.owner,
+            owner=self.owners.owner,
             hosts=frontier.book.known,
             send=self._post.send_parts,
             checkpoints=lambda: self._checkpoints,
@@ -142,8 +143,8 @@ class Node:
 
     # -- any thread
 
-    def look(self) -> Seen:
-        """How it stands."""
+    def look(self) -> list[AgentLine]:
+        """All agents that it knows of, and how they stand."""
         return standing(self.agent, self._rule, dict(self._line.addresses), self.together.cards, self._doors.now())
 
     def note(self) -> str:
@@ -323,8 +324,8 @@ class Node:
         if view != self._view:
             gone, self._view = self._view.members.keys() - view.members.keys(), view
             for name in gone:
-                self.together.leave_alone(name, self.sorter.owner)
-            self.sorter.forget()
+                self.together.leave_alone(name, self.owners.owner)
+            self.owners.forget()
             self._tell_of_view()
         rested = self._until <= now
         self._until = until

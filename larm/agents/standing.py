@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from larm.agents.agent import Agent
 from larm.agents.card import Card
 from larm.agents.contact import NEVER
-from larm.agents.terms import AgentSeen, Rule, Seen
+from larm.agents.terms import Rule
+from larm.monitor.snapshot import AgentLine
 
 
-def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], cards: Mapping[str, Card], now: float) -> Seen:
+def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], cards: Mapping[str, Card], now: float) -> list[AgentLine]:
     """All agents that it knows of, with the last that each said of itself."""
     with agent.lock:
         membership, contact = agent.membership, agent.membership.contact
@@ -30,5 +31,6 @@ def standing(agent: Agent, rule: Rule, addresses: Mapping[str, str], cards: Mapp
             card = cards.get(name, Card(address))
             silence = -1.0 if silent == NEVER else silent
             state = "paused" if card.figures.paused and state == "working" else state
-            found.append(AgentSeen(name, address, weight, state, silence, waits.get(name, 0), card))
-        return Seen(membership.view.epoch, membership.begun, tuple(found))
+            said = card.figures.pages, card.figures.waiting, card.serve, card.directory
+            found.append(AgentLine(name, address, weight, state, silence, waits.get(name, 0), *said))
+        return found

@@ -69,29 +69,6 @@ class Doors(NamedTuple):
     """The log of its pages."""
 
 
-class AgentSeen(NamedTuple):
-    """What an agent knows of one."""
-
-    name: str
-    address: str
-    weight: float
-    state: str
-    """working, paused, silent, waiting (to be let in), left (as planned) or given up."""
-    silent: float
-    """Seconds; -1: never heard."""
-    waits: int
-    """URLs for it that wait here."""
-    card: Card
-
-
-class Seen(NamedTuple):
-    """What an agent knows of all."""
-
-    epoch: int
-    begun: bool
-    agents: tuple[AgentSeen, ...]
-
-
 class Envelope(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
     """A beat as it is sent."""
 

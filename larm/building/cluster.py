@@ -21,7 +21,7 @@ from larm.agents.terms import Doors, Rule, same_for_all
 from larm.building.ground import Ground
 from larm.building.state import LOGS, PAGES, QUEUES, host_rules
 from larm.config import Cluster, Config
-from larm.control.requests import AgentLine, AgentTable
+from larm.control.requests import AgentTable
 from larm.errors import ConfigError, UsageError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
@@ -92,12 +92,9 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
 def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:
     """What ``larm cluster status`` shows. Any thread. Raises UsageError where ``host`` is none."""
     owner = _owner(ground, node, host) if host else ""
-    seen = node.look()
-    lines = tuple(
-        AgentLine(*each[:-1], each.card.figures.pages, each.card.figures.waiting, each.card.serve, each.card.directory)
-        for each in seen.agents
-    )
-    return AgentTable(ground.settings.cluster.name, node.me, seen.epoch, seen.begun, lines, owner, node.together.totals)
+    lines, membership = tuple(node.look()), node.agent.membership
+    name, epoch = ground.settings.cluster.name, membership.view.epoch
+    return AgentTable(name, node.me, epoch, membership.begun, lines, owner, node.together.totals)
 
 
 def elsewhere(ground: Ground, node: Node, host: str) -> str:
@@ -108,7 +105,7 @@ def elsewhere(ground: Ground, node: Node, host: str) -> str:
 
 def _owner(ground: Ground, node: Node, host: str) -> str:
     try:
-        return node.sorter.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
+        return node.owners.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
     except BadUrl as error:
         raise UsageError(f"{host[:200]}: {error}") from error
 

@@ -72,7 +72,7 @@ from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
-from larm.seams import Clock, CrawlOrder, Filter, Stateful
+from larm.seams import Clock, CrawlOrder, Stateful
 from larm.storage.pipeline import StorageLine
 from larm.version import VERSION
 
@@ -170,7 +170,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         pool,
         watch,
         lambda: steering.may_lease() and bytes_left.may_lease() and (node is None or node.may_lease()),
-        None if node is None else _owner_filter(node),
+        None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
@@ -304,12 +304,6 @@ def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
         elsewhere=lambda host: elsewhere(ground, node, host),
         figures=lambda: node.together.totals,
     )
-
-
-def _owner_filter(node: Node) -> Filter:
-    from larm.agents.owner_filter import OwnerFilter
-
-    return OwnerFilter(node.sorter)
 
 
 def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:

@@ -14,7 +14,7 @@ from larm.cli.terminal import say
 from larm.errors import UsageError
 
 if TYPE_CHECKING:
-    from larm.control.requests import AgentLine
+    from larm.monitor.snapshot import AgentLine
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 

@@ -14,7 +14,7 @@ from typing import Final, Generic, Literal, TypeVar, get_args
 import msgspec
 
 from larm.model.seen import Seen
-from larm.monitor.snapshot import ClusterFigures, Snapshot
+from larm.monitor.snapshot import AgentLine, ClusterFigures, Snapshot
 from larm.river.orders import AnyOrder, Done
 
 VERSION = 1
@@ -101,28 +101,6 @@ class Explanation(msgspec.Struct, frozen=True):
     """Topic and sentence."""
 
     rows: tuple[tuple[str, str], ...]
-
-
-class AgentLine(msgspec.Struct, frozen=True):
-    """An agent of a crawl that several do."""
-
-    name: str
-    address: str
-    weight: float
-    state: str
-    """working, paused, silent (nothing is sent to it), given up, or waiting (to be let in)."""
-    silent: float
-    """Seconds since it was heard; less than 0: never."""
-    waits: int
-    """URLs that wait for it here."""
-    pages: int = 0
-    """It has stored, as it said last."""
-    queued: int = 0
-    """URLs that wait at it."""
-    serve: str = ""
-    """Where its ``larm serve`` is."""
-    directory: str = ""
-    """Of its crawl, on its machine."""
 
 
 class AgentTable(msgspec.Struct, frozen=True):

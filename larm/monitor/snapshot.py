@@ -46,6 +46,28 @@ class StorageFigures(msgspec.Struct, frozen=True, gc=False):
     """Bytes at which the fetchers have to wait."""
 
 
+class AgentLine(msgspec.Struct, frozen=True):
+    """An agent of a crawl that several do."""
+
+    name: str
+    address: str
+    weight: float
+    state: str
+    """working, paused, silent (nothing is sent to it), waiting (to be let in), left (as planned), or given up."""
+    silent: float
+    """Seconds since it was heard; less than 0: never."""
+    waits: int
+    """URLs that wait for it here."""
+    pages: int = 0
+    """It has stored, as it said last."""
+    queued: int = 0
+    """URLs that wait at it."""
+    serve: str = ""
+    """Where its ``larm serve`` is."""
+    directory: str = ""
+    """Of its crawl, on its machine."""
+
+
 class ClusterFigures(msgspec.Struct, frozen=True, gc=False):
     """Of all agents of a crawl that several do, as one of them knows them (UBI-22)."""
 

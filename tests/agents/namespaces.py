@@ -103,7 +103,8 @@ class Namespaces:
 
     def _remove(self) -> None:
         for number in range(self._count):
-            subprocess.run(["ip", "netns", "del", self._name(number)], check=False, capture_output=True)
+            for kind, name in (("link", self._cable(number)), ("netns", self._name(number))):  # a socket may hold the latter
+                subprocess.run(["ip", kind, "del", name], check=False, capture_output=True)
         subprocess.run(["ip", "link", "del", self._mark], check=False, capture_output=True)
 
     def _name(self, number: int) -> str:

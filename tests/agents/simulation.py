@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from larm.agents.agent import Agent, Received, rows_of
+from larm.agents.agent import Agent, Received
 from larm.agents.beat import Beat
 from larm.agents.courier import Answer, Courier, Parcel, Row
 from larm.agents.inbox import Inbox
@@ -464,7 +464,7 @@ class World:
 
     def post(self, process: Process, parcel: Parcel) -> None:
         """A parcel: taken into the journal of who gets it, and answered; or nothing comes back."""
-        received = rows_of(parcel, process.name, process.boot)
+        received = Received(process.name, process.boot, parcel.seq, parcel.low, tuple(parcel.rows))
 
         def answer(said: Answer | None) -> None:
             if self.running.get(process.name) is process:
