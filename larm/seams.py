@@ -56,19 +56,6 @@ class Recalling(Filter, Protocol):
         ...
 
 
-class HostGate(Protocol):
-    """What the filters of robots.txt and of traps ask of the host records; they belong to the frontier."""
-
-    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """Those that their hosts may be asked for. Others are dropped, or held back by the frontier: parked, where a host's
-        rules are not here yet (LARM-53), or put aside with the pattern of a trap."""
-        ...
-
-    def explain(self, message: URLMessage) -> str | None:
-        """Why such an address is held back or forbidden, or None."""
-        ...
-
-
 class AddressGate(Protocol):
     """Whether an IP address may be asked now, which several hosts may share; `larm.frontier.shared_addresses`."""
 

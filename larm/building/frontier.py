@@ -15,7 +15,6 @@ from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
-from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import StartScope
 from larm.filters.visited import VisitedFilter
 from larm.frontier.away import AwayHosts
@@ -136,7 +135,7 @@ def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
     waiting = (
         len(frontier.incoming) + len(frontier.away) + frontier.queues.load(ground.state.file.host_rows(), revive=mission.again)
     )
-    pulled = frontier.chain.run(frontier.traps.pull(mission.starts), RobotsFilter.name)
+    pulled = frontier.chain.run(frontier.traps.pull(mission.starts), RobotsDesk.name)
     if waiting or pulled:
         ground.shared.tally.rise(waiting + len(pulled))
     if pulled:
@@ -158,15 +157,15 @@ def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
 
 def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:
     """Into the log of the filter, where it is in the chain."""
-    if TrapsFilter.name not in settings.filters.order:
+    if TrapDesk.name not in settings.filters.order:
         return lambda _: None
-    return logs.open(TrapsFilter.log_name).lines
+    return logs.open(TrapDesk.log_name).lines
 
 
 def _open_filter_log(settings: Config, logs: LogBook, clock: Clock) -> Callable[[str], FilterLog]:
     def open_log(name: str) -> FilterLog:
         if name == VisitedFilter.log_name and not settings.filters.visited.log:
             return NoLog()
-        return DatedLog(logs.open(name), clock) if name == RobotsFilter.log_name else logs.open(name)
+        return DatedLog(logs.open(name), clock) if name == RobotsDesk.log_name else logs.open(name)
 
     return open_log

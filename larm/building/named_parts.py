@@ -21,11 +21,12 @@ from larm.errors import ConfigError
 from larm.fetching.agent import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
-from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.frontier.robots.desk import RobotsDesk
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.disk.seen_set import DiskSeenSet
@@ -33,7 +34,7 @@ from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.recrawl.page_book import PageBook
-from larm.seams import Clock, CrawlOrder, Filter, HostGate, Processor, Storage
+from larm.seams import Clock, CrawlOrder, Filter, Processor, Storage
 from larm.storage.graph import GraphStorage
 from larm.storage.index import IndexStorage
 from larm.storage.log import LogStorage
@@ -48,8 +49,8 @@ class FilterParts(msgspec.Struct, frozen=True):
 
     scope: Filter
     seen: DiskSeenSet
-    desk: HostGate
-    traps: HostGate
+    robots: Filter
+    traps: Filter
     files: FileRules | None = None
     """None: no start URL is a file."""
     forgotten: ForgottenPages = ForgottenPages()
@@ -77,8 +78,8 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
     "scope": lambda _, parts: parts.scope,
     "visited": lambda _, parts: VisitedFilter(parts.seen),
-    "traps": lambda _, parts: TrapsFilter(parts.traps),
-    "robots": lambda _, parts: RobotsFilter(parts.desk),
+    "traps": lambda _, parts: parts.traps,
+    "robots": lambda _, parts: parts.robots,
 }
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
     "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
@@ -104,7 +105,7 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
     order = [name for name in settings.filters.order if not left_out.get(name)]
     if robots_first(order):
         order.remove(ScopeFilter.name)
-        order.insert(order.index(RobotsFilter.name), ScopeFilter.name)
+        order.insert(order.index(RobotsDesk.name), ScopeFilter.name)
     chain: list[Filter] = [
         _FILTERS[name](settings.filters, parts)
         if name in _FILTERS
@@ -112,7 +113,7 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
         for name in order
     ]
     if parts.owner is not None:  # before all that know only our own hosts
-        own = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsFilter.name, TrapsFilter.name)]
+        own = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsDesk.name, TrapDesk.name)]
         chain.insert(own[0] if own else len(chain), parts.owner)
     if parts.copies is not None:
         names = [each.name for each in chain]
@@ -122,8 +123,8 @@ def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
 
 def robots_first(order: Sequence[str]) -> bool:
     """Whether hosts outside of the scope would be asked for their robots.txt."""
-    names = [name for name in order if name in (RobotsFilter.name, ScopeFilter.name)]
-    return names == [RobotsFilter.name, ScopeFilter.name]
+    names = [name for name in order if name in (RobotsDesk.name, ScopeFilter.name)]
+    return names == [RobotsDesk.name, ScopeFilter.name]
 
 
 def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:
@@ -230,7 +231,7 @@ def traps_are_told(settings: Config) -> bool:
 def trap_settings(settings: Config) -> config.TrapsFilter:
     """Those that hold: nothing is held back where the filter is not in the chain."""
     given = settings.filters.traps
-    if TrapsFilter.name in settings.filters.order:
+    if TrapDesk.name in settings.filters.order:
         return given
     return msgspec.structs.replace(given, limits=False, repetition=False)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import msgspec
 
 from larm.filters.forgotten import ForgottenFilter
-from larm.filters.gates import RobotsFilter, TrapsFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.frontier.robots.desk import RobotsDesk
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counted import counted
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
@@ -20,8 +21,8 @@ from larm.river.causes import cause_of_status
 _SCOPE = "another scope lets it pass: -s crawl.scope=host (nothing excluded any more), --domain or -restrictto REGEX"
 _REFUSALS = {
     ScopeFilter.name: f"Not fetched: dropped by the filter scope: {{}}; {_SCOPE}",
-    RobotsFilter.name: "Not fetched: forbidden by {}",
-    TrapsFilter.name: "Not fetched: {}",
+    RobotsDesk.name: "Not fetched: forbidden by {}",
+    TrapDesk.name: "Not fetched: {}",
 }
 
 

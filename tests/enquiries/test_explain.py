@@ -11,7 +11,6 @@ import pytest
 from larm.config import Config
 from larm.enquiries.explain import explain
 from larm.filters.chain import MessageFilter
-from larm.filters.gates import RobotsFilter
 from larm.filters.length import LengthFilter
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
@@ -56,16 +55,16 @@ def test_forms_of_the_address(rig: Rig) -> None:
 
 def test_every_filter_in_its_order(rig: Rig) -> None:
     checked(rig, b"User-agent: *\nDisallow: /private")
-    found = rows(rig, "http://a/private/", [LengthFilter(9), Mistaken(), RobotsFilter(rig.desk)])
+    found = rows(rig, "http://a/private/", [LengthFilter(9), Mistaken(), rig.desk])
     assert list(found)[3:6] == ["filter length", "filter Mistaken", "filter robots"]
     assert found["filter length"] == "17 characters, filters.length.max is 9"
-    assert found["filter Mistaken"] == "fails: KeyError: 'colour' (test_explain.py, line 28)"
+    assert found["filter Mistaken"] == "fails: KeyError: 'colour' (test_explain.py, line 27)"
     assert found["filter robots"] == "line 2 of http://a/robots.txt: Disallow: /private"
     assert rows(rig, "http://a/x", [LengthFilter(99)])["filter length"] == "passes"
 
 
 def test_it_changes_nothing(rig: Rig) -> None:
-    rows(rig, "http://a/x", [RobotsFilter(rig.desk)])
+    rows(rig, "http://a/x", [rig.desk])
     assert len(rig.book) == 0
     assert rig.queues.lease(9) == []
 

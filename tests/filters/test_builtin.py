@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -12,17 +11,17 @@ import pytest
 
 from larm.config import KnownPathsFilter as KnownPathsSettings
 from larm.errors import ConfigError, StorageError
-from larm.filters.gates import RobotsFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.visited import VisitedFilter
+from larm.frontier.robots.desk import RobotsDesk
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver
 from larm.model.message import REDIRECT, Known, URLMessage
 from larm.model.region import host_region
 from larm.model.url import URLNormalizer
-from larm.seams import Drop, Filter
+from larm.seams import Filter
 from larm.testing.fakes import Drops, message
 
 
@@ -266,28 +265,9 @@ def test_a_visited_set_that_can_not_be_read_ends_the_crawl(tmp_path: Path) -> No
         VisitedFilter(seen).sift([message("http://a/")], Drops())
 
 
-# -- robots
-
-
-class Gate:
-    """A desk with one forbidden path."""
-
-    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        out = [each for each in batch if "private" in each.url.access]
-        drop(out, "robots.txt")
-        return [each for each in batch if each not in out]
-
-    def explain(self, message: URLMessage) -> str | None:
-        return "line 2" if "private" in message.url.access else None
-
-
-def test_robots_filter_asks_the_desk() -> None:
-    assert sift(RobotsFilter(Gate()), "http://a/1", "http://a/private") == ["http://a/1"]
-
-
 def test_names_of_the_logs() -> None:
     """LARM-97."""
-    names = [LengthFilter, ScopeFilter, StartScope, KnownPathsFilter, VisitedFilter, RobotsFilter]
+    names = [LengthFilter, ScopeFilter, StartScope, KnownPathsFilter, VisitedFilter, RobotsDesk]
     assert [each.log_name for each in names] == [
         "URLLengthFilter",
         "URLScopeFilter",

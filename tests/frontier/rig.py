@@ -179,7 +179,7 @@ class Rig:
 
     def _through(self, messages: Sequence[URLMessage]) -> tuple[list[str], list[str]]:
         dropped: list[URLMessage] = []
-        passing = self.desk.screen(messages, lambda batch, reason: dropped.extend(batch))
+        passing = self.desk.sift(messages, lambda batch, reason: dropped.extend(batch))
         self.queues.add(passing)
         self.tally.fall(len(messages) - len(passing))
         return [each.url.access for each in passing], [each.url.access for each in dropped]

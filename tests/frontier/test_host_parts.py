@@ -156,13 +156,13 @@ def test_what_is_held_back_goes_with_what_is_known_of_the_patterns(tmp_path: Pat
     stores = [BlockStore(tmp_path / str(number)) for number in range(2)]
     old, new = (Rig(store, of(host_block=3), traps=TrapsFilter(segments=3)) for store in stores)
     deep = [message(f"http://a/x/y/z/{number}/", depth=1) for number in range(9)]
-    passing = old.traps.screen(deep, lambda *_: None)
+    passing = old.traps.sift(deep, lambda *_: None)
     assert (len(passing), old.traps.held_back) == (0, 9)
     move(old, new)
     check_gone(old)
     assert (old.traps.held_back, new.traps.held_back) == (0, 9)
     assert new.traps.explain(deep[0]) == "held back: beyond filters.traps.segments: 3"
-    assert new.traps.screen([message("http://a/x/y/z/10/", depth=1)], lambda *_: None) == []
+    assert new.traps.sift([message("http://a/x/y/z/10/", depth=1)], lambda *_: None) == []
     assert new.traps.held_back == 10
     for store in stores:
         store.close()

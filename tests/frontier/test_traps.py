@@ -359,10 +359,10 @@ def test_the_desk(rig: Rig) -> None:
     days = [message(f"{HOST}/day/{n}", f"{HOST}/day/{n - 100}", depth=1) for n in range(110, 130)]
     stale = [msgspec.structs.replace(each, stale=True) for each in days]
     rig.tally.rise(21)
-    assert rig.traps.screen(days[:10], drops) == days[:10]
+    assert rig.traps.sift(days[:10], drops) == days[:10]
     rig.queues.add(days[:10])
     assert rig.said == []
-    assert rig.traps.screen(stale[10:], drops) == stale[10:], "what is to be held back is known when it is next"
+    assert rig.traps.sift(stale[10:], drops) == stale[10:], "what is to be held back is known when it is next"
     closing = "closed for now: /day/0 (one shape): 10 of the last 10 pages said nothing new, and led to others"
     assert rig.said == [f"# a.test\t{closing}"]
     rig.queues.add([*stale[10:], message(f"{HOST}/real", depth=1)])
@@ -397,7 +397,7 @@ def test_of_a_host_that_still_has_something_to_do_nothing_is_decided(rig: Rig) -
         msgspec.structs.replace(message(f"{HOST}/day/{n + 20}", f"{HOST}/day/{n}", depth=1), stale=True) for n in range(20)
     ]
     rig.tally.rise(20)
-    rig.queues.add(rig.traps.screen(stale, Drops()))
+    rig.queues.add(rig.traps.sift(stale, Drops()))
     assert rig.queues.lease(5) == []
     rig.queues.add([message(f"{HOST}/real", depth=1)])
     rig.tally.rise()
@@ -410,7 +410,7 @@ def test_a_restart_knows_what_is_closed(rig: Rig) -> None:
         msgspec.structs.replace(message(f"{HOST}/day/{n + 20}", f"{HOST}/day/{n}", depth=1), stale=True) for n in range(20)
     ]
     rig.tally.rise(20)
-    rig.queues.add(rig.traps.screen(stale, Drops()))
+    rig.queues.add(rig.traps.sift(stale, Drops()))
     assert rig.queues.lease(5) == []
     (cut,) = rig.book.cut()
     saved = decode_host(cut.encode())
@@ -440,27 +440,27 @@ def test_addresses_that_no_site_needs(rig: Rig, path: str, limit: str | None, li
     desk = Rig(rig.store, traps=Settings(limits=limits)).traps
     drops, one = Drops(), message(f"{HOST}{path}", depth=1)
     beyond = limits and limit is not None
-    assert desk.screen([one], drops) == ([] if beyond else [one])
+    assert desk.sift([one], drops) == ([] if beyond else [one])
     assert len(drops.urls()) == beyond
     assert desk.explain(one) == (f"held back: beyond {limit}" if beyond else None)
     start = message(f"{HOST}{path}")
-    assert desk.screen([start], drops) == [start], "what a person asks for passes"
+    assert desk.sift([start], drops) == [start], "what a person asks for passes"
 
 
 def test_fewer_segments_than_one_may_stand_there_again(rig: Rig) -> None:
     desk = Rig(rig.store, traps=Settings(segments=2)).traps
     near, far = message(f"{HOST}/a/b", depth=1), message(f"{HOST}/a/b/c", depth=1)
-    assert desk.screen([near, far], Drops()) == [near]
+    assert desk.sift([near, far], Drops()) == [near]
     assert desk.explain(far) == "held back: beyond filters.traps.segments: 2"
 
 
 def test_far_away(store: BlockStore) -> None:
     desk = Rig(store, traps=Settings(depth=3)).traps
     near, far = (message(f"{HOST}/", depth=depth) for depth in (3, 4))
-    assert desk.screen([near, far], Drops()) == [near]
+    assert desk.sift([near, far], Drops()) == [near]
     assert desk.explain(far) == "held back: beyond filters.traps.depth: 3"
     revisited = msgspec.structs.replace(far, known=UNKNOWN)
-    assert desk.screen([revisited], Drops()) == [revisited]
+    assert desk.sift([revisited], Drops()) == [revisited]
 
 
 def test_limits_of_a_host(traps: HostTraps) -> None:
@@ -508,7 +508,7 @@ def test_a_start_rewrites_only_the_hosts_that_it_changes(store: BlockStore) -> N
     rig = Rig(store, traps=Settings(stale_pages=10))
     batch = [message(f"http://h{n}.test/a", depth=1) for n in range(20)]
     rig.tally.rise(len(batch))
-    rig.queues.add(rig.traps.screen(batch, Drops()))
+    rig.queues.add(rig.traps.sift(batch, Drops()))
     rig.save()
     assert rig.load().book.cut() == []
     other = rig.load(traps=Settings(stale_pages=11))
@@ -520,7 +520,7 @@ def test_a_host_is_at_rest_also_where_all_that_waited_for_robots_txt_was_forbidd
     rig = Rig(store, traps=SETTINGS)
     days = [message(f"{HOST}/day/{n}", f"{HOST}/day/{n - 20}", depth=1) for n in range(20, 40)]
     rig.tally.rise(20)
-    rig.queues.add(rig.traps.screen([msgspec.structs.replace(each, stale=True) for each in days], Drops()))
+    rig.queues.add(rig.traps.sift([msgspec.structs.replace(each, stale=True) for each in days], Drops()))
     assert rig.queues.lease(5) == []
     rig.at_rest.clear()
     rig.screen("https://a.test/private/x")
@@ -542,7 +542,7 @@ def test_a_lease_does_not_pass_over_all_that_waits(store: BlockStore) -> None:
     """The lock is held meanwhile, and everybody needs it."""
     rig = Rig(store, traps=SETTINGS)
     rig.tally.rise(1_200)
-    rig.queues.add(rig.traps.screen(alike("a.test", range(1_200)), Drops()))
+    rig.queues.add(rig.traps.sift(alike("a.test", range(1_200)), Drops()))
     held = []
     while rig.queues.seconds_to_next() == 0:
         assert rig.queues.lease(5) == []
@@ -557,18 +557,18 @@ def test_a_record_that_was_on_the_disk_meanwhile_goes_on_as_it_was(store: BlockS
     for number in range(12):
         for host in ("a.test", "b.test"):
             rig.tally.rise()
-            rig.queues.add(rig.traps.screen(alike(host, range(number, number + 1)), Drops()))
+            rig.queues.add(rig.traps.sift(alike(host, range(number, number + 1)), Drops()))
             rig.traps.learn([Novelty(url(f"http://{host}/day/{number}"), "", True, 0)])
         rig.save()
     assert rig.counted["traps/closed"] == 2
-    assert rig.load().traps.screen(alike("a.test", range(50, 99)), Drops())
+    assert rig.load().traps.sift(alike("a.test", range(50, 99)), Drops())
     assert rig.counted["traps/closed"] == 2, "what an earlier process read is not known to this one"
 
 
 def test_what_was_put_off_is_asked_for_when_the_host_has_had_more_pages(store: BlockStore) -> None:
     rig = Rig(store, traps=SETTINGS)
     rig.tally.rise(20)
-    rig.queues.add(rig.traps.screen(alike("a.test", range(20)), Drops()))
+    rig.queues.add(rig.traps.sift(alike("a.test", range(20)), Drops()))
     assert rig.queues.lease(5) == []
     traps = rig.host("a.test").traps
     assert traps is not None

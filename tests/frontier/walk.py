@@ -131,7 +131,7 @@ class Walk:
             if message.url.fingerprint not in self.seen:
                 self.seen.add(message.url.fingerprint)
                 new.append(message)
-        self._pass(self.rig.traps.screen(new, lambda *_: None), len(batch))
+        self._pass(self.rig.traps.sift(new, lambda *_: None), len(batch))
 
     def _pass(self, passing: Sequence[URLMessage], number: int) -> None:
         self.rig.queues.add(passing)

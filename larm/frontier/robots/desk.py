@@ -41,7 +41,11 @@ class Arrival(msgspec.Struct, frozen=True):
 
 
 class RobotsDesk:
-    """Implements `larm.seams.HostGate` on the host records."""
+    """The filter of robots.txt (LARM-53 to LARM-61), on the host records. Messages of a host whose rules are not known yet are
+    parked with the host's record, and enter the chain again at this filter when the rules have come."""
+
+    name = "robots"
+    log_name = "RobotExclusionFilter"
 
     def __init__(self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally) -> None:
         # constant after construction
@@ -53,8 +57,8 @@ class RobotsDesk:
 
     # -- the handler thread
 
-    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.seams.HostGate`."""
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.Filter`."""
         passing: list[URLMessage] = []
         forbidden: list[URLMessage] = []
         waiting = 0
@@ -108,7 +112,7 @@ class RobotsDesk:
         return self._release(host, waiting)
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.HostGate`."""
+        """See `larm.seams.Filter`."""
         with self._book.lock:
             host = self._book.find_locked(message.url.host)
             origin = host.robots.get(scheme_of(message.url.access)) if host else None

@@ -42,7 +42,14 @@ _AGAIN = 256
 
 
 class TrapDesk:
-    """Implements `larm.seams.HostGate` on the host records."""
+    """The filter of traps (LARM-122), on the host records: addresses that no real site needs, and those that went on without
+    anything new; but start URLs, files and revisits pass.
+
+    It stands behind all filters that drop: a page speaks against the pattern of its address by links that nobody had seen, and
+    that may be asked for."""
+
+    name = "traps"
+    log_name = "TrapsFilter"
 
     def __init__(
         self,
@@ -75,8 +82,8 @@ class TrapDesk:
 
     # -- the handler thread
 
-    def screen(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
-        """See `larm.seams.HostGate`."""
+    def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
+        """See `larm.seams.Filter`."""
         passing: list[URLMessage] = []
         beyond: list[URLMessage] = []
         said: list[str] = []
@@ -130,7 +137,7 @@ class TrapDesk:
                 return
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.HostGate`."""
+        """See `larm.seams.Filter`."""
         with self._book.lock:
             host = self._book.find_locked(message.url.host)
             traps = host.traps if host is not None else None
