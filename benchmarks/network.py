@@ -1,16 +1,20 @@
 """A network of ``larm serve --network`` on loopback: is what any peer finds what one index over all finds?
 
-``python -m benchmarks.network [--peers 16] [--queries 100] [--kill 5]``. The documents of Cranfield (shared test data) are
-dealt to so many peers, each a process at an address of its own. After the hand-over each query is asked at some peer; then
-some peers are killed at once, and it is asked again, at once and after the repair. Prints, of the twenty best pages of one
-index over all, the share that is among the peer's twenty best, the time of a search, the processor's time of a peer, and
-bytes of a reference.
+``python -m benchmarks.network [--peers 16] [--queries 100] [--kill 5] [--folders FOLDER...]``. The documents of Cranfield
+(shared test data), or the pages of these folders, each a site, are dealt to so many peers, each a process at an address of its
+own. After the hand-over each query is asked at some peer; then some peers are killed at once, and it is asked again, at once
+and after the repair; then one more is killed and repaired, and another, as many as before. Of folders the queries are titles
+of pages and sentences. Prints, of the twenty best pages of one index over all, the share that is among the peer's twenty best,
+and the same of pages that a network can find: somebody is left who has them, and they have more of the question than stop
+words, which are not shared (YACY-34); the time of a search, the processor's time of a peer, and bytes of a
+reference.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import os
 import random
 import shutil
@@ -21,19 +25,39 @@ import tempfile
 import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from statistics import mean, quantiles
 
-from benchmarks.judged import Judged, Question
+import msgspec
+
+from benchmarks.judged import Judged
 from larm.index.page import Page
+from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
+from larm.kit.clock import SystemClock
 from larm.model.url import URLNormalizer
 from larm.peers.yacy.chunk import read_chunk
+from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.library import Vocabulary, page_of
+from larm.peers.yacy.local import parsed
+from larm.peers.yacy.page import Page as SharedPage
+from larm.peers.yacy.page import references_of
+from larm.peers.yacy.ring import Ring
+from larm.peers.yacy.url_hash import url_hash
 from larm.search.searcher import IndexSearcher
 
 BEST = 20
 PORT = 7070
+PING = 5
+REDUNDANCY = 3
+STILL = 40
+"""Seconds without anything new after which nothing is expected: a peer looks through its shelf every 30."""
+REPAIRED = 6 * PING + 2 * 30
+"""Seconds for a repair, at least: a peer pings one of its six neighbours each time, and then looks through its shelf."""
+LARGEST = 150_000
+"""Bytes of a page of a folder."""
 
 
 class Peer:
@@ -52,7 +76,7 @@ class Peer:
         command = [sys.executable, "-m", "larm", "serve", str(self.directory), "--network", "bench", "--host", self.host]
         command += ["--port", str(PORT), "--require-token", "--token-file", str(self.token), "-s", "network.young=0s"]
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*command, "-s", "network.ping=5s", *seeds], stdout=log, stderr=log)
+            self.process = subprocess.Popen([*command, "-s", f"network.ping={PING}s", *seeds], stdout=log, stderr=log)
 
     def search(self, text: str) -> tuple[list[str], float]:
         """Addresses, and seconds."""
@@ -69,59 +93,139 @@ class Peer:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def kill(self) -> None:
+        """At once, if it runs."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(30)
+
     def shelf(self) -> Path:
         """Its file."""
         return self.directory / "network" / "bench" / "shelf.db"
 
 
-def deal(collection: Judged, folder: Path, peers: Sequence[Peer]) -> IndexSearcher:
-    """The documents to the peers, and all of them into one index."""
-    import lzma
+def cranfield(folder: Path, sites: int) -> tuple[list[Page], list[str]]:
+    """Documents, each of the next site, and questions."""
+    normalizer, found = URLNormalizer(), []
+    with lzma.open(folder / "corpus.jsonl.xz", "rt", encoding="utf-8") as lines:
+        for number, row in enumerate(map(json.loads, lines)):
+            url = normalizer.parse(f"http://{name_of(number % sites)}/{row['id']}")
+            found.append(Page(url, "text/plain", row.get("title", ""), row.get("text", ""), language="en"))
+    return found, [question.text for question in Judged(folder, "en").questions()]
 
-    normalizer = URLNormalizer()
+
+def crawled(folders: Sequence[Path], work: Path, sites: int, most: int) -> tuple[list[Page], list[str]]:
+    """Some pages of each folder, as larm reads them, and titles and sentences of them as questions."""
+    chance, found, tree = random.Random(3), list[Page](), work / "tree"
+    for number, folder in enumerate(folders):
+        (tree / str(number)).mkdir(parents=True)
+        files = sorted(path for path in folder.rglob("*.html") if path.stat().st_size < LARGEST)
+        for at, path in enumerate(chance.sample(files, min(most, len(files)))):
+            shutil.copy(path, tree / str(number) / f"{at}-{path.name}")
+    command = [sys.executable, "-m", "larm", "crawl", "-q", "-start", str(tree), "--dir", str(work / "crawl")]
+    subprocess.run([*command, "-s", "storage.index.duplicates.merge=false"], check=False)
+    reader = IndexReader(work / "crawl" / "index")
+    pages = [page_of(reader, each) for each in reader.every()]
+    pages = [each for each in pages if each.url.endswith(".html")]
+    for each in sorted(pages, key=lambda page: page.url):
+        number, name = each.url.split("/")[-2:]
+        found += parsed([msgspec.structs.replace(each, url=f"http://{name_of(int(number) % sites)}/{name}")], URLNormalizer())
+    questions = []
+    for each in found:
+        sentences = [text for text in each.text.split(".") if 6 < len(text.split()) < 25]
+        questions += [" ".join(text.split()) for text in (each.title, *chance.sample(sentences, min(1, len(sentences))))]
+    return found, [text.replace('"', " ").replace(":", " ") for text in questions if text]
+
+
+def name_of(site: int) -> str:
+    """Its host."""
+    return f"site{site}.example.com"
+
+
+def deal(pages: Sequence[Page], folder: Path, peers: Sequence[Peer]) -> IndexSearcher:
+    """The documents to the peers, and all of them into one index."""
     writers = []
     for path in [folder / "all", *(peer.directory for peer in peers)]:
         path.mkdir()
         writers.append(IndexWriter(path / "index", 15_000_000, 1))
         writers[-1].open(None)
-    with lzma.open(collection.folder / "corpus.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for number, row in enumerate(map(json.loads, lines)):
-            at = number % len(peers)
-            url = normalizer.parse(f"http://site{at}.example.com/{row['id']}")
-            page = Page(url, "text/plain", row.get("title", ""), row.get("text", ""), language="en")
-            for writer in (writers[0], writers[at + 1]):
-                writer.add(page, replace=False)
+    at = {name_of(number): writer for number, writer in enumerate(writers[1:])}
+    for page in pages:
+        for writer in (writers[0], at[page.url.hostname]):
+            writer.add(page, replace=False)
     for writer in writers:
         writer.commit()
         writer.close()
     return IndexSearcher(folder / "all")
 
 
-def ask(one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[Question], what: str) -> None:
-    """Each question at the next peer."""
-    recalls, times = [], []
+def ask(
+    one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[str], what: str, can: Callable[[str, str], bool]
+) -> None:
+    """Each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
+    recalls, left, times = [], [], []
     for number, question in enumerate(questions):
-        expected = [hit.url for hit in one.search(question.text, BEST).hits]
-        found, seconds = peers[number % len(peers)].search(question.text)
+        expected = {hit.url for hit in one.search(question, BEST).hits}
+        found, seconds = peers[number % len(peers)].search(question)
         times.append(seconds)
+        there = {url for url in expected if can(url, question)}
         if expected:
-            recalls.append(len(set(expected) & set(found)) / len(expected))
+            recalls.append(len(expected & set(found)) / len(expected))
+        if there:
+            left.append(len(there & set(found)) / len(there))
     slow = quantiles(times, n=20)[-1]
-    print(f"{what}: recall {mean(recalls):.3f} of the best {BEST}; a search takes {mean(times):.2f} s, 95 % below {slow:.2f} s")
+    print(
+        f"{what}: recall {mean(recalls):.3f} of the best {BEST}, {mean(left):.3f} of those that can be found; a search takes "
+        f"{mean(times):.2f} s, 95 % below {slow:.2f} s",
+        flush=True,
+    )
 
 
-def settled(peers: Sequence[Peer], wait: threading.Event, rounds: int) -> None:
-    """Until nothing has come to any shelf for two looks."""
-    before: list[int] = []
-    same = 0
-    for _ in range(rounds):
-        wait.wait(10)
+class Possible:
+    """Which pages a network can find: who has them lives, and they have a word of the question that is shared (YACY-34)."""
+
+    def __init__(self, pages: Sequence[Page], peers: Sequence[Peer]) -> None:
+        self.vocabulary = Vocabulary(())
+        self.pages = {page.url.access: page for page in pages}
+        self.words = lru_cache(None)(self._words)
+        self.names = {peer: json.loads((peer.shelf().parent / "peer.json").read_bytes())["hash"] for peer in peers}
+        self.ring = Ring(self.names.values())
+        self.authors = {name_of(number): name for number, name in enumerate(self.names.values())}
+
+    def after(self, dead: Sequence[Peer]) -> Callable[[str, str], bool]:
+        """These were killed at once."""
+        gone = {self.names[peer] for peer in dead}
+
+        def can(url: str, question: str) -> bool:
+            has = {self.authors[self.pages[url].url.hostname], *self.ring.owners(position_of(url_hash(url)), REDUNDANCY)}
+            asked = {each for unit in self.vocabulary.understand(question).units for each in unit.hashes}
+            return not has <= gone and not asked.isdisjoint(self.words(url))
+
+        return can
+
+    def _words(self, url: str) -> frozenset[str]:
+        page = self.pages[url]
+        shared = SharedPage(url, page.title, page.description, page.text, page.language)
+        return frozenset(
+            word
+            for word, _ in references_of(
+                shared, self.vocabulary.words, self.vocabulary.stems(shared), self.vocabulary.is_common
+            )
+        )
+
+
+def settled(peers: Sequence[Peer], wait: threading.Event, least: float = 0.0) -> float:
+    """Until nothing has come to any shelf for a while; seconds until the last has."""
+    clock, before = SystemClock(), list[int]()
+    began = at = clock.monotonic()
+    while not before or not min(before) or clock.monotonic() < max(began + least, at + STILL):
+        if clock.monotonic() > began + 900:
+            print("it has not come to rest")
+            break
+        wait.wait(5)
         now = [count(peer, "SELECT COUNT(*) FROM item WHERE NOT own") for peer in peers]
-        same = same + 1 if now == before and min(now) else 0
-        before = now
-        if same >= 4:
-            return
-    print("it has not come to rest")
+        at, before = (at if now == before else clock.monotonic()), now
+    return at - began
 
 
 def count(peer: Peer, statement: str) -> int:
@@ -153,31 +257,40 @@ def main() -> None:
     parser.add_argument("--peers", type=int, default=16)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--kill", type=int, default=5)
+    parser.add_argument("--folders", type=Path, nargs="+", metavar="FOLDER", help="sites, in place of Cranfield")
+    parser.add_argument("--pages", type=int, default=80, help="of a folder (80)")
     parser.add_argument("--testdata", type=Path, default=Path("../shared/testdata"))
     options = parser.parse_args()
     folder, wait = Path(tempfile.mkdtemp(prefix="larm-network-")), threading.Event()
-    collection = Judged(options.testdata / "ir-cranfield" / "given", "en")
     peers = [Peer(folder, number) for number in range(options.peers)]
-    one = deal(collection, folder, peers)
-    questions = random.Random(1).sample(collection.questions(), options.queries)
+    if options.folders:
+        pages, every = crawled(options.folders, folder, len(peers), options.pages)
+    else:
+        pages, every = cranfield(options.testdata / "ir-cranfield" / "given", len(peers))
+    one = deal(pages, folder, peers)
+    questions = random.Random(1).sample(every, min(options.queries, len(every)))
+    print(f"{len(pages):,} pages, {len(questions)} questions, {os.cpu_count()} cores for {len(peers)} peers")
+    dead, alive = peers[: options.kill], peers[options.kill :]
     try:
         for peer in peers:
             peer.start(peers[0].host)
-        settled(peers, wait, 30)
-        print(f"hand-over: {mean(peer.cpu() for peer in peers):.1f} s of CPU a peer; {sizes(peers[0])}")
-        ask(one, peers, questions, "all there")
-        dead, alive = peers[: options.kill], peers[options.kill :]
+        took = settled(peers, wait)
+        print(f"hand-over: {took:.0f} s; {mean(peer.cpu() for peer in peers):.1f} s of CPU a peer; {sizes(peers[0])}")
+        possible = Possible(pages, peers)
+        ask(one, peers, questions, "all there", possible.after([]))
+        can = possible.after(dead)
         for peer in dead:
-            assert peer.process is not None
-            peer.process.kill()
-        ask(one, alive, questions, f"{len(dead)} killed, at once")
-        settled(alive, wait, 20)
-        ask(one, alive, questions, f"{len(dead)} killed, after the repair")
+            peer.kill()
+        ask(one, alive, questions, f"{len(dead)} killed, at once", can)
+        took = settled(alive, wait, REPAIRED)
+        ask(one, alive, questions, f"{len(dead)} killed, after the repair ({took:.0f} s)", can)
+        for _ in dead[: len(alive) - 4]:
+            alive.pop().kill()
+            settled(alive, wait, REPAIRED)
+        ask(one, alive, questions, f"{len(alive)} left, of whom the others went one after another", can)
     finally:
         for peer in peers:
-            if peer.process is not None:
-                peer.process.terminate()
-                peer.process.wait(30)
+            peer.kill()
         shutil.rmtree(folder)
 
 

@@ -138,7 +138,7 @@ class NetworkSearcher:
             return Findings(searcher=self.name, exact=False, failure="this peer is in stealth mode")
         joining = Joining([unit.hashes for unit in units], node.trust)
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
-        targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting=waiting))
+        targets = self._targets(words, {unit.word for unit in units}, bearable(node.redundancy, waiting))
         elsewhere: dict[str, set[str]] = {}
         silent = self._ask_words(joining, words, targets, share_of(deadline, 0.35), elsewhere=elsewhere)
         number, further = len(targets), self._instead(words, targets, silent)
@@ -184,7 +184,7 @@ class NetworkSearcher:
             if not node.mode.shares:  # a Robinson asks his cluster and himself
                 return {name: set(range(PARTITIONS)) for name in (node.hash, *node.cluster_locked())}
             active = node.membership.active
-            targets = owners_to_ask(node.ring_locked(), words, redundancy, lambda _: True, node.random)
+            targets = owners_to_ask(node.ring_locked(), words, redundancy, node.random)
             others = others_to_ask(active, targets, topics, now=now, redundancy=redundancy, random=node.random)
         everything = set(range(PARTITIONS))
         return targets | {seed.hash: everything for seed in others} | {node.hash: everything}
@@ -195,7 +195,7 @@ class NetworkSearcher:
         if not silent or not node.mode.shares:
             return {}
         missed = set().union(*(asked[each] for each in silent))
-        owners = owners_to_ask(node.ring(), words, node.redundancy, lambda _: True, node.random)
+        owners = owners_to_ask(node.ring(), words, node.redundancy, node.random)
         return {each: new for each, its in owners.items() if (new := its & missed - asked.get(each, set()))}
 
     def _ask_words(

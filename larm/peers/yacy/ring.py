@@ -8,7 +8,7 @@ peers are counted: otherwise there would be fewer owners than wanted, wherever o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from larm.peers.yacy.hashes import RING, order, position_of
 
@@ -43,21 +43,9 @@ class Ring:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def clockwise(self, place: int) -> Iterator[str]:
-        """All peers, the one at the place or first after it at the front."""
-        first = bisect_left(self._places, place)
-        for number in range(len(self.hashes)):
-            yield self.hashes[(first + number) % len(self.hashes)]
-
-    def owners(self, place: int, number: int, fit: Callable[[str], bool] = lambda _: True) -> list[str]:
-        """The first ``number`` clockwise from a place that are fit; fewer where there are not so many."""
-        found: list[str] = []
-        for each in self.clockwise(place):
-            if len(found) >= number:
-                break
-            if fit(each):
-                found.append(each)
-        return found
+    def owners(self, place: int, number: int) -> Sequence[str]:
+        """The first ``number`` clockwise from a place; fewer where there are not so many."""
+        return self.owners_between(place, place, number)
 
     def owners_between(self, first: int, last: int, number: int) -> list[str]:
         """All who own any place from ``first`` clockwise to ``last``, each once, in the order of the ring."""

@@ -17,15 +17,12 @@ _LARGE, _HUGE = 100_000, 1_000_000
 """Documents."""
 
 
-def bearable(redundancy: int, *, waiting: int = 0, load: float = 0.0, cores: int = 4) -> int:
-    """How many owners of each place are asked while so many searches wait, and the system has such a load; 1 at least."""
-    signs = (waiting > 0, waiting > 10, waiting > 50, load > 2.0, cores < 2)
-    return max(1, redundancy - sum(signs))
+def bearable(redundancy: int, waiting: int) -> int:
+    """How many owners of each place are asked while so many searches wait; 1 at least."""
+    return max(1, redundancy - sum((waiting > 0, waiting > 10, waiting > 50)))
 
 
-def owners_to_ask(
-    ring: Ring, words: Sequence[str], redundancy: int, fit: Callable[[str], bool], random: Random
-) -> dict[str, set[int]]:
+def owners_to_ask(ring: Ring, words: Sequence[str], redundancy: int, random: Random) -> dict[str, set[int]]:
     """Peers to ask, each with the partitions that it is asked for.
 
     First one owner of each place, at random, then others of each: at most 1 + 16 times the redundancy for each word. YaCy has
@@ -35,9 +32,8 @@ def owners_to_ask(
     choices = []
     for word in words:
         for partition, place in enumerate(places_of(word)):
-            owners = ring.owners(place, redundancy, fit)
-            random.shuffle(owners)
-            choices.append((partition, owners))
+            owners = ring.owners(place, redundancy)
+            choices.append((partition, random.sample(owners, len(owners))))
     asked: dict[str, set[int]] = {}
     for turn in range(redundancy):
         for partition, owners in choices:

@@ -62,11 +62,6 @@ def url_hash(address: str) -> str:
     return whole + place + host + ALPHABET[_flags(parts)]
 
 
-def host_part(name: str) -> str:
-    """Of an address's hash, what all pages of its host have."""
-    return name[6:]
-
-
 def flags_of(name: str) -> int:
     """Of an address's hash: whether it is http, its region, how long its domain is."""
     return VALUES[name[-1]]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.hashes import ALPHABET, RING, distance, hash_at, position_of
+from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.ring import PARTITIONS, Ring, partition_of, place_in, places_of
+from larm.peers.yacy.seed import PeerType, Seed
 
 PEERS = [
     "AAAAAAAAAAA1", "CqqqqqqqqqqA", "HzzzzzzzzzzB", "Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000",
@@ -56,8 +62,12 @@ def test_owners_follow_the_place(partition: int, peers: list[str], expected: str
 
 
 def test_both_tests_come_before_counting() -> None:
-    unfit = {"CqqqqqqqqqqA", "HzzzzzzzzzzB"}
-    found = Ring(PEERS).owners(places_of(FREE)[0], 3, lambda each: each not in unfit)
+    membership, now = Membership("AAAAAAAAAAAA", "test", Random(1), young=1_000.0), 1_700_000_000.0
+    for number, name in enumerate(PEERS):
+        index, born = name != "CqqqqqqqqqqA", now - 2_000 * (name != "HzzzzzzzzzzB")
+        seed = Seed(hash=name, ip=f"192.0.2.{number}", port=8090, type=PeerType.SENIOR, flags=Flags(remote_index=index))
+        membership.heard(replace(seed, born=int(born), stamp=int(now), network="test"), now)
+    found = membership.ring(now, Seed(hash="AAAAAAAAAAAA")).owners(places_of(FREE)[0], 3)
     assert found == ["Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000"]
 
 
