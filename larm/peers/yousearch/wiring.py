@@ -103,7 +103,10 @@ def build(
     place = state_folder(peers)
     identity = Identity.opened(place / "peer.key")
     tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
-    http = HttpClient(interface=_own(host), ca=_existing("peers.ca", peers.ca))
+    ca = str(Path(peers.ca).expanduser()) if peers.ca else ""
+    if ca and not is_there(Path(ca)):  # libcurl says nothing of it but that no certificate is to be trusted
+        raise UsageError(f"peers.ca: {peers.ca}: no such file")
+    http = HttpClient(interface=_own(host), ca=ca)
     secret = GroupSecret.opened(Path(peers.secret).expanduser()) if peers.secret else None
     channel = Channel(identity, http, clock, secret=secret)
     passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny, signed=peers.signed)
@@ -213,11 +216,3 @@ def _url(scheme: str, host: str, port: int) -> str:
     if local.is_unspecified:
         host = "::1" if local.version == 6 else "127.0.0.1"
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
-
-
-def _existing(setting: str, path: str) -> str:
-    """libcurl says nothing of a file that is not there but that no certificate is to be trusted."""
-    found = Path(path).expanduser() if path else None
-    if found is not None and not found.is_file():
-        raise UsageError(f"{setting}: {path}: no such file")
-    return str(found or "")

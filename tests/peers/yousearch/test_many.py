@@ -109,8 +109,8 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Process, 
         yield registrar, peers, pages, root
 
 
-def answer(peer: Process, query: str) -> dict[str, Any]:
-    got = httpx.get(f"{peer.url}/api/v1/search", params={"q": query, "n": 100}, timeout=60, trust_env=False)
+def answer(peer: Process, query: str, wait: float = 3.0) -> dict[str, Any]:
+    got = httpx.get(f"{peer.url}/api/v1/search", params={"q": query, "n": 100, "wait": wait}, timeout=60, trust_env=False)
     return dict(got.json()) if got.status_code == 200 else {"hits": [], "unanswered": [got.text]}
 
 
@@ -288,23 +288,30 @@ def test_who_misbehaves_slows_and_fools_nobody(
             flooding.start("larm-test-flood", partial(flood, url, over, statuses))
         stack.callback(flooding.join, 60)
         stack.callback(over.set)
-        before, clock, seconds, firsts = asker.memory(), SystemClock(), [], []
+        before, clock, seconds, firsts, cut = asker.memory(), SystemClock(), [], [], 0
         for query in asked:
             expected = {url for url, text in pages.items() if set(query.split()) <= set(text.split())}
             began = clock.monotonic()
-            found = answer(asker, query)
+            found = answer(asker, query, 1.0)  # as where nothing is said
             seconds.append(clock.monotonic() - began)
             began = clock.monotonic()
             httpx.get(f"{asker.url}/search", params={"q": query}, timeout=60, trust_env=False)
             firsts.append(clock.monotonic() - began)
+            late = {
+                f"http://127.0.2.{int(number) + 1}:7301/"
+                for number in re.findall(r"peer (\d+) did not", str(found["unanswered"]))
+            }
+            cut += bool(late)
+            expected = {url for url in expected if not url.startswith(tuple(late))}
             honest = {url for url in complete(found, asker) if url in pages}
             others = complete(found, asker) - honest
-            assert honest == expected, query
+            assert honest >= expected, query
+            assert honest <= {url for url, text in pages.items() if set(query.split()) <= set(text.split())}, query
             assert all(re.match(r"http://127[.]0[.]0[.][0-9]+:[0-9]+/files/[0-9]+[.]html$", url) for url in others)
-        late = seconds[10:]
         print(f"\nfirst page: median {statistics.median(firsts):.3f} s, longest {max(firsts):.3f} s")
         print(f"all results, the first ten: {', '.join(f'{each:.2f}' for each in seconds[:10])} s")
-        print(f"the others: median {statistics.median(late):.3f} s, longest {max(late):.3f} s; load {os.getloadavg()[0]:.1f}")
+        rest = f"median {statistics.median(seconds[10:]):.3f} s, longest {max(seconds[10:]):.3f} s"
+        print(f"the others: {rest}; {cut} without an honest peer; load {os.getloadavg()[0]:.1f}")
         print(f"memory {before / 1e6:.0f} MB, after it {asker.memory() / 1e6:.0f} MB; flood: {dict(statuses)}")
         assert asker.memory() < before + 60_000_000
         assert statuses
