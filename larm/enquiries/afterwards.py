@@ -125,7 +125,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)
-        noted = page is None and not links and _noted(directory, url)
+        noted = "" if page or links else _noted(directory, url)
         facts = Facts(
             page,
             _searchable(directory, url, kin),
@@ -135,10 +135,10 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             clock.wall(),
             _elsewhere(directory, url),
             asked=url.access,
-            noted=noted,
+            noted=bool(noted),
             cut=0 if page or links or noted else _cut(directory),
         )
-        rows = [*_dates(page), *_about(kin), *links]
+        rows = [*_dates(page), *_about(kin), *links, *([("linked from", noted)] if noted else ())]
         rows += explain(url, refusals, book, settings, directory, page=page)
         rows += [("cut", said) for cut in (page.cuts.items() if page else ()) if (said := sentence_of(*cut))]
         return Explained(verdict(facts), rows)
@@ -226,14 +226,16 @@ def _linked(directory: Path, url: Url) -> list[tuple[str, str]]:
     return [*rows, ("linked from", f"{more:,} more pages; larm search link:{url.access}")] if more > 0 else rows
 
 
-def _noted(directory: Path, url: Url) -> bool:
-    """Whether links.log has links to it; the link graph has only those that are followed. Raises StorageError."""
+def _noted(directory: Path, url: Url) -> str:
+    """A page of which links.log has a link to it; the link graph has only those that are followed. Raises StorageError."""
     path = directory / LOGS / LINKS_LOG
     if not is_there(path) or not path.stat().st_size:
-        return False
+        return ""
     with disk_failures(path), path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
         ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in (ORDINARY, FRAME)]
-        return any(lines.find(way) >= 0 for way in ways)
+        at = max(lines.find(way) for way in ways)
+        start = lines.rfind(b"\n", 0, max(at, 0)) + 1
+        return lines[start : lines.find(b"\t", start)].decode("utf-8", "replace") if at >= 0 else ""
 
 
 def _cut(directory: Path) -> int:

@@ -18,9 +18,8 @@ from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
 
-_SCOPE = "another scope lets it pass: -s crawl.scope=host (nothing excluded any more), --domain or -restrictto REGEX"
 _REFUSALS = {
-    ScopeFilter.name: f"Not fetched: dropped by the filter scope: {{}}; {_SCOPE}",
+    ScopeFilter.name: "Not fetched: out of scope: {}",
     RobotsDesk.name: "Not fetched: forbidden by {}",
     TrapDesk.name: "Not fetched: {}",
 }

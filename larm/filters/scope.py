@@ -89,7 +89,7 @@ class ScopeFilter:
         """See `larm.seams.Filter`."""
         if self._match(message.url.normalised):
             return self._globs.refuses(message.url.normalised) or None
-        return f"{message.url.normalised} does not match {self._pattern} as a whole"
+        return f"{message.url.normalised} does not match {self._pattern} as a whole; another -restrictto REGEX may"
 
 
 class StartScope:
@@ -145,11 +145,12 @@ class StartScope:
         if any(not region.holds(url) for region in near):
             return None
         if near:
-            return near[0].holds(url)
+            return f"{near[0].holds(url)}; -s crawl.scope=host takes whole hosts, with nothing excluded"
         others = sorted({str(each) for each in self.regions.values() if not each.whole})
         if others:
-            return f"not {others[0]}" + (f", nor in {len(others) - 1} other places" if len(others) > 1 else "")
-        return f"{url.host} is not the host of a start URL (use -restrictto for another scope)"
+            more = f", nor in {len(others) - 1} other places" if len(others) > 1 else ""
+            return f"not {others[0]}{more}; -s crawl.scope=host or domain takes more, or -restrictto REGEX"
+        return f"{url.host} is not the host of a start URL; --domain, -restrictto REGEX or a start URL there (--add) has it"
 
     def without_patterns(self) -> StartScope:
         """The same, of which nothing is excluded, and anything will do."""

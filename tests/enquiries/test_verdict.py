@@ -96,7 +96,9 @@ def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
         == f"Its host belongs to the agent b at tcp/127.0.0.1:2: 'larm why {there} --dir {tmp_path / 'two'}' says more"
     )
     assert explain_url(settings, tmp_path / "one", start).verdict.startswith("Fetched ")
-    assert explain_url(settings, tmp_path / "one", "http://other.example/").verdict.startswith("Not fetched: dropped by")
+    assert explain_url(settings, tmp_path / "one", "http://other.example/").verdict.startswith(
+        "Not fetched: out of scope: other.example is not"
+    )
     write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards={"b": Card("tcp/192.0.2.2:7441")}))
     said = explain_url(settings, tmp_path / "one", there).verdict
     assert said == f"Its host belongs to the agent b at tcp/192.0.2.2:7441: 'larm why {there}' on its machine says more"
@@ -132,7 +134,7 @@ def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Pat
     assert why("/private").startswith("Not fetched: forbidden by line 2 of ")
     assert why("/never").startswith("Not known to this crawl")
     outside = explain_url(config_of(start), tmp_path, web.url("b.localhost"))
-    assert outside.verdict.startswith("Not fetched: dropped by the filter scope: b.localhost")
+    assert outside.verdict.startswith("Not fetched: out of scope: b.localhost")
     assert ("linked from", start) in outside.rows
     web.log.clear()
     site.remove("/page")

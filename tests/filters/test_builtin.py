@@ -112,7 +112,8 @@ def test_a_wrong_expression_is_reported(pattern: str) -> None:
 
 
 def test_scope_says_why() -> None:
-    assert ScopeFilter("http://a/").explain(message("http://b/")) == "http://b/ does not match http://a/ as a whole"
+    said = "http://b/ does not match http://a/ as a whole; another -restrictto REGEX may"
+    assert ScopeFilter("http://a/").explain(message("http://b/")) == said
 
 
 # -- scope of a crawl without an expression

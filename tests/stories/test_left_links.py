@@ -119,6 +119,7 @@ def test_why_names_the_setting_by_which_links_are_not_followed(web: SyntheticWeb
 
     assert "they say nofollow (-s processing.nofollow=false follows them)" in why("nofollow")
     assert "-s processing.follow_embedded=true" in why("embedded")
+    assert ("linked from", start) in explain_url(settings, tmp_path, web.url("a.localhost", FOUND["embedded"])).rows
     assert why("depth").endswith("a larger --max-depth follows them")
 
 
