@@ -342,7 +342,7 @@ def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
         until(lambda: told.titles("eels group:pond") == {"a"})
         service.write_text("nonsense")
         until(lambda: any("groups of" in each for each in told.said))
-        assert "groups of" in told.client.get("/peers").text
+        assert "Groups of" in told.client.get("/peers").text
         closed = made.start(
             "closed",
             index(tmp_path / "of-closed", {"http://closed.org/closed": "pond"}),
