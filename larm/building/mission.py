@@ -139,5 +139,6 @@ def limits_of(settings: Config) -> dict[str, int]:
         cuts.DOCUMENTS: int(1000 * documents.timeout) + int(documents.memory),
         cuts.LINKS: settings.processing.links,
         cuts.EFFORT: settings.processing.effort,
+        cuts.PROCESSOR: 1,
         cuts.READER: 1,  # more than when it was noted, as 0
     }

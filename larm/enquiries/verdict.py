@@ -14,6 +14,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counted import counted
+from larm.model.cuts import PROCESSOR
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
@@ -86,7 +87,8 @@ def verdict(facts: Facts) -> str:
 
 def _fetched(page: PageRow, facts: Facts) -> str:
     when = f" {minute(page.fetched)}" if page.fetched else ""
-    searchable = facts.searchable if page.index else "no, it asks not to be indexed (noindex)"
+    lost = "no, a processor failed on it" if PROCESSOR in page.cuts else "no, it asks not to be indexed (noindex)"
+    searchable = facts.searchable if page.index else lost
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")

@@ -22,6 +22,8 @@ LINKS: Final = "processing.links"
 """It leads to more places."""
 EFFORT: Final = "processing.effort"
 """Its markup is more work: nested, left open, with more attributes or elements than that of pages for people."""
+PROCESSOR: Final = "processor"
+"""A processor raised, which may be mended any day: its limit is noted as 0, so that each later run asks for the page again."""
 READER: Final = "reader"
 """What an earlier larm called the last two, in page books and indexes. No page is cut by that any more."""
 
@@ -53,6 +55,7 @@ CUTS: Final[dict[str, Cut]] = {
     ),
     LINKS: Cut("with more links than processing.links", ((LINKS, 10_000_000, ""),)),
     EFFORT: Cut("whose markup is more work than processing.effort", ((EFFORT, 10, ""),)),
+    PROCESSOR: Cut("that a processor failed on (logs/thread*_errors.log says how)", ()),
     READER: Cut("at limits of an earlier larm", ()),
 }
 COUNTED: Final = "cut/"

@@ -15,6 +15,7 @@ import msgspec
 from larm.config import PageRules, Processing
 from larm.kit.blame import blamed
 from larm.kit.clock import SystemClock
+from larm.model.cuts import PROCESSOR
 from larm.model.document import Document
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
@@ -119,7 +120,7 @@ class ByMime:
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
             said = f"{message.url.access}: {type(processor).__name__}: {blamed(error)}"
-            return Document(mime, index=False, warnings=(said,))
+            return Document(mime, index=False, warnings=(said,), cuts=(PROCESSOR,))
 
     def _of_family(self, mime: str) -> Processor | None:
         found = self._processors.get(mime.partition("/")[0] + "/*")

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from larm.model import hollow
+from larm.model.cuts import PROCESSOR
 from larm.model.document import Document
 
 _PAGES: Final = ("text/html", "application/xhtml+xml")
@@ -39,7 +40,7 @@ def hollow_of(document: Document, body: bytes) -> str:
     if document.mime not in _PAGES:
         return ""
     if not document.index:
-        return hollow.NOINDEX
+        return "" if PROCESSOR in document.cuts else hollow.NOINDEX
     if len(document.raw_text) + len(document.other_text) > _LONG:
         return ""
     return _of_short(document, body[:_LOOKED_AT])

@@ -180,7 +180,7 @@ class Lander:
         if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
             sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
             found = (*found, cuts.TEXT) if max(sizes) > most and document.index else found
-        return {name: self._limits.get(name, 0) for name in found} if found else _NONE
+        return {name: 0 if name == cuts.PROCESSOR else self._limits.get(name, 0) for name in found} if found else _NONE
 
     def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
         """What goes on, and what would not get far.

@@ -74,7 +74,8 @@ def test_a_processor_that_raises_costs_one_page() -> None:
     counted: list[tuple[str, int]] = []
     parts = processors(LinkMemo(normalizer), Processing(), {"text/html": Broken()}, lambda name, n: counted.append((name, n)))
     found = parts.process(message(PAGE), page("<p>x"))
-    assert found == Document("text/html", index=False, warnings=(f"{PAGE}: Broken: ZeroDivisionError: oops ({OOPS})",))
+    said = f"{PAGE}: Broken: ZeroDivisionError: oops ({OOPS})"
+    assert found == Document("text/html", index=False, warnings=(said,), cuts=("processor",))
     assert counted == [("processing/error", 1)]
     assert parts.process(message(PAGE), page("x", content_type="text/plain")).text == "x"
 

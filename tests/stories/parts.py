@@ -133,5 +133,12 @@ class BadProcessor:
         return Document(mime, title="read", raw_text="by a processor of my own")
 
 
+class GoodProcessor:
+    """Reads all."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        return Document(mime, title="read", raw_text="by a processor that was mended")
+
+
 class MemoryErrorLike(BaseException):
     """What no `except Exception` sees."""

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import larm.building.fetchers
+from larm.enquiries.afterwards import explain_url
+from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError, LarmError, StageError, StorageError
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.filters.chain import MessageFilter
@@ -21,7 +23,7 @@ from larm.storage.base import DocumentStorage
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories import parts
-from tests.stories.crawls import Run, asked, check_stored, indexed, lines, once, rows, run_crawl
+from tests.stories.crawls import Run, asked, check_stored, config_of, indexed, lines, once, rows, run_crawl
 from tests.stories.parts import HERE
 from tests.stories.processes import crawl_arguments, larm_says
 
@@ -147,6 +149,21 @@ def test_a_processor_that_raises_leaves_a_page_that_is_stored_but_not_indexed(tm
     errors = lines(tmp_path, "thread0_errors") + lines(tmp_path, "thread1_errors")
     assert sum("BadProcessor: ValueError: can't read /bad" in line for line in errors) == 1
     assert run.counters["processing/error"] == 1
+
+
+def test_a_page_that_a_processor_failed_on_is_told_and_comes_back_when_it_is_mended(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Though it has not changed, and the server would say so."""
+    site, start = web.host("a.localhost"), web.url("a.localhost")
+    site.page("/", "A", "some words", links=["/bad"])
+    site.add("/bad", Reply(200, {"Content-Type": "text/x-own", "ETag": '"1"'}, b"something"))
+    broken: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}}
+    run = run_crawl(tmp_path, start, broken)
+    config = config_of(start, broken)
+    assert any("1 that a processor failed on (logs/thread" in said for said in left_out(tmp_path, config, run.last))
+    assert "searchable: no, a processor failed on it" in explain_url(config, tmp_path, web.url("a.localhost", "/bad")).verdict
+    mended: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:GoodProcessor"}}
+    run_crawl(tmp_path, start, mended)
+    assert web.url("a.localhost", "/bad") in indexed(tmp_path)
 
 
 # -- what they return
