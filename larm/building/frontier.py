@@ -29,7 +29,7 @@ from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.logs.log_book import LogBook
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
-from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
 from larm.river.move_orders import moves_state_of
 from larm.river.parts import Frontier
@@ -151,8 +151,8 @@ def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:
 def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:
     name, size = "incoming", settings.frontier.message_block
     if state.header is None:
-        return CachingQueue(name, size, state.store, encode_messages, decode_messages)
-    return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, encode_messages, decode_messages)
+        return CachingQueue(name, size, state.store, pack_messages, unpack_messages)
+    return CachingQueue.restore(state.header.incoming.state(), name, size, state.store, pack_messages, unpack_messages)
 
 
 def _trap_log(settings: Config, logs: LogBook) -> Callable[[Sequence[str]], None]:

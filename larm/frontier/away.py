@@ -15,7 +15,7 @@ from larm.frontier.queue_row import QueueRow
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.tally import Tally
-from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.seams import Drop
 
 
@@ -86,5 +86,5 @@ class AwayHosts:
     def _queue(self, key: str, row: QueueRow | None = None) -> CachingQueue[URLMessage]:
         name, size = f"away-{key}", self._block_size
         if row is None:
-            return CachingQueue(name, size, self._store, encode_messages, decode_messages)
-        return CachingQueue.restore(row.state(), name, size, self._store, encode_messages, decode_messages)
+            return CachingQueue(name, size, self._store, pack_messages, unpack_messages)
+        return CachingQueue.restore(row.state(), name, size, self._store, pack_messages, unpack_messages)

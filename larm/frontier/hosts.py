@@ -30,7 +30,7 @@ from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.saved import traps_of
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
-from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
 from larm.seams import Clock, CrawlOrder
 
@@ -345,8 +345,8 @@ class HostBook:
     def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
         size = self._settings.host_block
         if state is None:
-            return CachingQueue(name, size, self._store, encode_messages, decode_messages)
-        return CachingQueue.restore(state, name, size, self._store, encode_messages, decode_messages)
+            return CachingQueue(name, size, self._store, pack_messages, unpack_messages)
+        return CachingQueue.restore(state, name, size, self._store, pack_messages, unpack_messages)
 
 
 def band_name(key: str, band: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from larm.kit.disk.caching_queue import QueueState
-from larm.model.message import URLMessage, decode_messages, encode_messages
+from larm.model.message import URLMessage, pack_messages, unpack_messages
 
 
 class QueueRow(msgspec.Struct, frozen=True, array_like=True):
@@ -19,12 +19,12 @@ class QueueRow(msgspec.Struct, frozen=True, array_like=True):
     @classmethod
     def of(cls, state: QueueState[URLMessage]) -> QueueRow:
         """Encode what a snapshot copied."""
-        return cls(encode_messages(state.front), state.blocks, encode_messages(state.back), state.next_number)
+        return cls(pack_messages(state.front), state.blocks, pack_messages(state.back), state.next_number)
 
     def state(self) -> QueueState[URLMessage]:
         """The inverse of `of`; raises msgspec.DecodeError or UnicodeDecodeError on damage."""
-        return QueueState(decode_messages(self.front), self.blocks, decode_messages(self.back), self.next_number)
+        return QueueState(unpack_messages(self.front), self.blocks, unpack_messages(self.back), self.next_number)
 
 
-EMPTY = QueueRow(encode_messages(()), b"", encode_messages(()), 0)
+EMPTY = QueueRow(pack_messages(()), b"", pack_messages(()), 0)
 """Of a queue in which there was never anything."""

@@ -6,6 +6,7 @@ a fetcher and ends in an outcome. A retry or a redirect is a new message.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 
 import msgspec
@@ -88,18 +89,41 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     released: bool = False
 
 
+_LONG = 200
+"""Bytes."""
+_PACKED = b"\x78"
+"""What zlib begins with, and no list of msgpack does."""
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[_Row])
 
 
 def encode_messages(messages: Sequence[URLMessage]) -> bytes:
-    """A block of messages as msgpack, for queues on disk: some 130 bytes a message."""
+    """A block of messages as msgpack: some 130 bytes a message."""
     return _encoder.encode([_row(message) for message in messages])
 
 
 def decode_messages(block: bytes) -> list[URLMessage]:
     """The inverse of `encode_messages`; raises msgspec.DecodeError or UnicodeDecodeError on a damaged block."""
     return [_message(row) for row in _decoder.decode(block)]
+
+
+def pack_messages(messages: Sequence[URLMessage]) -> bytes:
+    """As `encode_messages`, for our own disk: a third of that where it is long, as URLs of a host begin alike."""
+    block = encode_messages(messages)
+    return zlib.compress(block, 1) if len(block) > _LONG else block
+
+
+def unpack_messages(block: bytes) -> list[URLMessage]:
+    """The inverse of `pack_messages`, and of `encode_messages`, as earlier larms wrote them; raises as `decode_messages`.
+
+    Not for what others send: it may be very long.
+    """
+    if block[:1] != _PACKED:
+        return decode_messages(block)
+    try:
+        return decode_messages(zlib.decompress(block))
+    except zlib.error as error:
+        raise msgspec.DecodeError(f"damaged block: {error}") from error
 
 
 def _row(message: URLMessage) -> _Row:
