@@ -18,7 +18,7 @@ from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.frontier.host_parts import decode_part, messages_of
 from larm.kit.squash import squash, unsquash
-from larm.model.message import UNKNOWN
+from larm.model.message import LOST
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 
@@ -61,7 +61,7 @@ class Post:
         But one that died with an agent is asked for though it was seen: its row may come with the host after this.
         """
         membership = self._agent.membership
-        rows = [row if row.item.known in (None, UNKNOWN) else _new(row) for row in parcel.rows]
+        rows = [row if row.item.known in (None, LOST) else _new(row) for row in parcel.rows]
         wire = Wire(membership.me, membership.contact.boot, parcel.seq, parcel.low, encode_rows(rows))
         payload = squash(_encode(wire))
         self._line.ask(parcel.to, "parcel", payload, self._rule.answer, lambda said: self._answered(parcel, said))

@@ -25,7 +25,7 @@ from larm.control.requests import AgentTable
 from larm.errors import ConfigError, UsageError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
-from larm.model.message import UNKNOWN, URLMessage
+from larm.model.message import LOST, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
 from larm.recrawl.revisit import kept_pages, page_rows
 from larm.river.steering import Steering
@@ -153,7 +153,7 @@ def _fetched(path: Path, members: Container[str]) -> Iterator[list[URLMessage]]:
     rows = page_rows(path)
     while some := list(islice(rows, _ROWS)):
         yield [
-            URLMessage(row.message(key).url, row.referrer, row.link_type, row.depth, known=UNKNOWN)
+            URLMessage(row.message(key).url, row.referrer, row.link_type, row.depth, known=LOST)
             for key, row in some
             if row.by and row.by not in members and row.stored
         ]

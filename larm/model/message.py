@@ -35,6 +35,8 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 UNKNOWN = Known("", "", 0)
 """Of a page that is revisited, but must be read as a whole."""
+LOST = Known("", "", 0, -1)
+"""The same of one that was lost with the agent that had it (`larm.agents.search_again`); no text has this number."""
 
 
 class Standing(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -187,14 +187,14 @@ def test_back_when_all_others_have_ended(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
     """What it had fetched of hosts that it had handed over is nowhere then, so it is fetched again."""
-    with cluster(tmp_path, 60, 8, "cluster.adopt_after=10s", "cluster.minority=fence") as (web, some, expected):
+    with cluster(tmp_path, 30, 60, "cluster.adopt_after=10s", "cluster.minority=fence") as (web, some, expected):
         some.agents = 2
         some.start(0)
         some.start(1)
         until(web, 200)
         some.start(2)
         until_agents(some.directory(0), lambda table: table.epoch == 3)
-        until(web, len(web.log) + 50)
+        until_has(some.directory(2), 20)
         some.kill(1)
         some.wait()
         left = [*urls(some.directory(0)), *urls(some.directory(2))]
@@ -319,6 +319,16 @@ def until_agents(directory: Path, holds: Callable[[AgentTable], bool]) -> None:
             return
         tick.wait(0.1)
     raise AssertionError(table)
+
+
+def until_has(directory: Path, pages: int) -> None:
+    """It has as many, by its log."""
+    log, tick = directory / "logs" / "store.log", threading.Event()
+    for _ in range(6_000):
+        if log.exists() and len(urls(directory)) >= pages:
+            return
+        tick.wait(0.01)
+    raise AssertionError("it has got no hosts")
 
 
 def urls(directory: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace as Stub
@@ -25,7 +24,7 @@ from larm.kit.threads.gate import Gate
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 from larm.recrawl.page_book import PageRow, encode_row
-from tests.agents.test_cluster import cluster, until, urls
+from tests.agents.test_cluster import cluster, until, until_has, urls
 
 pytest.importorskip("zenoh")
 
@@ -179,16 +178,6 @@ def test_what_others_had_before_is_not_fetched_again(tmp_path: Path, recover: in
     else:
         assert again & had, "the setting is what keeps them from being fetched again"
         assert recovered == 0
-
-
-def until_has(directory: Path, pages: int) -> None:
-    """It has as many, by its log."""
-    log, tick = directory / "logs" / "store.log", threading.Event()
-    for _ in range(6_000):
-        if log.exists() and len(urls(directory)) >= pages:
-            return
-        tick.wait(0.01)
-    raise AssertionError("it has got no hosts")
 
 
 def short(url: str, port: int) -> str:
