@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from larm.index.reader import IndexReader
 from larm.index.tree import All, In, Meta, Node, Phrase
@@ -34,15 +33,18 @@ class ShownTitles:
 
     def shown(self, title: str, url: str) -> str:
         """What is left has a word, and is the title itself where nothing is shared."""
-        host = urlsplit(url).hostname if "://" in url else ""
-        while host and (parts := list(_PARTED.finditer(title))):
-            first, last = parts[0], parts[-1]
-            ends = (title[last.end() :], title[: last.start()]), (title[: first.start()], title[first.end() :])
-            rest = next((rest for end, rest in ends if self._is_shared(host, end)), "")
-            if not any(map(str.isalnum, rest)):
+        host = url.partition("://")[2].partition("/")[0].partition(":")[0].lower()
+        parts = [match.span() for match in _PARTED.finditer(title)] if host else []
+        begin, end = 0, len(title)
+        while parts:
+            (first, after), (before, last) = parts[0], parts[-1]
+            if _says(title[begin:before]) and self._is_shared(host, title[last:end]):
+                end = parts.pop()[0]
+            elif _says(title[after:end]) and self._is_shared(host, title[begin:first]):
+                begin = parts.pop(0)[1]
+            else:
                 break
-            title = rest
-        return title
+        return title[begin:end]
 
     def _is_shared(self, host: str, end: str) -> bool:
         if self._documents != self._reader.documents or len(self._known) >= _REMEMBERED:
@@ -56,3 +58,7 @@ class ShownTitles:
     def _of_most(self, host: str, end: str) -> bool:
         pages = self._count(Meta("host", host))
         return self._count(All((Meta("host", host), In("title", Phrase(end))))) >= max(_LEAST, _SHARE * pages)
+
+
+def _says(text: str) -> bool:
+    return any(map(str.isalnum, text))
