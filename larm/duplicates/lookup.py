@@ -67,12 +67,13 @@ def kin_of(path: Path, fingerprint: int) -> Kin | None:
         return Kin(first.access, _why(row, first), indexed)
 
 
-def aliases_in(path: Path) -> int:
-    """How many pages are aliases; 0 where there is no table of them. Any thread. Raises StorageError."""
+def aliases_in(path: Path, most: int) -> tuple[int, list[str]]:
+    """How many pages are aliases, and the addresses of ``most`` of them; 0 where there is no table. Raises StorageError."""
     if not is_there(path):
-        return 0
+        return 0, []
     with closing(TwinTable(path, read_only=True)) as table:
-        return table.following()
+        some = [entry for lead in table.leads(limit=most) for entry in table.followers(lead, limit=most)]
+        return table.following(), [decode_row(entry.data).access for entry in some[:most]]
 
 
 def _why(row: AliasRow, first: AliasRow) -> str:

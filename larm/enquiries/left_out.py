@@ -169,9 +169,11 @@ def _by_settings(settings: Config, now: Snapshot) -> Iterator[str]:
 
 
 def _aliases(directory: Path) -> str:
-    which = "in the index under another address, which says the same, or which they name as their own"
-    remedy = "'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
-    return _told(aliases_in(directory / QUEUES / ALIASES), "page", which, remedy)
+    count, some = aliases_in(directory / QUEUES / ALIASES, _NAMED)
+    which = "found by searches under another address, which says the same or is named there as the right one"
+    named = ", ".join(some) + (", ..." if count > len(some) else "")
+    remedy = "'larm why' with one of these says which, storage.index.duplicates.merge: false indexes all"
+    return _told(count, "page", f"{which}: {named}", remedy)
 
 
 def _logs(directory: Path, settings: Config, count: int) -> str:

@@ -115,7 +115,7 @@ def report_of(directory: Path) -> Report:
         causes=causes,
         slowest=_slowest(directory / LOGS),
         largest=sorted(largest, reverse=True),
-        aliases=aliases_in(directory / QUEUES / ALIASES),
+        aliases=aliases_in(directory / QUEUES / ALIASES, 0)[0],
         languages=IndexReader(directory / INDEX).values("lang") if index_exists(directory / INDEX) else [],
         moments=history(directory / LOGS / LOG),
     )

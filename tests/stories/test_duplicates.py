@@ -119,8 +119,8 @@ def test_aliases_are_indexed_when_nothing_is_merged_any_more(tmp_path: Path, web
         "no page of its own, the next larm crawl gives it one with storage.index.duplicates.merge: false: same text as http://"
     )
     assert left_out(tmp_path, config_of(start), Snapshot()) == [
-        "1 page in the index under another address, which says the same, or which they name as their own; "
-        "'larm why URL' says which, storage.index.duplicates.merge: false indexes all"
+        f"1 page found by searches under another address, which says the same or is named there as the right one: {alias}; "
+        "'larm why' with one of these says which, storage.index.duplicates.merge: false indexes all"
     ]
     run_crawl(tmp_path, start, {**QUICK, "storage.index.duplicates.merge": False})
     assert lead(tmp_path) == {"/", "/one", "/two"}
