@@ -146,11 +146,13 @@ class StartScope:
             return None
         if near:
             return f"{near[0].holds(url)}; -s crawl.scope=host takes whole hosts, with nothing excluded"
+        if not self.regions:
+            return "there is no start URL here, and so no scope; --dir names the directory of a crawl"
         others = sorted({str(each) for each in self.regions.values() if not each.whole})
         if others:
             more = f", nor in {len(others) - 1} other places" if len(others) > 1 else ""
             return f"not {others[0]}{more}; -s crawl.scope=host or domain takes more, or -restrictto REGEX"
-        return f"{url.host} is not the host of a start URL; --domain, -restrictto REGEX or a start URL there (--add) has it"
+        return f"{url.host} is not the host of a start URL; a start URL there (--add) or -restrictto REGEX has it"
 
     def without_patterns(self) -> StartScope:
         """The same, of which nothing is excluded, and anything will do."""

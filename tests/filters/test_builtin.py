@@ -123,6 +123,13 @@ def hosts(*names: str) -> StartScope:
     return StartScope(map(host_region, names))
 
 
+def test_where_there_is_no_start_url_there_is_no_scope() -> None:
+    assert "no start URL here" in str(hosts().explain(message("http://a.org/")))
+    assert str(hosts("b.org").explain(message("http://a.org/"))).endswith(
+        "a start URL there (--add) or -restrictto REGEX has it"
+    )
+
+
 def test_start_hosts_are_the_scope() -> None:
     part = hosts("a.org", "b.org:8080")
     assert sift(part, "http://a.org/", "https://a.org/x", "http://www.a.org/", "http://b.org/", "http://b.org:8080/") == [
