@@ -94,6 +94,17 @@ def sessions(pages: int, different: int = 10**12) -> Web:
     return read
 
 
+def pictures(size: int) -> Web:
+    """Pictures without a word, that lead to the first, the next, the one before and to any other."""
+
+    def read(address: str) -> Read:
+        number = number_of(address)
+        near = [0, number - 1, number + 1, random.Random(number).randrange(size)]
+        return Read([f"{HOST}/page/{each}" for each in near if 0 <= each < size])
+
+    return read
+
+
 def facets(folders: int) -> Web:
     """Any combination of some values."""
 
@@ -106,8 +117,8 @@ def facets(folders: int) -> Web:
 
 
 SLOW = pytest.mark.slow
-SIZES = (1, 2, 30, 31, 63, 64, 200, 700, pytest.param(5_000, marks=SLOW))
-SHORT = 600
+SIZES = (1, 2, 30, 31, 63, 64, 200, 1_000, pytest.param(5_000, marks=SLOW))
+SHORT = 1_000
 """Pages of a chain of which none says anything new: of longer ones nobody can know whether they end."""
 
 
@@ -128,8 +139,8 @@ def sometimes_new(web: Web) -> Web:
 
 
 ENDLESS = {
-    "chain": (chain(10**9), 1_000),
-    "thin-5": (thin(5), 1_000),
+    "chain": (chain(10**9), 1_200),
+    "thin-5": (thin(5), 1_200),
     "thin-31": (thin(31), 2_000),
     "thin-400": (thin(400), 15_000),  # thirty that lead on have to be seen
     "tree-2": (tree(2), 1_000),
@@ -198,6 +209,14 @@ def test_a_site_whose_links_all_have_a_new_session_is_fetched_whole(store: Block
     walk.check()
     assert named.found(walk.fetched) == named.real
     assert walk.fetched.total() <= 2 * size + 500
+
+
+@pytest.mark.parametrize("web", [tree(3, 300), tree(3, 900), pictures(900)], ids=["tree-300", "tree-900", "pictures"])
+def test_a_site_below_a_thousand_pages_is_whole_whatever_it_looks_like(store: BlockStore, web: Web) -> None:
+    """Nothing is put off before; and it is said of nothing that it is not decided."""
+    walk = Walk(store, web, [f"{HOST}/"]).run()
+    walk.check()
+    assert not walk.held, walk.rig.said
 
 
 @pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))

@@ -12,8 +12,9 @@ asked for in the order in which they were found, `_PART` at a time, and what the
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
   then; nor where it brings nothing and all have one path but for numbers, without parameters, as products that differ in a
   number; nor in a run that asks for all that was held back, if it brings no more than it takes. All others together may cost
-  as many requests as the host has had else.
-- A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little.
+  as many requests as the host has had else, or as many as make `_DUE` with these.
+- A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little, or
+  the host has had less than `_DUE`.
 - Where nothing is left, the pattern opens.
 """
 
@@ -44,6 +45,8 @@ _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
 _DRY = 0.6
 """What a part brings, of what the first one did, where a site is running dry."""
+_DUE = 1100
+"""Pages that a host has before a chain is a trap or anything is put off: many sites of 1,000 say hardly anything new."""
 _CHAINS, _CHAINS_SHARE = 600, 10
 """Pages that rounds that failed may cost a host: so many, or one in so many of its pages. Lists have next pages, too."""
 
@@ -159,7 +162,7 @@ def _ask_for_part(traps: HostTraps, record: PatternRecord, round_: Round, *, fre
 def _affordable(traps: HostTraps) -> int:
     """Addresses that rounds may cost: as many as all else that the host was asked for; half of them where it has a trap."""
     others = traps.read - traps.rounds
-    return others // 2 if traps.trapped else others
+    return max(_DUE - others, others // 2 if traps.trapped else others)
 
 
 def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str], *, worth: bool) -> None:
@@ -174,7 +177,8 @@ def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: li
         return
     record.failures += 1
     traps.failed += traps.read - round_.began
-    if record.failures >= _TIMES and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE):
+    late = traps.read >= _DUE and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE)
+    if late and record.failures >= _TIMES:
         _close(traps, record, lines, f"its last {round_.size} pages led to {round_.total} others, and so on")
 
 
