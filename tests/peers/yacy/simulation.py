@@ -48,8 +48,8 @@ def simulate(folder: Path, peers: int, hours: float, seed: int = 1, authors: int
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * peers + 200)), hard))
     net = Net(folder, seed)
-    while len(net.peers) < peers:  # twice as many in each round
-        net.add(min(peers - len(net.peers), 2 + len(net.peers)), ping=ROUND)
+    while len(net.peers) < peers:  # a tenth more in each round
+        net.add(min(peers - len(net.peers), 2 + len(net.peers) // 10), ping=ROUND)
         net.run(2 * ROUND, ROUND)
     net.run(10 * ROUND, ROUND)
     pages = {}
