@@ -106,7 +106,7 @@ def test_a_trap_is_whole_whenever_it_was_killed(tmp_path: Path, web: SyntheticWe
     for _ in range(2):  # while they are released
         kill(web, tmp_path, start, moments.randrange(20, 200), "--parked")
     watch(web)
-    assert larm_says(*crawl_arguments(tmp_path, [start], SETTINGS, "--parked", "--max-pages", "2000")).status == 0
+    assert larm_says(*crawl_arguments(tmp_path, [start], SETTINGS, "--parked", "--max-pages", "5000")).status == 0
     check_tree(tmp_path, web)
     assert set(before) <= set(stored(tmp_path))
 
