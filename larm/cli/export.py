@@ -23,7 +23,8 @@ _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
     "--output",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A file; of markdown a folder with a file a page, of sitemap a folder with an index. Default: stdout.",
+    help="A file, replaced if it is there; of markdown a folder with a file a page, of sitemap a folder with an index. "
+    "Default: stdout.",
 )
 @with_config
 def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Config, directory: Path) -> None:

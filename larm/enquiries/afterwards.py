@@ -199,7 +199,7 @@ def _page_row(directory: Path, key: int) -> PageRow | None:
 def _dates(page: PageRow | None) -> list[tuple[str, str]]:
     if page is None:
         return []
-    dates = [("fetched", page.fetched), ("last asked", page.last.asked), ("answers so since", page.last.since)]
+    dates = [("fetched", page.fetched), ("last asked", page.last.asked), ("same answer since", page.last.since)]
     return [(topic, minute(when)) for topic, when in dates if when]
 
 

@@ -44,7 +44,7 @@ def live_rows(
     """All of it, in the order in which a URL meets them; ``refusals``: of its filters. ``addresses``: of a crawl that runs."""
     rows = [("address", url.access), ("normalised", url.normalised), ("host", url.host)]
     for name, reason in refusals:
-        said = "passed before; it passes once" if name == VisitedFilter.name and reason else reason
+        said = "has passed already; a URL passes once" if name == VisitedFilter.name and reason else reason
         rows.append((f"filter {name}", "passes" if said is None else said))
     with book.lock:
         host = book.find_locked(url.host)
@@ -100,8 +100,9 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         rows.append(("blocked", "as somebody wants it so; 'larm ctl unblock' has it asked again"))
     if host.frozen:
         rows.append(("moving", "it goes to another crawl, or comes from one, and is not asked meanwhile"))
-    rows.append(("health", "given up" if host.dormant else f"{host.health} of {settings.frontier.health}"))
-    rows.append(("waiting here", f"{host.waiting} URLs"))
+    health = f"{counted(host.health, 'time-out')} until it is given up, of {settings.frontier.health}"
+    rows.append(("its health", "given up" if host.dormant else health))
+    rows.append(("waiting", f"{counted(host.waiting, 'URL')} of its host"))
     if host.errors > settings.frontier.errors:
         rows.append(
             ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.errors)")
@@ -121,4 +122,4 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         if place := place_in(state, url):
             rows.append(("queue", f"number {place} of its host's queue" + f", band {band}" * (len(states) > 1)))
     again = [each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised]
-    return [*rows, *(("retry", f"failed {tries} times, will be tried again") for tries in again)]
+    return [*rows, *(("retry", f"failed {counted(tries, 'time')}, will be tried again") for tries in again)]

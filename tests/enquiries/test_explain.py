@@ -89,13 +89,14 @@ def test_robots_txt_from_unknown_to_known(rig: Rig) -> None:
 def test_state_of_the_host(rig: Rig) -> None:
     rig.put("a/1", "a/2", "a/3")
     found = rows(rig, "http://a/2")
-    assert (found["health"], found["waiting here"], found["queue"]) == ("5 of 5", "3 URLs", "number 2 of its host's queue")
+    assert found["its health"] == "5 time-outs until it is given up, of 5"
+    assert (found["waiting"], found["queue"]) == ("3 URLs of its host", "number 2 of its host's queue")
     rig.end(rig.one(), status(500))
     found = rows(rig, "http://a/1")
-    assert found["retry"] == "failed 1 times, will be tried again"
+    assert found["retry"] == "failed 1 time, will be tried again"
     assert "queue" not in found
     rig.end(rig.one(), CONNECT)
-    assert rows(rig, "http://a/1")["health"] == "given up"
+    assert rows(rig, "http://a/1")["its health"] == "given up"
 
 
 def write_logs(rig: Rig, **logs: str) -> None:
@@ -140,7 +141,7 @@ def test_settings_are_those_of_the_crawl(rig: Rig) -> None:
     rig.put("a/1")
     strict = msgspec.structs.replace(Config(), frontier=msgspec.structs.replace(Config().frontier, health=3))
     found = dict(explain(url("http://a/1"), (), rig.book, strict, Path("nowhere")))
-    assert found["health"] == "5 of 3"
+    assert found["its health"] == "5 time-outs until it is given up, of 3"
 
 
 def test_place_in_a_long_queue(rig: Rig) -> None:

@@ -168,7 +168,7 @@ def test_cat_gives_the_bytes(crawled: Path, web: SyntheticWeb, capsysbinary: pyt
         (
             "/Dir/index.html",
             [
-                "filter visited +passed before; it passes once",
+                "filter visited +has passed already; a URL passes once",
                 "page +200 text/html, \\d+ bytes, 'About'",
                 "first link +on http://www.a",
             ],
