@@ -37,6 +37,7 @@ from larm.agents.terms import Doors, Rule
 from larm.agents.together import Together
 from larm.errors import LarmError, StageError, UsageError
 from larm.monitor.snapshot import AgentLine
+from larm.recrawl.revisit import Recrawl
 from larm.river.budget import PageBudget
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
@@ -96,6 +97,7 @@ class Node:
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
         self._wake: Callable[[], object] = lambda: None
+        self.recrawl: Recrawl | None = None
         self.hang: Callable[[float], str] = lambda _: ""
         """What makes no progress in this process for so many seconds: `larm.river.watchdog`."""
         # only larm-agents
@@ -121,8 +123,16 @@ class Node:
         """The name of this agent."""
         return self.agent.membership.me
 
-    def take(self, frontier: Frontier, wake: Callable[[], object], moves: Moves, budget: PageBudget) -> None:
+    def take(
+        self,
+        frontier: Frontier,
+        wake: Callable[[], object],
+        moves: Moves,
+        budget: PageBudget,
+        recrawl: Recrawl | None = None,
+    ) -> None:
         """Before any other thread runs."""
+        self.recrawl = recrawl
         hands = Hands(
             owner=self.owners.owner,
             hosts=frontier.book.known,
@@ -368,5 +378,7 @@ class Node:
     def _idle(self) -> bool:
         steering = self._doors.steering
         if steering.paused or steering.limits.now.crawl.on_idle == "wait":
+            return False
+        if self.recrawl is not None and self.recrawl.goes_on:  # asked first, as a round is in the tally before this changes
             return False
         return not (self._doors.shared.tally.value or steering.pending or self._search.pending or self.copies.pending)

@@ -222,7 +222,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     checkpointer.on_saved.append(moves.work)
     _follow_changes(steering, frontier, lander, None if node else budget, bytes_left, ground)
     if node is not None:
-        node.take(frontier, pool.wake_all, moves, budget)
+        node.take(frontier, pool.wake_all, moves, budget, recrawl)
         notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes

@@ -107,6 +107,18 @@ def test_a_crawl_that_waits_for_more_is_not_over(tmp_path: Path) -> None:
         assert node.agent.quiet("").idle is False
 
 
+def test_a_revisit_that_has_one_more_round_is_not_over(tmp_path: Path) -> None:
+    """Or the others would end while it chooses pages, and nobody would take what these link to."""
+    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
+    with node_of(tmp_path, steering, Hub()) as node:
+        node.agent.released()
+        recrawl: Any = Stub(goes_on=True)
+        node.recrawl = recrawl
+        assert node.agent.quiet("").idle is False
+        recrawl.goes_on = False
+        assert node.agent.quiet("").idle is True
+
+
 def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
     """Not at the first look, which may be that after a suspension; and nothing is said any more, nor asked."""
     hub, beats = Hub(), queue.SimpleQueue[Question]()
