@@ -44,6 +44,7 @@ from larm.building.state import (
 from larm.config import Config
 from larm.errors import UsageError
 from larm.frontier.checkpoint import Header
+from larm.index.anchors import ANCHORS, disown
 from larm.index.swap import put_back
 from larm.kit.disk.database import Database
 from larm.kit.disk.files import is_there
@@ -177,11 +178,11 @@ def _without(header: Header, pages: int) -> Header:
 
 
 def _rows(directory: Path, gone: ForgottenPages) -> Iterator[tuple[Url, bool]]:
-    """Each page that the crawl has asked for, and whether it has it."""
+    """Each page that the crawl has asked for, and whether it has it; also where its host is another crawl's now."""
     path = directory / QUEUES / PAGES
     if not is_there(path):
         return
-    for key, row in page_rows(path):
+    for key, row in page_rows(path, left=True):
         if gone.holds(row.normalised):
             yield row.message(key).url, row.stored
 
@@ -252,6 +253,7 @@ def _compact(directory: Path) -> None:
 def _told_gone(settings: Config, directory: Path, header: Header, gone: ForgottenPages) -> Header:
     """All others hear that the pages are gone, one storage after the other."""
     positions: dict[str, Any] = {}
+    disown(directory / ANCHORS)  # so that it is made anew: brought up to date, it would keep words of what was deleted
     for name, storage in _chain(settings, directory, header).items():
         if name in _IN_PLACE:
             continue

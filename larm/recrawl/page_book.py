@@ -173,7 +173,7 @@ class PageBook:
                 self._puts[key] = _row(visit, url, now, row)
                 self._hear(visit.document.lastmods or {})
                 continue
-            if row is None or row.left:  # links to it are no news any more: only a revisit finds it
+            if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
                 self._puts[key] = _row(visit, url, now, None)
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)

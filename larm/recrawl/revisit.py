@@ -267,7 +267,7 @@ class PageRows:
         """Pages whose hosts are another crawl's now, and which this one has still, by fingerprint. Not ``left``: all others."""
         found = self._table.get_many(keys).values()
         rows = {each.key: decode_row(each.data, self._path) for each in found}
-        return {key: row for key, row in rows.items() if row.left == left}
+        return {key: row for key, row in rows.items() if row.left == left and (row.stored or not left)}
 
     def of_host(self, host: str) -> Iterator[list[tuple[int, PageRow]]]:
         """Those of a host, by fingerprint, in their order; all that were committed."""
@@ -294,16 +294,19 @@ def page_row(path: Path, key: int) -> PageRow | None:
         return rows.find(key)
 
 
-def page_rows(path: Path) -> Iterator[tuple[int, PageRow]]:
-    """All of them, by fingerprint, in their order; a crawl may be running. Raises StorageError."""
-    for batch in _rows(path, read_only=True):
+def page_rows(path: Path, *, left: bool = False) -> Iterator[tuple[int, PageRow]]:
+    """All of them, by fingerprint, in their order; a crawl may be running. Raises StorageError.
+
+    ``left``: also those whose hosts are another crawl's now.
+    """
+    for batch in _rows(path, read_only=True, left=left):
         yield from batch
 
 
-def _rows(path: Path, *, read_only: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
+def _rows(path: Path, *, read_only: bool = False, left: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
     with closing(RecordTable(path, read_only=read_only)) as table:
         last = -1
         while records := table.after(last, _BATCH):
             last = records[-1].key
             rows = [(each.key, decode_row(each.data, path)) for each in records]
-            yield [(key, row) for key, row in rows if not row.left]
+            yield [(key, row) for key, row in rows if left or not row.left]

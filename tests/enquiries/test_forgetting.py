@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -23,7 +24,10 @@ from larm.enquiries import forgetting
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
+from larm.kit.disk.record_table import RecordTable
+from larm.model.document import Visit
 from larm.recrawl.page_book import PageBook
+from larm.recrawl.revisit import kept_pages, page_rows
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, indexed, lines, run_crawl, stored
@@ -121,7 +125,26 @@ def test_the_bytes_are_gone(tmp_path: Path, start: str) -> None:
     for name in ("pages.db", "aliases.db"):
         with closing(sqlite3.connect(tmp_path / "cachingqueue" / name)) as database:
             assert database.execute("PRAGMA freelist_count").fetchone() == (0,)
+    segments = json.loads((tmp_path / "anchors" / "meta.json").read_text())["segments"]
+    assert [each["deletes"] for each in segments] == [None], "no word of a text of links that was deleted"
     assert cli.run(["warc", "verify", *map(str, (tmp_path / "warc").glob("*.warc.gz"))]) == 0
+
+
+def test_a_page_whose_host_is_another_agents_by_now_is_taken_out(tmp_path: Path, start: str) -> None:
+    crawl(tmp_path, start)
+    path = tmp_path / "cachingqueue" / "pages.db"
+    book, rows = PageBook(path), dict(page_rows(path))
+    with closing(RecordTable(path, read_only=True)) as table:
+        book.open({"generation": table.generation})
+    book.store([Visit(row.access, url=row.message(key).url, left=True) for key, row in rows.items()])
+    book.commit()
+    book.close()
+    assert list(page_rows(path)) == []
+    assert len(kept_pages(path, list(rows))) == len(rows)
+    assert forget(tmp_path, start, f"{start}private/*").pages == 3
+    assert f"{start}private/1" not in indexed(tmp_path)
+    assert f"{start}public" in indexed(tmp_path)
+    assert len(kept_pages(path, list(rows))) == len(rows) - 3
 
 
 def killed(directory: Path, start: str, at: int) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.disk_failure import BUSY, disk_failure
 from larm.kit.disk.read_only import BUSY_SECONDS, reading
 
 _CACHE = 8_000
@@ -115,9 +115,13 @@ class Database:
             raise
 
     def compact(self) -> None:
-        """Write it anew, without what was deleted. Needs as much room on the disk as it has."""
+        """Write it anew, without what was deleted. Needs as much room on the disk as it has.
+
+        Raises StorageError also where somebody reads in it for longer than `BUSY_SECONDS`: what was deleted is there still.
+        """
         self.write("VACUUM")
-        self.write("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self.row("PRAGMA wal_checkpoint(TRUNCATE)")[0]:  # SQLite says so by a row, not by an error
+            raise StorageError(f"{self.path}: {BUSY}")
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # SQLite may have undone it by itself

@@ -17,7 +17,7 @@ from larm.errors import StorageError
 _FULL = "the disk is full; make room and run the same command again"
 _FORBIDDEN = "it can't be opened or written; check the path, its owner and its permissions"
 _DAMAGED = "the database is damaged; check the disk, then start over"
-_BUSY = "another process uses it; end that one first"
+BUSY = "another process uses it; end that one first"
 
 _FILES = "too many files are open; allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
 
@@ -40,8 +40,8 @@ _BY_SQLITE = {
     sqlite3.SQLITE_PERM: _FORBIDDEN,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
-    sqlite3.SQLITE_BUSY: _BUSY,
-    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_LOCKED: BUSY,
 }
 
 
