@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -107,8 +108,8 @@ class Recrawl:
         """When the river has run dry, there is one more round."""
         return self._begun.round < _ALL
 
-    def more(self) -> tuple[list[URLMessage], int]:
-        """The next round, and its number for `go_on`. The page book must have been committed."""
+    def more(self) -> tuple[Iterator[list[URLMessage]], int]:
+        """The next round, in batches, and its number for `go_on`. The page book must have been committed."""
         counted = self._count()
         room = math.ceil(self._share * counted.known)
         size, number = room - counted.asked, _ALL
@@ -119,10 +120,10 @@ class Recrawl:
             if left := counted.known - counted.asked - len(chosen):
                 pages = "1 page was" if left == 1 else f"{left:,} pages were"
                 self._note(f"{pages} not asked for: recrawl.share is {self._share:.4g} (-s recrawl.share=1 asks for all)")
-        return [each for key, row in self._candidates() if key in chosen for each in self._messages(key, row)], number
+        return self._batches((key, row) for key, row in self._candidates() if key in chosen), number
 
     def go_on(self, number: int) -> None:
-        """The round of this number is in the river. In the same step of the gate."""
+        """All of the round of this number is in the river. In a step of the gate, before the next checkpoint."""
         self._begun = msgspec.structs.replace(self._begun, round=number)
 
     def cut(self, *, last: bool) -> object:  # noqa: ARG002  of the seam
@@ -131,6 +132,10 @@ class Recrawl:
 
     def saved(self) -> None:
         """See `larm.seams.Stateful`."""
+
+    def _batches(self, rows: Iterator[tuple[int, PageRow]]) -> Iterator[list[URLMessage]]:
+        while some := list(islice(rows, _BATCH)):
+            yield self._asked_for(some)
 
     def _rows(self) -> Iterator[tuple[int, PageRow]]:
         """Pages that there were before, and that may have changed."""
@@ -157,14 +162,13 @@ class Recrawl:
     def _sample(self, size: int) -> set[int]:
         """By chance; half of them of those that a sitemap calls changed, as far as there are such."""
         salt = self._begun.at.to_bytes(8, "little")
-        order = [
-            (xxhash.xxh3_64_intdigest(salt + key.to_bytes(8, "little")), key, bool(row.past and row.past.claimed))
-            for key, row in self._candidates()
-        ]
-        order.sort()
-        chosen = {key for _, key, _ in [each for each in order if each[2]][: size // 2]}
-        others = (key for _, key, _ in order if key not in chosen)
-        return chosen | {key for key, _ in zip(others, range(size - len(chosen)), strict=False)}
+
+        def first(number: int, rows: Iterator[tuple[int, PageRow]]) -> set[int]:
+            drawn = ((xxhash.xxh3_64_intdigest(salt + key.to_bytes(8, "little")), key) for key, _ in rows)
+            return {key for _, key in heapq.nsmallest(number, drawn)}
+
+        chosen = first(size // 2, ((key, row) for key, row in self._candidates() if row.past and row.past.claimed))
+        return chosen | first(size - len(chosen), ((key, row) for key, row in self._candidates() if key not in chosen))
 
     def _best(self, size: int, likely: Likely) -> set[int]:
         chances = ((likely.chance(row), key) for key, row in self._candidates())
@@ -188,10 +192,10 @@ class Recrawl:
         for batch in _rows(self._path):
             old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
             current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
-            messages = [each for key, row in old for each in self._messages(key, row)]
+            messages = self._asked_for(old)
             for message in messages:
                 left.pop(message.url.fingerprint, None)
-            yield [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
+            yield messages
         if current:
             pages = "1 page was" if current == 1 else f"{current:,} pages were"
             self._note(f"{pages} not asked for, current as their servers say (recrawl.current: 0 asks for all)")
@@ -202,6 +206,10 @@ class Recrawl:
         if self._whole or (row.cuts and may_be_whole(row.cuts, self._limits)):
             return False
         return row.is_current(self._now, self._longest)
+
+    def _asked_for(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
+        messages = [each for key, row in rows for each in self._messages(key, row)]
+        return [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
 
     def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
         """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:

@@ -319,10 +319,12 @@ class Crawl:
         recrawl = self._agenda.recrawl
         if recrawl is None or not recrawl.goes_on:
             return False
-        messages, number = recrawl.more()
+        batches, number = recrawl.more()
+        for batch in batches:
+            with self._gate.step():
+                self._handler.put(batch)
         with self._gate.step():
-            self._handler.put(messages)
-            recrawl.go_on(number)
+            recrawl.go_on(number)  # no checkpoint has a part of the round: this thread saves them
         self.steering.ask_again()
         return True
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from larm.model.document import Document, Visit
+from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageBook, PageRow
@@ -68,9 +69,9 @@ class Crawl:
 
     def round(self, recrawl: Recrawl, *changed: str) -> list[str]:
         """The next one; the pages that it asks for are answered."""
-        messages, number = recrawl.more()
+        batches, number = recrawl.more()
+        paths = [message.url.access.removeprefix(HOST) for batch in batches for message in batch]
         recrawl.go_on(number)
-        paths = [message.url.access.removeprefix(HOST) for message in messages]
         for path in paths:
             self.answer(path, changed=path in changed)
         return paths
@@ -176,3 +177,16 @@ def test_claims_are_judged_by_what_came(tmp_path: Path) -> None:
     past = rows["/sitemap.xml"].past
     assert past is not None
     assert past.sitemap
+
+
+def test_later_rounds_ask_for_whole_pages_where_something_new_has_to_see_them(tmp_path: Path) -> None:
+    """The run was ended in the first round, and the next one has one more storage."""
+    some = Crawl(tmp_path, ["/", "/1", "/2"])
+    some.clock.advance(DAY)
+    begun = some.recrawl(0.5)
+    list(begun.due())
+    again = Recrawl(
+        some.path, None, 1.0, some.notes.append, PARSE, whole=True, share=0.5, now=some.clock.wall(), state=begun.cut(last=True)
+    )
+    batches, _ = again.more()
+    assert [message.known for batch in batches for message in batch] == [UNKNOWN] * 3
