@@ -244,7 +244,7 @@ def _length(path: Path) -> int:
 
 def _compact(directory: Path) -> None:
     """What tables had of the pages is in no room that they could use again; those of aliases have texts."""
-    for path in (directory / QUEUES / PAGES, directory / QUEUES / ALIASES):
+    for path in (directory / QUEUES / name for name in (PAGES, ALIASES, PAYLOADS)):
         if is_there(path):
             with closing(Database(path, "")) as database:
                 database.compact()

@@ -117,13 +117,17 @@ def test_what_is_forgotten_is_nowhere_and_not_fetched_again(
 def test_the_bytes_are_gone(tmp_path: Path, start: str) -> None:
     crawl(tmp_path, start)
     assert texts(tmp_path).count(SECRET.encode()) > 6
+    tables = [tmp_path / "cachingqueue" / name for name in ("pages.db", "aliases.db", "payloads.db")]
+    for path in tables:
+        with closing(sqlite3.connect(path)) as database:
+            database.executescript(f"CREATE TABLE dropped (text); INSERT INTO dropped VALUES ('{SECRET}'); DROP TABLE dropped;")
     found = forget(tmp_path, start, f"{start}private/*")
     assert found.records >= 4
     assert found.size > 100
     left = texts(tmp_path)
     assert left.count(SECRET.encode()) == 2, "of the other host, in page file and archive"
-    for name in ("pages.db", "aliases.db"):
-        with closing(sqlite3.connect(tmp_path / "cachingqueue" / name)) as database:
+    for path in tables:
+        with closing(sqlite3.connect(path)) as database:
             assert database.execute("PRAGMA freelist_count").fetchone() == (0,)
     segments = json.loads((tmp_path / "anchors" / "meta.json").read_text())["segments"]
     assert [each["deletes"] for each in segments] == [None], "no word of a text of links that was deleted"
