@@ -90,6 +90,7 @@ def frontier_of(  # noqa: PLR0917
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
+        state.seen.discard,
     )
     incoming = _incoming(settings, state)
     handler = MessageHandler(

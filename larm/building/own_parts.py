@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,9 @@ GROUPS: dict[type, str] = {
     Scorer: "larm.scorers",
 }
 """Of each seam the group of entry points in which installed packages offer parts."""
+
+_faults: dict[str, Exception] = {}
+"""By module beside config.yaml, why it could not be imported. Only the main thread."""
 
 
 def scorers(settings: Search) -> Sequence[OwnScore]:
@@ -55,7 +57,8 @@ def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments
     except ConfigError:
         raise
     except Exception as error:  # whatever the user's module raises while it is loaded
-        raise ConfigError(f"{key}: can't make {name}: {blamed(error)}") from error
+        cause = _faults.get(module, error) if isinstance(error, ModuleNotFoundError) else error
+        raise ConfigError(f"{key}: can't make {name}: {blamed(cause)}") from error
     if _missing(seam, made):
         raise _lacking(name, key, seam, made)
     return made
@@ -81,8 +84,11 @@ def import_beside(settings: Config, folder: Path) -> None:
     sys.path.append(place)
     try:
         for module in modules:
-            with suppress(Exception):
+            _faults.pop(module, None)
+            try:
                 importlib.import_module(module)
+            except Exception as error:  # noqa: BLE001  whatever it raises; parts of it may not be wanted now
+                _faults[module] = error
     finally:
         sys.path.remove(place)
 

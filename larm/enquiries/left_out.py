@@ -13,6 +13,7 @@ from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
 from larm.enquiries.afterwards import current_scope
+from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.frontier.robots.landing import TRUNCATED
@@ -44,7 +45,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
-    said += [_excluded(directory, settings)]
+    said += [_excluded(directory, settings), _failed(directory, now)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
     said += [_logs(directory, settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
@@ -174,6 +175,12 @@ def _aliases(directory: Path) -> str:
     named = ", ".join(some) + (", ..." if count > len(some) else "")
     remedy = "'larm why' with one of these says which, storage.index.duplicates.merge: false indexes all"
     return _told(count, "page", f"{which}: {named}", remedy)
+
+
+def _failed(directory: Path, now: Snapshot) -> str:
+    log = directory / LOGS / f"{ERRORS_LOG}.log"
+    remedy = f"mend it, then 'cut -f3 {log} | larm crawl --dir {directory} -start @-' asks for them"
+    return _told(now.counters.get(FAILED, 0), "link", f"not followed, as a filter raised, which {log} shows", remedy)
 
 
 def _logs(directory: Path, settings: Config, count: int) -> str:

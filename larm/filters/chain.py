@@ -15,6 +15,9 @@ from larm.kit.blame import blamed
 from larm.model.message import URLMessage
 from larm.seams import Drop, Filter, Recalling
 
+ERRORS_LOG, FAILED = "filter_errors", "filters/failed"
+"""The log of what filters raised, and the counter of links that were dropped for that."""
+
 Count = Callable[[str, int], None]
 Tell = Callable[[URLMessage, str, str], object]
 """Of a start URL, or what one leads to, that was dropped: by which filter, and why."""
@@ -64,7 +67,9 @@ class FilterChain:
         open_log: Callable[[str], FilterLog],
         count: Count,
         tell: Tell = lambda *_: None,
+        forget: Callable[[Sequence[int]], object] = lambda _: None,
     ) -> None:
+        """``forget``: fingerprints of messages on which a filter failed, so that they were not seen for a later run."""
         # constant after construction
         self.filters = filters
         logs = [open_log(part.log_name) for part in filters]
@@ -74,8 +79,9 @@ class FilterChain:
         recalling = [part for part in filters if isinstance(part, Recalling)]
         recalling.sort(key=lambda part: not isinstance(part, SiftingKnown))  # as in `run`
         self._recalling = [(part.name, part.recall) for part in recalling]
-        self._errors = open_log("filter_errors")
+        self._errors = open_log(ERRORS_LOG)
         self._count = count
+        self._forget = forget
 
     def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
         """The messages that passed all filters; from the filter named ``start`` on, where it is given."""
@@ -136,6 +142,8 @@ class FilterChain:
 
     def _failed(self, part: Filter, batch: Sequence[URLMessage], error: Exception) -> None:
         self._count(f"{part.name}/error", len(batch))
+        self._count(FAILED, len(batch))
+        self._forget([each.url.fingerprint for each in batch])
         self._errors.lines([f"{part.name}\t{blamed(error)}\t{each.url.access}" for each in batch])
 
     def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:

@@ -56,6 +56,15 @@ def test_a_module_where_larm_is_started_is_none(beside: Path, tmp_path_factory: 
     assert "can't make own_filters_a:NoPrinting: ModuleNotFoundError" in said.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("clas X", "SyntaxError: invalid syntax (own_filters_a.py, line 1)"), ("import no_such_b", "No module named 'no_such_b'")],
+)
+def test_a_module_beside_config_yaml_that_is_broken(beside: Path, text: str, expected: str) -> None:
+    (beside / "own_filters_a.py").write_text(text)
+    assert expected in larm_check(beside, at=beside).stderr
+
+
 def larm_check(directory: Path, *, at: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "larm", "check", "--dir", str(directory)]
     return subprocess.run(command, cwd=at, capture_output=True, text=True, timeout=60, check=False)

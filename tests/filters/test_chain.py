@@ -126,7 +126,7 @@ class NoBombs(MessageFilter):
 def test_a_message_filter_that_raises_loses_that_one_message() -> None:
     river = River(NoBombs(), Without("y"))
     assert river.run("a", "x", "bomb", "b", "y") == ["a", "b"]
-    assert river.counts == {"NoBombs/error": 1, "NoBombs/filtered": 1, "without_y/filtered": 1}
+    assert river.counts == {"NoBombs/error": 1, "filters/failed": 1, "NoBombs/filtered": 1, "without_y/filtered": 1}
     assert river.logs["filter_errors"] == [
         "NoBombs\tZeroDivisionError: division by zero (test_chain.py, line 122)\thttp://a/bomb"
     ]
@@ -136,7 +136,7 @@ def test_a_message_filter_that_raises_loses_that_one_message() -> None:
 def test_a_message_filter_that_raises_for_a_single_message() -> None:
     river = River(NoBombs())
     assert river.run("bomb") == []
-    assert river.counts == {"NoBombs/error": 1}
+    assert river.counts == {"NoBombs/error": 1, "filters/failed": 1}
 
 
 def test_a_batch_filter_that_raises_drops_its_batch() -> None:
@@ -166,7 +166,7 @@ class Forgetful:
 def test_a_filter_that_returns_no_list_is_an_error_of_the_filter() -> None:
     river = River(Forgetful(), Without("x"))
     assert river.run("a") == []
-    assert river.counts == {"forgetful/error": 1}
+    assert river.counts == {"forgetful/error": 1, "filters/failed": 1}
 
 
 class DiskFull(MessageFilter):

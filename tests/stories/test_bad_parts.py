@@ -75,6 +75,19 @@ def test_a_filter_that_raises_drops_that_url(tmp_path: Path, web: SyntheticWeb, 
     assert re.fullmatch(rf"NoWilderness\tLookupError: what is it\? \(parts\.py, line \d+\)\t{riddle}", said)
 
 
+def test_what_a_filter_raised_for_is_told_and_fetched_when_it_is_mended(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    web.host("a.localhost").page("/19", links=["/riddle"])
+    web.host("a.localhost").page("/riddle")
+    settings = own("NoWilderness", "filters")
+    run = run_crawl(tmp_path, start, settings)
+    (said,) = [each for each in left_out(tmp_path, config_of(start, settings), run.last) if "raised" in each]
+    assert said.startswith("1 link not followed, as a filter raised")
+    assert f"cut -f3 {tmp_path / 'logs' / 'filter_errors.log'} | larm crawl --dir {tmp_path} -start @-" in said
+    url = lines(tmp_path, "filter_errors")[0].split("\t")[2]
+    run_crawl(tmp_path, [start, url])
+    assert asked(web)["a.localhost/riddle"] == 1
+
+
 def test_a_filter_that_raises_at_every_batch_drops_them_all(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     run = run_crawl(tmp_path, start, own("BatchBreaker", "filters"))
     assert run.reason == "finished"
