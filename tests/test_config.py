@@ -151,8 +151,8 @@ def test_it_is_frozen() -> None:
     ("text", "said"),
     [
         ("fetsh: {}", "fetsh: no such key; did you mean fetch?"),
-        ("fetch: {thread: 3}", "fetch.thread: no such key; did you mean threads?"),
-        ("filters: {length: {maximum: 3}}", "filters.length.maximum: no such key; did you mean max?"),
+        ("fetch: {thread: 3}", "fetch.thread: no such key; did you mean fetch.threads?"),
+        ("filters: {length: {maximum: 3}}", "filters.length.maximum: no such key; did you mean filters.length.max?"),
         (
             "filters: {scope: {alow: x}}",
             "filters.scope: no such key; expected one of order, length, known_paths, visited, traps, own",
@@ -169,7 +169,10 @@ def test_it_is_frozen() -> None:
         ("fetch: [threads]", "fetch: Expected `object`, got `array`"),
         ("filters: {length: 500}", "filters.length: Expected `object`, got `int`"),
         ("filters: {order: {length: 1}}", "filters.order: Expected `array`, got `object`"),
-        ("sites: {a.org: {pages: [{main: p}, {tittle: h1}]}}", "sites.a.org.pages[1].tittle: no such key; did you mean title?"),
+        (
+            "sites: {a.org: {pages: [{main: p}, {tittle: h1}]}}",
+            "sites.a.org.pages[1].tittle: no such key; did you mean sites.a.org.pages[1].title?",
+        ),
         ("crawl: {start: [http://a/, 5]}", "crawl.start[1]: Expected `str`, got `int`"),
         ("crawl: {max_depth: -1}", "crawl.max_depth: Expected `int` >= 0"),
         ("frontier: {delay: soon}", "frontier.delay: expected a duration such as 2s, 500ms, 5min or 1h"),
@@ -213,7 +216,7 @@ def test_a_file_that_can_not_be_read(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("fetch.threads", "-s fetch.threads: expected KEY=VALUE"),
-        ("fetch.thread=3", "-s: fetch.thread: no such key; did you mean threads?"),
+        ("fetch.thread=3", "-s: fetch.thread: no such key; did you mean fetch.threads?"),
         ("fetch.threads=x", "-s: fetch.threads: Expected `int`, got `str`"),
         ("fetch.threads.x=3", "-s: fetch.threads: Expected `int`, got `object`"),
         ("threads=3", "-s: threads: no such key"),

@@ -23,6 +23,7 @@ from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import FILE_NAME
 
 MARKER, STATS = "larm.json", "stats.json"
@@ -78,6 +79,11 @@ def set_marker(directory: Path, larm: str, *, saved: bool) -> Marker:
     if new != old:
         write_atomically(directory / MARKER, msgspec.json.format(msgspec.json.encode(new)) + b"\n")
     return new
+
+
+def is_crawl(directory: Path) -> bool:
+    """Whether larm has crawled there, or begun to. Raises StorageError."""
+    return is_there(directory / MARKER) or _is_earlier(directory)
 
 
 def permit(directory: Path, *, fresh: bool = False) -> bool:

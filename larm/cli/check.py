@@ -9,20 +9,24 @@ from pathlib import Path
 import click
 import msgspec
 
-from larm.cli.options import LarmCommand, directory_option, effective
+from larm.cli.options import LarmCommand, config_options, directory_option, effective
 from larm.config import CONFIG_FILE
+from larm.errors import UsageError
 from larm.kit.counted import counted
 
 
 @click.command(cls=LarmCommand)
-@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Check this setting too.")
+@click.argument("named", required=False, type=click.Path(path_type=Path, dir_okay=False), metavar="[FILE]")
+@config_options
 @click.option("--state", is_flag=True, help="Read all of the crawl in DIR as well, as after a crash.")
 @directory_option
-def check(*, file: Path | None, overrides: tuple[str, ...], state: bool, directory: Path) -> None:
+def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], state: bool, directory: Path) -> None:
     """Is this configuration valid? Default: config.yaml in DIR. Shows what differs from the defaults."""
     from larm.building.wiring import check as check_parts
 
+    if named and file:
+        raise UsageError("FILE and --config FILE are the same: give one of them")
+    file = file or named
     own = directory / CONFIG_FILE
     config = effective(directory, file, overrides)
     check_parts(config, directory)

@@ -52,7 +52,7 @@ _TOLD = 20
 _FILES = 300
 """That are open beside the connections: some 50 logs and databases; the index and its merges have most of the others."""
 _NO_START = (
-    "no start URL. Usage: larm crawl -start URL|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
+    "no start URL. Usage: larm crawl URL|PATH|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
 )
 
 
@@ -286,7 +286,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         if display.live:
             tell = partial(_interrupt, display)
     try:
-        with stopping_by_signal(river.stop, tell):
+        with stopping_by_signal(river.stop, tell) as signals:
             ending = river.run()
     finally:
         if display:
@@ -299,7 +299,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         if verbose:
             _tell_figures(now, ending, clock.wall())
     _tell_failed(ending.failed_starts, directory)
-    return _status(ending)
+    return _status(ending, interrupted=bool(signals))
 
 
 def _interrupt(display: Display, text: str) -> None:
@@ -341,12 +341,13 @@ def _tell_failed(lines: Sequence[str], directory: Path) -> None:
         complain(f"{len(lines) - _TOLD:,} more start URLs failed: {directory / 'logs' / 'starts.log'}")
 
 
-def _status(ending: Ending) -> int:
+def _status(ending: Ending, *, interrupted: bool) -> int:
     if ending.error is not None:
         complain(str(ending.error))
         return ending.error.exit_status
     if ending.reason == "shutdown":
-        say("interrupted; the same command continues the crawl")
+        if interrupted:  # whoever stopped it by larm ctl, or on the monitor, was answered there
+            say("interrupted; the same command continues the crawl")
         return INTERRUPTED
     if ending.reason == "failed":
         return 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -50,7 +49,7 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
         _ask(pages_of(directory, items).pages, directory)
     if known.pending:
         say("completes what was begun before")
-    for sentence in _sentences(take_out(config, directory, items), what):
+    for sentence in _sentences(take_out(config, directory, items), what, directory):
         say(sentence)
 
 
@@ -63,12 +62,13 @@ def _ask(pages: int, directory: Path) -> None:
         raise UsageError("nothing was removed")
 
 
-def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
+def _sentences(found: Forgot, what: tuple[str, ...], directory: Path) -> Iterator[str]:
+    from larm.enquiries.forgetting import undoing
+
     said = f"forgotten: {counted(found.pages, 'page')}"
     said += f", {counted(found.size, 'byte')} of page files overwritten" if found.size else ""
     said += f", {counted(found.records, 'record')} taken out of the archive" if found.records else ""
-    undo = " ".join(f"--undo {quote(each)}" for each in what)
-    yield f"{said}; not fetched again, unless you say: larm forget {undo}" if what else said
+    yield f"{said}; not fetched again, unless you say: {undoing(what, directory)}" if what else said
     if found.without:
         yield (
             f"{found.without:,} captures that are kept said the same as one of these, of which alone the archive had the"

@@ -10,6 +10,7 @@ import click
 from larm.cli.ctl_lines import topic_rows
 from larm.cli.options import LarmCommand, access_form, config_options, directory_option, effective, existing
 from larm.cli.terminal import complain
+from larm.kit.commands import command
 
 
 @click.command(cls=LarmCommand)
@@ -52,7 +53,7 @@ def cat(*, url: str, directory: Path) -> int:
     log = StoreLog(existing(directory))
     entry = log.find(access)
     if entry is None:
-        complain(f"{access}: not stored in {directory}; 'larm why {access}' says why")
+        complain(f"{access}: not stored in {directory}; {command('why', access, directory=directory)} says why")
         return 1
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")

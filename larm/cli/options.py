@@ -46,7 +46,11 @@ class _Spelling(click.Command):
         misspelt = _misspelt(self.get_params(ctx), args, stop_at_word=isinstance(self, click.Group))
         if misspelt:
             raise no_such_option(self, ctx, misspelt)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # click's parser does not say whose option lacks an argument
+            raise
 
 
 class LarmCommand(_Spelling):
@@ -287,8 +291,8 @@ def access_form(text: str) -> str:
         raise UsageError(f"{without_credentials(text)}: {error}") from error
 
 
-def existing(directory: Path) -> Path:
-    """The directory itself, for commands that only read. Raises UsageError."""
+def existing(directory: Path, named_by: str = "--dir names the directory of a crawl") -> Path:
+    """The directory itself, for commands that only read; ``named_by``: what to do where there is none. Raises UsageError."""
     if not directory.is_dir():
-        raise UsageError(f"{directory}: no such directory; --dir names the directory of a crawl")
+        raise UsageError(f"{directory}: no such directory; {named_by}")
     return directory

@@ -19,6 +19,7 @@ from larm.cli.options import (
     remote_searchers,
 )
 from larm.cli.terminal import say
+from larm.config import CONFIG_FILE
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from larm.web.access import Access
 
 PORT = 7070
+_NAMED = "larm serve DIR names the directory of a crawl, --root FOLDER serves all that are below it"
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -91,11 +93,11 @@ def serve(
     collect_rarely()
     if network is not None:
         overrides = (*overrides, f"network.name={network}")
-    settings = effective(existing(directories[0]) if directories else Path(), file, overrides)
+    _refuse_others(directories)
+    settings = effective(directories[0] if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
     if peers.only and public_search:
         raise UsageError("--public-search: everybody could search what peers.only keeps for groups; leave out one of them")
-    directories = tuple(existing(directory) for directory in directories)
     if not directories and not (peers.name or peers.registrar):  # what others may see is named
         directories = _here(root, needed=not (remotes or settings.network.name))
     if not is_loopback(host) and not (public_search or require_token):
@@ -197,8 +199,17 @@ def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
         return ()
     if root is None:
         raise UsageError("no crawl in the current directory; larm serve DIR names one, --root FOLDER many")
-    existing(root)
+    existing(root, "--root names the folder that has the directories of crawls")
     return ()
+
+
+def _refuse_others(directories: Sequence[Path]) -> None:
+    """What is no crawl, and has no settings of one to come. Raises UsageError, StorageError."""
+    from larm.building.marker import is_crawl
+
+    for each in directories:
+        if not (is_crawl(existing(each, _NAMED)) or is_there(each / CONFIG_FILE)):
+            raise UsageError(f"no crawl in {each}, nor a {CONFIG_FILE} of one; {_NAMED}, also those to come")
 
 
 def _access(token_file: Path | None, *, public_search: bool, require_token: bool) -> Access:

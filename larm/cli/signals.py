@@ -21,20 +21,20 @@ _SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to sh
 
 
 @contextmanager
-def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] | None = None) -> Iterator[None]:
+def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] | None = None) -> Iterator[list[int]]:
     """Within it, SIGINT, SIGTERM and SIGHUP call ``stop``; a second one ends the process with status 130.
 
+    Yields the signals that came: of none, somebody else has stopped it, or nobody.
     ``tell`` gets the message for the person; without it stderr does.
     """
-    asked = False
+    asked: list[int] = []
 
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal asked
+    def handle(number: int, _frame: FrameType | None) -> None:
         if asked:
             _write((_SHOW_CURSOR if sys.stderr and sys.stderr.isatty() else b"") + _LEFT)
             os._exit(INTERRUPTED)
         else:
-            asked = True
+            asked.append(number)
             stop()
             if tell:
                 tell(_STOPPING)
@@ -45,7 +45,7 @@ def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] |
     try:
         for number in before:
             signal.signal(number, handle)
-        yield
+        yield asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

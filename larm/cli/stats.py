@@ -97,7 +97,7 @@ def read_stats(directory: Path) -> dict[str, Any]:
             raise ValueError("not an object")
     except FileNotFoundError as error:
         raise UsageError(
-            f"{directory}: no crawl here (no {STATS}); 'larm crawl --dir {directory} -start URL' makes one"
+            f"{directory}: no crawl here (no {STATS}); 'larm crawl URL --dir {directory}' makes one, --dir names another"
         ) from error
     except (OSError, ValueError) as error:
         raise StorageError(f"{path}: can't read the figures: {error}") from error

@@ -11,7 +11,7 @@ from larm.config.cluster import Cluster, ClusterTls
 from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
 from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter
 from larm.config.hosts import Frontier, Robots, Site
-from larm.config.loading import changed, load
+from larm.config.loading import changed, load, unknown_key
 from larm.config.pages import Documents, Fetch, PageRules, Processing
 from larm.config.search import Search, SearchFields
 from larm.config.serving import Monitor, Network, Peers, Serve
@@ -61,4 +61,5 @@ __all__ = [
     "changed",
     "load",
     "own_modules",
+    "unknown_key",
 ]

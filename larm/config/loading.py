@@ -154,11 +154,7 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
     for key in list(tree):
         kind = fields.get(key)
         if kind is None:
-            import difflib  # for mistakes alone
-
-            near = difflib.get_close_matches(str(key), fields, 1)
-            hint = f"did you mean {near[0]}?" if near else "expected one of " + ", ".join(fields)
-            raise ConfigError(f"{where}: {path}{key}: no such key; {hint}")
+            raise unknown_key(where, str(key), fields, path)
         if _is_section(kind) and tree[key] is None:  # all of its keys are commented out
             del tree[key]
             continue
@@ -166,6 +162,16 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
         for where_in, value, section in _sections(kind, tree[key], f"{path}{key}"):
             _check_keys(value, section, f"{where_in}.", where)
+
+
+def unknown_key(where: str, key: str, names: Iterable[str], path: str = "") -> ConfigError:
+    """For a key that is none of ``names``: says which one was probably meant. ``path``: that of its section, with a dot."""
+    import difflib  # for mistakes alone
+
+    known = list(names)
+    near = difflib.get_close_matches(key, known, 1)
+    hint = f"did you mean {path}{near[0]}?" if near else "expected one of " + ", ".join(known)
+    return ConfigError(f"{where}: {path}{key}: no such key; {hint}")
 
 
 def _sections(kind: Any, value: object, path: str) -> Iterator[tuple[str, object, type[msgspec.Struct]]]:

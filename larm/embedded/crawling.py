@@ -19,15 +19,16 @@ from larm.building.own_parts import import_beside
 from larm.building.start_urls import read_starts, with_starts
 from larm.building.state import stored_bytes
 from larm.building.wiring import build_crawl
-from larm.config import Config, Crawl, load, own_modules
+from larm.config import Config, Crawl, load, own_modules, unknown_key
 from larm.embedded.listener import Heard, Listener
 from larm.embedded.page import Page, PageError, Pages
 from larm.errors import UsageError
 from larm.model.url import URLNormalizer
+from larm.monitor.outcome import how
 
 _HERE = "larm.crawl()"
 _SECTIONS = {field.name: field.type for field in msgspec.structs.fields(Config)}
-_OF_CRAWL = frozenset(field.name for field in msgspec.structs.fields(Crawl))
+_OF_CRAWL = tuple(field.name for field in msgspec.structs.fields(Crawl))
 
 
 class Crawled(msgspec.Struct, frozen=True):
@@ -35,7 +36,7 @@ class Crawled(msgspec.Struct, frozen=True):
 
     reason: str
     """finished, closespider_pagecount, closespider_timeout, bytes_spent, hosts_waiting (all that is left must wait for long) or
-    disk_nearly_full (less than ``limits.disk`` is free)."""
+    disk_nearly_full (less than ``limits.disk`` is free); `ended` says it in words."""
     pages: Pages
     """Those that this run has stored."""
     errors: Sequence[PageError]
@@ -48,6 +49,11 @@ class Crawled(msgspec.Struct, frozen=True):
     """What a person should know."""
     counters: Mapping[str, int]
     """The figures of this run, by the names of Scrapy's stats."""
+
+    @property
+    def ended(self) -> str:
+        """The reason in words, as ``larm crawl`` says it: "stopped at --max-pages" is closespider_pagecount."""
+        return how(self.reason)
 
 
 def crawl(
@@ -108,8 +114,10 @@ def _dotted(settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield f"crawl.{name}", value
         elif name in _SECTIONS and isinstance(value, Mapping):
             yield from _within(value, _SECTIONS[name], name)
-        else:
+        elif name in _SECTIONS:
             yield name, value  # `load` says what is wrong with it
+        else:
+            raise unknown_key(_HERE, name, (*_OF_CRAWL, *_SECTIONS))
 
 
 def _within(given: Mapping[str, object], struct: type[msgspec.Struct], path: str) -> Iterator[tuple[str, object]]:

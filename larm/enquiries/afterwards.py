@@ -35,6 +35,7 @@ from larm.building.state import (
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, waits_of
+from larm.enquiries.forgetting import undoing
 from larm.enquiries.reindex import Reindexed, reindex
 from larm.enquiries.verdict import Facts, verdict
 from larm.errors import StorageError, UsageError
@@ -135,6 +136,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             clock.wall(),
             _elsewhere(directory, url),
             asked=url.access,
+            undo=undoing([item.said], directory) if (item := forgotten.find(url.normalised)) else "",
             noted=bool(noted),
             cut=0 if page or links or noted else _cut(directory),
         )

@@ -46,6 +46,7 @@ from larm.errors import UsageError
 from larm.frontier.checkpoint import Header
 from larm.index.anchors import ANCHORS, disown
 from larm.index.swap import put_back
+from larm.kit.commands import command
 from larm.kit.disk.database import Database
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
@@ -84,6 +85,11 @@ class Forgot(msgspec.Struct):
 def forgotten_items(directory: Path) -> ForgottenPart:
     """What is forgotten. Raises UsageError where there is no crawl, StorageError."""
     return forgotten_of(known_header(directory))
+
+
+def undoing(words: Sequence[str], directory: Path) -> str:
+    """The command that undoes what was forgotten by these words."""
+    return command("forget", *(part for word in words for part in ("--undo", word)), directory=directory)
 
 
 def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:

@@ -61,6 +61,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Pages that may have lost links, as they were not read whole; looked up where nothing else is known of it."""
     asked: str = ""
     """Its access form, as somebody has asked; that of the page may be another one."""
+    undo: str = ""
+    """The command that undoes it, where it is forgotten."""
     noted: bool = False
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
@@ -69,7 +71,7 @@ def verdict(facts: Facts) -> str:
     """A sentence without a full stop."""
     page = facts.page
     if forgotten := facts.refusals.get(ForgottenFilter.name):
-        return f"Forgotten {forgotten}; 'larm forget --undo' lets it be fetched again"
+        return f"Forgotten {forgotten}; to have it fetched again: {facts.undo}"
     if page is not None:
         said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
         return said + _alike(page, facts)

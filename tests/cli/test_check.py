@@ -25,11 +25,17 @@ def test_a_named_file_and_s(larm: Larm, tmp_path: Path) -> None:
     assert larm("check", "my.yaml", "-s", "frontier.per_host=2").out == "OK\nfrontier.delay: 0.0\nfrontier.per_host: 2\n"
 
 
+def test_the_file_is_named_as_in_other_commands(larm: Larm, tmp_path: Path) -> None:
+    (tmp_path / "my.yaml").write_text("frontier: {delay: 0}")
+    assert larm("check", "--config", "my.yaml").out == larm("check", "my.yaml").out == "OK\nfrontier.delay: 0.0\n"
+    assert larm("check", "my.yaml", "--config", "my.yaml").status == 2
+
+
 def test_a_mistake_is_one_line(larm: Larm, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("fetch: {thraeds: 8}")
     said = larm("check")
     assert (said.status, said.out) == (2, "")
-    assert said.err == "larm: config.yaml: fetch.thraeds: no such key; did you mean threads?\n"
+    assert said.err == "larm: config.yaml: fetch.thraeds: no such key; did you mean fetch.threads?\n"
 
 
 def test_parts_that_the_file_names_are_checked_too(larm: Larm, wiring: FakeWiring) -> None:

@@ -116,13 +116,22 @@ def test_ctrl_c_while_the_crawl_is_being_built(larm: Larm, wiring: FakeWiring) -
     assert larm(*CRAWL) == (130, "", "larm: interrupted\n")
 
 
+def test_a_crawl_that_larm_ctl_stopped_was_not_interrupted(larm: Larm, wiring: FakeWiring) -> None:
+    wiring.crawl.ending = FakeEnding("shutdown")
+    said = larm(*CRAWL)
+    assert said.status == 130
+    assert "larm: stopped: " in said.err
+    assert "interrupted" not in said.err
+
+
 @pytest.mark.usefixtures("hangups_heard")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_stops_the_crawl(larm: Larm, wiring: FakeWiring, number: signal.Signals) -> None:
     wiring.crawl.during = lambda: os.kill(os.getpid(), number)
     wiring.crawl.ending = FakeEnding("shutdown")
     handler = signal.getsignal(number)
-    assert larm(*CRAWL).status == 130
+    said = larm(*CRAWL)
+    assert (said.status, said.err.splitlines()[-1]) == (130, "larm: interrupted; the same command continues the crawl")
     assert wiring.crawl.stopped == 1
     assert signal.getsignal(number) is handler, "given back"
 

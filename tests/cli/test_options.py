@@ -95,14 +95,15 @@ def test_gui_is_accepted_with_a_warning(larm: Larm, wiring: FakeWiring) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("crawl",), ["no start URL", "-start URL|@FILE", "-?"]),
+        (("crawl",), ["no start URL", "larm crawl URL|PATH|@FILE", "-?"]),
         (("crawl", "-strat", URL), ["-strat", "-start", "larm crawl -?"]),
         (("crawl", "-start", URL, "--frsh"), ["--frsh", "--fresh"]),
         (("crawl", "-starr=http://a.org/"), ["-starr", "-start"]),
         (("crawl", "-start", URL, "-xyz"), ["-xyz"]),
         (("crawl", "-start", URL, "-qz"), ["-qz"]),
         (("crawl", "-start", URL, "-x"), ["-x"]),
-        (("crawl", "-start"), ["-start", "requires an argument"]),
+        (("crawl", "-start"), ["-start", "requires an argument", "larm crawl -?"]),
+        (("forget", "--undo"), ["--undo", "requires an argument", "larm forget -?"]),
         (("crawl", "-start", URL, "word"), ["word"]),
         (("crawl", "-start", URL, "-threads", "many"), ["-threads", "many"]),
         (("crawl", "-start", URL, "-threads", "0"), ["fetch.threads", ">= 1"]),

@@ -283,7 +283,7 @@ def test_weights_from_the_configuration(larm: Larm, searcher: type[FakeSearcher]
     assert larm("search", "x", "-s", "search.anchor=0") == (
         2,
         "",
-        "larm: -s: search.anchor: no such key; did you mean anchors?\n",
+        "larm: -s: search.anchor: no such key; did you mean search.anchors?\n",
     )
 
 

@@ -58,8 +58,19 @@ def test_where_there_is_no_crawl(larm: Larm, tmp_path: Path) -> None:
     said = larm("serve")
     assert said.status == 2
     assert "larm serve DIR" in said.err
-    assert larm("serve", "nowhere").status == 2
-    assert larm("serve", "--root", "nowhere").status == 2
+    for words in (["nowhere"], ["--root", "nowhere"], [str(tmp_path)]):
+        said = larm("serve", *words)
+        assert said.status == 2
+        assert "--root" in said.err
+        assert "--dir" not in said.err, "it has no such option"
+
+
+def test_a_crawl_that_is_yet_to_come(larm: Larm, crawl: Path) -> None:
+    """Its settings are there; what is refused is the host, which is looked at later."""
+    coming = crawl / "coming"
+    coming.mkdir()
+    (coming / "config.yaml").touch()
+    assert "--host 0.0.0.0" in larm("serve", str(coming), "--host", "0.0.0.0").err
 
 
 def test_a_token_that_others_can_read(larm: Larm, crawl: Path) -> None:

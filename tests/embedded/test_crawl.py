@@ -78,7 +78,8 @@ def test_settings_are_those_of_the_file_and_the_call_wins(web: SyntheticWeb, tmp
     (tmp_path / "config.yaml").write_text(
         f"crawl:\n  start: [{start}]\n  max_pages: 2\nstorage:\n  chain: [log]\nfrontier:\n  delay: 0\n"
     )
-    assert larm.crawl(dir=tmp_path).reason == "closespider_pagecount"
+    spent = larm.crawl(dir=tmp_path)
+    assert (spent.reason, spent.ended) == ("closespider_pagecount", "stopped at --max-pages")
     assert not (tmp_path / "index").exists()
     crawled = larm.crawl(dir=tmp_path, max_pages=5, storage={"log": {"page_file_size": "1MB"}})
     assert crawled.counters["item_scraped_count"] == 3
@@ -90,9 +91,10 @@ def test_settings_are_those_of_the_file_and_the_call_wins(web: SyntheticWeb, tmp
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"max_page": 1}, r"larm.crawl\(\): max_page: no such key"),
+        ({"max_page": 1}, r"larm.crawl\(\): max_page: no such key; did you mean max_pages\?"),
+        ({"fronteer": {"delay": 1}}, r"larm.crawl\(\): fronteer: no such key; did you mean frontier\?"),
         ({"max_pages": "many"}, r"larm.crawl\(\): crawl.max_pages: "),
-        ({"frontier": {"dealy": 1}}, r"larm.crawl\(\): frontier.dealy: no such key; did you mean delay\?"),
+        ({"frontier": {"dealy": 1}}, r"larm.crawl\(\): frontier.dealy: no such key; did you mean frontier.delay\?"),
         ({"frontier": 3}, r"larm.crawl\(\): frontier: "),
         ({"storage": {"index": {"memory": "x"}}}, r"larm.crawl\(\): storage.index.memory: "),
     ],

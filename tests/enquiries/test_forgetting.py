@@ -214,11 +214,13 @@ def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: s
     assert cli.run(["forget", pattern, "--yes", *directory]) == 0
     said = capsys.readouterr().err
     assert "forgotten: 3 pages, " in said
-    assert f"unless you say: larm forget --undo '{pattern}'" in said
+    undo = f"larm forget --undo '{pattern}' --dir {tmp_path}"
+    assert said.endswith(f"unless you say: {undo}\n")
     assert cli.run(["forget", *directory]) == 0
     assert capsys.readouterr().out.startswith(f"{pattern}  since ")
     verdict = explain_url(config_of(start, SETTINGS), tmp_path, f"{start}private/1").verdict
     assert verdict.startswith(f"Forgotten by 'larm forget {pattern}' on ")
+    assert verdict.endswith(f"; to have it fetched again: {undo}")
     assert cli.run(["forget", "--undo", "nothing", *directory]) == 2
     assert "nothing is not forgotten" in capsys.readouterr().err
     assert cli.run(["forget", "--undo", pattern, *directory]) == 0

@@ -17,6 +17,10 @@ from larm.kit.disk.disk_failure import disk_failure
     [
         (OSError(errno.ENOSPC, "x"), "/d: No space left on device: the disk is full; make room"),
         (PermissionError(errno.EACCES, "x"), "/d: Permission denied: it can't be opened or written"),
+        (
+            FileNotFoundError(errno.ENOENT, "x"),
+            "/d: No such file or directory: it is not there, or no longer",
+        ),
         (OSError(errno.EMFILE, "x"), "/d: Too many open files: too many files are open; allow more ('ulimit -n')"),
         (OSError("no number"), "/d: no number: check the disk"),
         (OSError(errno.EIO, "x"), "/d: Input/output error: check the disk"),

@@ -55,5 +55,5 @@ def test_a_longer_pid_of_the_past_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match="file/crawl/lock: Not a directory: it can't be opened"):
+    with pytest.raises(StorageError, match="file/crawl: Not a directory: it can't be opened"):
         DirectoryLock(tmp_path / "file" / "crawl")

@@ -205,7 +205,7 @@ def test_no_start_url_could_be_fetched(tmp_path: Path, web: SyntheticWeb) -> Non
         (["-start", "http://a.localhost/", "-restrictto", "("], "wrong expression"),
         (["-start", "http://a.localhost/", "-s", "crawl.restrict_to=["], "-s crawl.restrict_to=[: not YAML"),
         (["-start", "http://a.localhost/", "-s", "crawl.restrict_to='['"], "wrong expression"),
-        (["-start", "http://a.localhost/", "-s", "fetch.timeuot=3"], "fetch.timeuot: no such key; did you mean timeout?"),
+        (["-start", "http://a.localhost/", "-s", "fetch.timeuot=3"], "fetch.timeuot: no such key; did you mean fetch.timeout?"),
         (["-start", "http://a.localhost/", "-s", "fetch.threads=0"], "fetch.threads"),
         (["-start", "http://a.localhost/", "-s", "fetch.timeout=soon"], "expected a duration such as 2s"),
         (["-start", "http://a.localhost/", "--config", "absent.yaml"], "absent.yaml"),
@@ -228,7 +228,10 @@ def test_usage_and_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_bad_config_file_names_its_key(tmp_path: Path, start: str) -> None:
     (tmp_path / "config.yaml").write_text("frontier:\n  dealy: 2s\n")
     said = larm_says("crawl", "--dir", str(tmp_path), "-start", start)
-    assert (said.status, said.err) == (2, f"larm: {tmp_path}/config.yaml: frontier.dealy: no such key; did you mean delay?\n")
+    assert (said.status, said.err) == (
+        2,
+        f"larm: {tmp_path}/config.yaml: frontier.dealy: no such key; did you mean frontier.delay?\n",
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 

@@ -121,7 +121,7 @@ def test_rules_that_come_later_are_applied_by_reindex(directory: Path, capsys: p
         (("shelf: h1", "shelf: '..h1'"), "sites.shop.localhost.pages: fields.shelf: '..h1' is no CSS selector"),
         (("shelf: h1", "site: h1"), "site: no name for a field: site: asks for something else in a search"),
         (("shelf: h1", "Shelf: h1"), "Shelf: no name for a field; expected lower-case letters"),
-        (("tokenise: true", "tokenize: true"), "did you mean tokenise?"),
+        (("tokenise: true", "tokenize: true"), "tokenise?"),
         (("when:", "wenn:"), "wenn"),
     ],
 )

@@ -164,5 +164,5 @@ def test_what_is_wrong_is_said_at_the_start(tmp_path: Path, site: dict[str, obje
 
 def test_a_key_that_is_misspelt(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("sites: {a.org: {dealy: 2s}}\n")
-    with pytest.raises(ConfigError, match=r"sites\.a\.org\.dealy: no such key; did you mean delay\?"):
+    with pytest.raises(ConfigError, match=r"sites\.a\.org\.dealy: no such key; did you mean sites\.a\.org\.delay\?"):
         load(tmp_path / "config.yaml")

@@ -17,6 +17,7 @@ from larm.errors import StorageError
 _FULL = "the disk is full; make room and run the same command again"
 _FORBIDDEN = "it can't be opened or written; check the path, its owner and its permissions"
 _DAMAGED = "the database is damaged; check the disk, then start over"
+_MISSING = "it is not there, or no longer, and can't be made there; check the path"
 BUSY = "another process uses it; end that one first"
 
 _FILES = "too many files are open; allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
@@ -30,6 +31,7 @@ _BY_ERRNO = {
     errno.EROFS: _FORBIDDEN,
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
+    errno.ENOENT: _MISSING,
     errno.ENOTDIR: _FORBIDDEN,
     errno.EEXIST: _FORBIDDEN,
 }

@@ -34,8 +34,9 @@ class DirectoryLock:
         # only the owner's thread
         self._descriptor: int | None = None
         path = directory / FILE_NAME
-        with disk_failures(path):
+        with disk_failures(directory):
             directory.mkdir(parents=True, exist_ok=True)
+        with disk_failures(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
