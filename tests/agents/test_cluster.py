@@ -296,7 +296,7 @@ def test_what_is_asked_of_the_wrong_agent(tmp_path: Path) -> None:
         web.host("new.localhost").page("/", title="new", text="new")
         with Control(some.directory(0)) as agent:
             table = agent.ask(Agents("new.localhost"))
-            assert agent.ask(Do(Add((web.url("new.localhost", "/"),)))).says == "1 URLs added"
+            assert agent.ask(Do(Add((web.url("new.localhost", "/"),)))).says == "1 URL added"
             until_fetched(web, len(expected) + 1)
         owner = Path(next(each.directory for each in table.agents if each.name == table.owner))
         other = next(some.directory(number) for number in range(3) if some.directory(number) != owner)

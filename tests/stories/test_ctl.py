@@ -83,7 +83,7 @@ def test_every_request_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
             assert say(tmp_path, capsys, "unblock", f"b.localhost:{port}") == f"b.localhost:{port} may be asked\n"
             assert say(tmp_path, capsys, "set", "frontier.per_host=3") == "frontier.per_host is 3 now\n"
             assert "set         frontier.per_host = 3" in say(tmp_path, capsys, "status", "-v")
-            assert say(tmp_path, capsys, "add", web.url("a.localhost", "/lonely")) == "1 URLs added\n"
+            assert say(tmp_path, capsys, "add", web.url("a.localhost", "/lonely")) == "1 URL added\n"
             until(tmp_path, 4)
             assert say(tmp_path, capsys, "checkpoint") == "saved\n"
             assert cli.run(["ctl", "reopen", "/calendar/0", "--dir", str(tmp_path)]) == 2
@@ -177,7 +177,7 @@ def test_files_of_urls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         with crawling(web, tmp_path / "crawl"):
             assert cli.run(["ctl", "add", f"@{tmp_path / 'urls'}", "--dir", str(tmp_path / "crawl")]) == 2
             said = capsys.readouterr()
-            assert said.out == "1 URLs added\n"
+            assert said.out == "1 URL added\n"
             assert ":3: skipped" in said.err
             until(tmp_path / "crawl", 4)
             with Control(tmp_path / "crawl") as control:
