@@ -180,7 +180,7 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, source in sources.items():
         (tmp_path / name).write_text(source, encoding="utf-8")
         monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
-    (shown,) = [block for block in blocks("yaml") if "my_filters" in block]
+    (shown,) = [block for block in blocks("yaml") if "my_filters" in block and "my_storage" in block]
     (tmp_path / "config.yaml").write_text(shown, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)

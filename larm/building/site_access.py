@@ -128,4 +128,5 @@ def read_private(path: Path, key: str) -> str:
             raise ConfigError(f"{key}: {path} has secrets, and others may read it: 'chmod 600 {path}'")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{key}: can't read {path}: {error}") from error
+        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise ConfigError(f"{key}: can't read {path}: {why}") from error

@@ -145,8 +145,8 @@ def crawl(
         chain = _chain(config.storage.chain, no_index=no_index, warc=warc)
         config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
-    if given["start"] and not (add or fresh):
-        _ask_about_another_site(config, directory)
+    if given["start"] and not (add or fresh) and (note := _ask_about_another_site(config, directory)):
+        notes, fresh = [*notes, note], True
     return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=call.verbose)
 
 
@@ -220,28 +220,34 @@ def _earlier(config: Config, directory: Path) -> Config | None:
     return as_before(msgspec.structs.replace(config, crawl=crawl), header)
 
 
-def _ask_about_another_site(config: Config, directory: Path) -> None:
-    """A start URL of a site that the crawl of the directory has not may be a slip: wrong DIR. Raises UsageError."""
+def _ask_about_another_site(config: Config, directory: Path) -> str:
+    """A start URL of a site that the crawl of the directory has not may be a slip: wrong DIR. Raises UsageError.
+
+    Where no request of that crawl was ever answered, its own start URL was the slip: returns that it begins anew; else nothing.
+    """
     from larm.building.readers import normalizer_of
     from larm.building.state import last_header
 
     try:
         header = last_header(directory)
     except StorageError:  # of a first run that was killed, or worse: who opens it to write knows
-        return
+        return ""
     if header is None or header.restrict_to:
-        return
+        return ""
     parse = normalizer_of(config, directory, [*config.crawl.start, *header.start_urls]).parse
     known = {parse(url).site for url in header.start_urls}
     new = sorted({url.site for url in map(parse, config.crawl.start)} - known - {""})
     if not new or not known:
-        return
+        return ""
+    if not (header.answered or config.cluster.name):
+        return f"nothing was ever fetched of {', '.join(header.start_urls[:3])}: the crawl in {directory} begins anew"
     what = f"{directory} has a crawl of {', '.join(sorted(known)[:3])}; {', '.join(new[:3])} is not part of it"
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise UsageError(f"{what}: --add adds it, --dir names another directory")
     say(what)
     if not click.confirm("larm: add it to this crawl?", err=True):
         raise UsageError("nothing was started; --dir names another directory")
+    return ""
 
 
 def _fewer_files(requests: int) -> list[str]:
@@ -317,7 +323,7 @@ def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, n
         said += left_out(directory, config, now)
     except StorageError as error:
         said.append(str(error))
-    said += outcome(now, ending.reason, str(directory))
+    said += outcome(now, ending.reason, str(directory), ending.slowest)
     try:
         note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
     except StorageError as error:

@@ -5,7 +5,8 @@ A key that is not a field of its section is an error that names its path; so is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin
@@ -20,6 +21,22 @@ from larm.kit.units import ByteSize, Seconds, Share
 from larm.kit.yaml_text import parse_yaml, read_text
 
 _LARGEST: dict[Any, Any] = {Seconds: 10**9, ByteSize: 10**15, Share: 1}  # 31 years, a petabyte; timers overflow beyond that
+
+_STEP = re.compile(r"\[(\d+|\.\.\.)\]|([^.\[\]]+)")
+_WORDS = {
+    "int": "a whole number",
+    "float": "a decimal number",
+    "str": "text",
+    "bool": "true or false",
+    "object": "a section",
+    "array": "a list",
+    "list": "a list",
+    "date": "a date",
+    "datetime": "a date",
+    "null": "null",
+}
+"""What msgspec and Python call the kinds of values, as a person does."""
+_WANTED = _WORDS | {"float": "a number", "object": "a section such as {key: value}"}
 
 
 def load(
@@ -104,7 +121,8 @@ def _read(file: Path, directory: Path | None) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise ConfigError(f"{file}: expected sections such as 'fetch:', got {type(tree).__name__}")
+        kind = type(tree).__name__
+        raise ConfigError(f"{file}: expected sections such as 'fetch:', got {_WORDS.get(kind, kind)}")
     found: dict[str, Any] = anchored(Config, tree, file.parent, directory or file.parent)
     return found
 
@@ -140,10 +158,30 @@ def _put(tree: dict[str, Any], dotted: str, value: object, where: str) -> None:
 
 def _convert(tree: dict[str, Any], where: str) -> Config:
     _check_keys(tree, Config, "", where)
+    if isinstance(tree.get("sites"), dict):
+        tree["sites"] = _site_names(tree["sites"], where)
     try:
         return msgspec.convert(tree, Config, dec_hook=_quantity)
     except msgspec.ValidationError as error:
-        raise ConfigError(_blame(str(error), where)) from error
+        raise ConfigError(_blame(str(error), where, tree)) from error
+
+
+def _site_names(sites: dict[Any, Any], where: str) -> dict[Any, Any]:
+    """With the names that `larm.model.sites` compares: a slash behind a host says nothing, a path would never match."""
+    found: dict[Any, Any] = {}
+    for name, site in sites.items():
+        scheme, there, host = str(name).rpartition("://")
+        host = host.removesuffix("/")
+        if "/" in host:
+            raise ConfigError(
+                f"{where}: sites.{name}: a site has no path: expected a host or a pattern such as '*.example.org',"
+                " with http:// or https:// before it or a port behind it where only these are meant"
+            )
+        known = scheme + there + host if isinstance(name, str) else name
+        if known in found:
+            raise ConfigError(f"{where}: sites.{name}: this site is there twice, with and without a slash at its end")
+        found[known] = site
+    return found
 
 
 def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str) -> None:
@@ -202,8 +240,45 @@ def _quantity(kind: Any, value: object) -> object:
     return number
 
 
-def _blame(message: str, where: str) -> str:
+def _blame(message: str, where: str, tree: dict[str, Any]) -> str:
     what, at, path = message.rpartition(" - at ")
     if not at:
         return f"{where}: {message}"
-    return f"{where}: {path.strip('`').removeprefix('$.')}: {what}"
+    path = path.strip("`")
+    if path.startswith("key` in `"):
+        return f"{where}: {path.rpartition('$.')[2]}: the names in it must be text: put quotes around what is none"
+    return f"{where}: {_place(path.removeprefix('$.'), tree)}: {_plain(what)}"
+
+
+def _plain(what: str) -> str:
+    """msgspec's sentence without its names for kinds of values."""
+    wanted, got, found = what.replace("Invalid enum value", "no such value:").partition(", got ")
+
+    def said(text: str, words: Mapping[str, str]) -> str:
+        return re.sub(r"`([^`]+)`", lambda kinds: " or ".join(words.get(each, each) for each in kinds[1].split(" | ")), text)
+
+    return said(wanted.replace("Expected", "expected", 1), _WANTED) + got + said(found, _WORDS)
+
+
+def _place(path: str, tree: dict[str, Any]) -> str:
+    """The path with names where msgspec has ``[...]``, which stands for any: what is wrong alone is meant."""
+    keys: list[Any] = []
+    text, inner = "", tree
+    for number, name in _STEP.findall(path):
+        key: Any = name or int(number) if number != "..." else _wrong(keys, inner)
+        text += f"[{key}]" if isinstance(key, int) else f"{'.' * bool(text)}{key}"
+        keys.append(key)
+        inner = inner[key]
+    return text
+
+
+def _wrong(keys: Sequence[Any], inner: Mapping[str, Any]) -> str:
+    for name, value in inner.items():
+        alone: Any = {name: value}
+        for key in reversed(keys):
+            alone = [alone] if isinstance(key, int) else {key: alone}
+        try:
+            msgspec.convert(alone, Config, dec_hook=_quantity)
+        except msgspec.ValidationError:
+            return name
+    return "..."

@@ -74,9 +74,9 @@ class StoredPages:
         return self._log.body(page.entry)
 
     def read(self, page: StoredPage) -> Document:
-        """What it says. What only HTTP headers said, as the encoding, is not stored. Where no copy is kept: its title."""
+        """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title."""
         entry, body = page.entry, self.body(page)
         if entry.size and not body:
             return Document(entry.mime, entry.title, archive=False)
-        headers = {"content-type": entry.mime}
+        headers = {"content-type": entry.mime, "last-modified": page.row.known.last_modified if page.row else ""}
         return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))

@@ -72,6 +72,12 @@ class Header(msgspec.Struct, frozen=True):
     parts: dict[str, Any] = {}
     """What all others said that have state, by their names (`larm.seams.Stateful`)."""
 
+    @property
+    def answered(self) -> bool:
+        """There was an answer to a request of any run, or a page from elsewhere."""
+        counted = ("downloader/response_status_count/", "robotstxt/response_status_count/", "item_scraped_count")
+        return self.cycle > 0 or any(count > 0 and name.startswith(counted) for name, count in self.counters.items())
+
 
 class CheckpointFile:
     """Reads and writes the state in the block store."""

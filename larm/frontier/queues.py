@@ -188,6 +188,13 @@ class HostQueues:
             return []
         return sorted(found, key=lambda each: each.seconds)
 
+    def slowest(self) -> float:
+        """Seconds that the delay of one host alone takes for what waits there: the most of those in memory. For the end."""
+        keys, settings = self._book.in_memory(), self._settings
+        with self._book.lock:
+            hosts = [host for key in keys if (host := self._book.peek_locked(key)) is not None and host.counts]
+            return max((host.waiting * max(host.delay(settings), host.crawl_delay) for host in hosts), default=0.0)
+
     # -- back
 
     def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:

@@ -51,5 +51,23 @@ def parse_yaml(text: str) -> Any:
         return yaml.load(text, Loader)  # noqa: S506  a SafeLoader
     except _TwiceError:
         raise
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(f"not YAML: {_cause(error)}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ValueError(f"not YAML: line {line}: it has the control character U+{ord(text[error.position]):04X}") from error
+    except RecursionError as error:
+        raise ValueError("not YAML: it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(f"not YAML: {error}") from error
+
+
+def _cause(error: Any) -> str:
+    """Place and cause in a sentence, without the excerpt that the library draws on lines of its own."""
+    mark, problem = error.problem_mark, error.problem
+    began = error.context_mark
+    if "'\\t'" in problem:
+        problem = "there is a tab, and YAML is indented by spaces alone"
+    elif began is not None and (began.line, began.column) != (mark.line, mark.column):
+        problem = f"{error.context} that begins in line {began.line + 1}: {problem}"
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"

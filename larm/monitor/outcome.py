@@ -33,8 +33,11 @@ def how(reason: str) -> str:
     return _ENDS.get(reason, reason)
 
 
-def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
-    """At most five: pages; those of all agents; what a revisit found; errors by kind; what waits, and why."""
+def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) -> Iterator[str]:
+    """At most five: pages; those of all agents; what a revisit found; errors by kind; what waits, and why.
+
+    ``slowest``: seconds that what is left takes at least, whatever the pace was.
+    """
     seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
     yield f"{how(reason)}: {counted(now.pages_run, 'page')} in this run, {now.pages:,} in {directory}{seconds}"
     if now.cluster is not None and now.cluster.agents:
@@ -61,8 +64,12 @@ def outcome(now: Snapshot, reason: str, directory: str) -> Iterator[str]:
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
-        pace = f", {duration(left * now.elapsed / now.pages_run)} at this pace" if now.pages_run >= _PACED else ""
-        then = f"{_RAISED.get(reason, '')}the same command goes on"
+        pace = ""
+        if now.pages_run >= _PACED:
+            paced = left * now.elapsed / now.pages_run
+            pace = f", {duration(paced)} at this pace" if paced > slowest else f", {duration(slowest)} at the delay of one host"
+        does = "goes on" if now.pages or not now.hosts_given_up else "tries again"
+        then = f"{_RAISED.get(reason, '')}the same command {does}"
         yield f"{counted(left, 'URL')} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
 
 

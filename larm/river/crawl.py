@@ -63,6 +63,8 @@ class Ending(msgspec.Struct, frozen=True):
     """At least one start URL was fetched, in this or an earlier run."""
     failed_starts: Sequence[str] = ()
     """A line for each start URL that brought no page in this run: what happened."""
+    slowest: float = 0.0
+    """Seconds that what is left takes at least, by the delay of one host."""
 
 
 class Crawl:
@@ -249,7 +251,7 @@ class Crawl:
             reason, error = "failed", failure
         counts = self._counters.snapshot()
         fetched = counts.get("start/fetched", 0) > 0 or counts.get("start/elsewhere", 0) > 0
-        return Ending(reason, error, fetched, tuple(failed))
+        return Ending(reason, error, fetched, tuple(failed), self._queues.slowest())
 
     def _doing(self, name: str) -> str:
         """What a thread does, as far as it can be seen from outside."""

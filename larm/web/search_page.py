@@ -90,7 +90,9 @@ def _read(request: Request) -> Search:
 
 
 async def home(request: Request) -> Response:
-    """A field to type into."""
+    """A field to type into; a question that came here goes to its answer."""
+    if (asked := _read(request)).query:
+        return RedirectResponse(asked.address(), 303)
     return page(request, "search.html", search=Search("", 1, ()), served=_names(request), results=None)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from larm import cli
 from larm.enquiries.exporting import exported, file_of, write_sitemaps
+from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, run_crawl
 
@@ -47,6 +48,13 @@ def test_an_object_a_page(start: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert home["fetched"].startswith("20")
     assert [row["title"] for row in rows if not row["index"]] == ["Quiet"]
     assert [row["text"] for row in rows if row["title"] == "Secret"] == [""], "no copy of it was kept"
+
+
+def test_the_date_that_only_a_header_said(web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    headers = {"content-type": "text/html", "last-modified": "Sat, 29 Jul 2023 20:52:36 GMT"}
+    web.host("a.localhost").add("/", Reply(200, headers, b"<title>Home</title><p>Of old."))
+    run_crawl(tmp_path, web.url("a.localhost"))
+    assert json.loads(larm(capsys, tmp_path))["modified"] == "2023-07-29T20:52:36Z"
 
 
 def test_only_what_a_query_finds(start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

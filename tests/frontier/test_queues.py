@@ -59,6 +59,15 @@ def test_a_long_queue_keeps_its_order_over_blocks_on_disk(store: BlockStore) -> 
     assert order == list(range(20))
 
 
+def test_the_host_with_the_longest_wait_tells_how_long_all_takes(store: BlockStore) -> None:
+    rig = Rig(store, of(delay=Seconds(2)))
+    assert rig.queues.slowest() == 0
+    rig.put("a/1", "a/2", "a/3", "b/1")
+    assert rig.queues.slowest() == 6
+    rig.queues.block("a")
+    assert rig.queues.slowest() == 2, "what is not asked for takes no time"
+
+
 def test_limit_is_the_most_that_is_given(rig: Rig) -> None:
     rig.put("a/1", "b/1", "c/1")
     assert [lease.host for lease in rig.queues.lease(2)] == ["a", "b"]

@@ -16,9 +16,12 @@ from larm.kit.yaml_text import LARGEST, parse_yaml, read_text
         ("fetch:\n  threads: 1\n  timeout: 2\n  threads: 3\n", "line 4: the key threads is there twice, first in line 2"),
         ("fetch: {threads: 1}\nagent: {}\nfetch: {timeout: 1}", "line 3: the key fetch is there twice, first in line 1"),
         ("a: [{b: 1, 'b': 2}]", "line 1: the key b is there twice"),
-        ("a: [", "not YAML: "),
+        ("a: [", "not YAML: line 1, column 5: expected the node content, but found"),
+        ("fetch:\n\tthreads: 1", "not YAML: line 2, column 1: there is a tab, and YAML is indented by spaces alone"),
+        ("a:\n  b: 1\n c: 2", "not YAML: line 3, column 2: while parsing a block mapping that begins in line 1: expected"),
+        ("a: 1\nb: \x01", "not YAML: line 2: it has the control character U+0001"),
         ("a: 2024-13-45", "not YAML: month must be in 1..12"),
-        ("!!python/object/apply:os.system ['true']", "not YAML: could not determine a constructor"),
+        ("!!python/object/apply:os.system ['true']", "not YAML: line 1, column 1: could not determine a constructor"),
         ("[" * 5000, "not YAML: "),
     ],
 )
@@ -26,6 +29,7 @@ def test_what_is_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=r"^[^\n]+$") as refused:
         parse_yaml(text)
     assert str(refused.value).startswith(words)
+    assert "<unicode string>" not in str(refused.value)
 
 
 def test_the_same_key_in_another_section_is_another_one() -> None:

@@ -51,3 +51,14 @@ def test_what_waits_is_told_with_the_time_that_it_takes() -> None:
     assert "49,979 URLs wait for the next run, 23:08:18 at this pace: the same command" in " ".join(
         outcome(now, "shutdown", "d")
     )
+
+
+def test_a_slow_host_takes_as_long_as_its_delay_says() -> None:
+    now = Snapshot(elapsed=40, pages=1_000, pages_run=1_000, waiting=56)
+    assert "56 URLs wait for the next run, 1:52 at the delay of one host: the" in " ".join(outcome(now, "shutdown", "d", 112.0))
+    assert "0:02 at this pace" in " ".join(outcome(now, "shutdown", "d", 1.0))
+
+
+def test_where_nothing_was_ever_fetched_it_is_another_try() -> None:
+    now = Snapshot(waiting=1, hosts_given_up=1)
+    assert "1 URL waits for the next run (1 host was given up): the same command tries again" in outcome(now, "finished", "d")

@@ -54,6 +54,19 @@ def test_another_site_is_added_only_when_asked_to(
     assert asked(web)["two.localhost/"] == 1
 
 
+def test_after_a_slip_in_the_host_the_right_one_takes_its_place(
+    start: str, web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was fetched, so nothing is lost."""
+    assert crawl(tmp_path, "http://no-such-host.invalid/") != 0
+    assert "the same command tries again" in capsys.readouterr().err
+    assert crawl(tmp_path, start) == 0
+    assert "nothing was ever fetched of http://no-such-host.invalid/: the crawl in" in capsys.readouterr().err
+    assert cli.run(["starts", "--dir", str(tmp_path)]) == 0
+    assert "invalid" not in capsys.readouterr().out
+    assert crawl(tmp_path, web.url("two.localhost")) == 2, "now it has pages"
+
+
 def test_a_search_that_finds_nothing_fails_as_grep_does(start: str, tmp_path: Path) -> None:
     assert crawl(tmp_path, start) == 0
     assert cli.run(["search", "lighthouse", "--dir", str(tmp_path)]) == 0

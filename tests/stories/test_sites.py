@@ -146,7 +146,7 @@ def test_a_proxy_of_a_site(web: SyntheticWeb, tmp_path: Path) -> None:
         ({"auth": "${file:one}"}, "expected NAME:PASSWORD"),
         ({"headers": {"Cookie": "a=b"}}, "a password is not written"),
         ({"headers": {"Host": "b"}}, "no header that can be set"),
-        ({"headers": {"X": "${file:missing}"}}, "can't read"),
+        ({"headers": {"X": "${file:missing}"}}, "missing: No such file or directory"),
         ({"headers": {"X": "a\nb"}}, "a line end in it"),
         ({"cookies": "one"}, "no file of cookies in Netscape's form"),
         ({"proxy": "127.0.0.1:8080"}, "expected SCHEME://HOST:PORT"),

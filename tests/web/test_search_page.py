@@ -83,6 +83,11 @@ def test_without_words_it_is_the_first_page(server: Served) -> None:
     assert 'name="in" value="library"' in answer.text
 
 
+def test_a_question_to_the_first_page_goes_to_its_answer(server: Served) -> None:
+    answer = server.get("/", params={"q": "tide causeway", "in": "library"}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/search?q=tide+causeway&in=library")
+
+
 def test_the_stored_copy(server: Served, harbour: Path) -> None:
     found = server.get("/api/v1/search", params={"q": "tide tables", "in": "harbour"}).json()["hits"][0]["url"]
     answer = server.get("/copy", params={"in": "harbour", "url": found})
