@@ -107,7 +107,7 @@ def test_where_it_leads_there_is_nothing(tmp_path: Path, web: SyntheticWeb) -> N
 def test_the_scope_does_not_hold_it(tmp_path: Path, web: SyntheticWeb) -> None:
     start = web.url("a.localhost")
     said = cause(tmp_path, start, {"crawl.restrict_to": r"https://.*"})
-    assert said == f"out of scope: {start} does not match https://.* as a whole"
+    assert said == f"out of scope: {start} does not match https://.* as a whole; another -restrictto REGEX may"
 
 
 def test_a_private_address(tmp_path: Path, web: SyntheticWeb) -> None:
