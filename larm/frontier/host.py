@@ -29,6 +29,8 @@ class OriginRobots(msgspec.Struct, frozen=True):
     """Until when they hold. On disk, wall time."""
     loading: bool = False
     """A task for it waits or runs; messages are parked meanwhile."""
+    silent: bool = False
+    """Nothing answers there, so the rules of the other scheme hold: that costs its own URLs, and not the whole host."""
 
 
 class Delayed(msgspec.Struct, frozen=True, order=True):
@@ -107,6 +109,11 @@ class Host:
 
         self.pace: Site | None = None
         """What config.yaml says of this host."""
+
+    def is_silent(self, address: str) -> bool:
+        """Nothing answers at the scheme of this URL, but at the other one."""
+        origin = self.robots.get(address.partition(":")[0])
+        return origin is not None and origin.silent
 
     def delay(self, settings: Settings) -> float:
         """Seconds between two requests, more of them where there are only errors to be had; a disk needs no rest."""

@@ -117,14 +117,21 @@ NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreacha
 
 
 def policy(
-    outcome: Outcome, tries: int, settings: Frontier, *, blocks: int = 0, random: Callable[[], float] = _random.random
+    outcome: Outcome,
+    tries: int,
+    settings: Frontier,
+    *,
+    blocks: int = 0,
+    silent: bool = False,
+    random: Callable[[], float] = _random.random,
 ) -> Decision:
     """What follows from ``outcome``.
 
     ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
     this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
     whatever status it comes; it is obeyed up to `Frontier.backoff_max`. A host that names a short time and keeps refusing is
-    left alone longer each time all the same.
+    left alone longer each time all the same. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
+    hold up the rest of the host.
     """
     found = row(outcome)
     if found is OK:
@@ -139,7 +146,8 @@ def policy(
     retry = found.retry and tries < settings.retries
     wait = max(backoff(settings.retry_wait, tries, settings.backoff_max, random), host_wait) if retry else 0.0
     errors = (1 if outcome.status >= 400 and outcome.status not in _NOT_THERE else -1) if isinstance(outcome, Refused) else 0
-    return Decision(retry, wait, host_wait, found.health, found.unreachable, errors)
+    health = 0 if silent and isinstance(outcome, Failed) and outcome.reason is not FailReason.TIMEOUT else found.health
+    return Decision(retry, wait, host_wait, health, found.unreachable and not silent, errors)
 
 
 def errors_after(errors: int, decision: Decision, settings: Frontier) -> int:

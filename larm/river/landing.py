@@ -235,11 +235,15 @@ class Lander:
             return landed._replace(visit=visit, again=onward)  # once more, with the cookies
         if back:
             landed.counts[CIRCLE] = 1
+        why = "to itself" if target.access == message.url.access else ""
+        if back and target.fingerprint != message.url.fingerprint:  # the page, not what sets its cookie, is asked for again
+            why = f"in a circle by {message.url.access}"
+            visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)
+        if why:
+            return _lost_way(landed, visit, why)
         if target.fingerprint != message.url.fingerprint:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)
-        if target.access == message.url.access:
-            return _lost_way(landed, visit, "to itself")
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
             onward = msgspec.structs.replace(onward, known=UNKNOWN)
         return landed._replace(visit=visit, again=onward)

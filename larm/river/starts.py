@@ -133,7 +133,8 @@ class StartWatch:
             self._of[onward[0].url.access] = start.chain[0].access
             start.cause = ""
         elif CIRCLE in landed.counts:
-            start.cause = f"{outcome.status}: it redirects to itself, {_COOKIE}"
+            circle = "it redirects in a circle" if len(start.chain) > 1 else f"{outcome.status}: it redirects to itself"
+            start.cause = f"{circle}, {_COOKIE}"
         elif "redirect/too_many" in landed.counts:
             start.cause = f"{outcome.status}: redirected more than {landed.lease.message.redirects} times in a row, {_COOKIE}"
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from larm.frontier.politeness import policy
 from larm.frontier.robots.rules import ALLOW_ALL
 from larm.kit.disk.block_store import BlockStore
 from larm.model.outcome import FailReason, Moved, NotModified, Outcome, Timing
@@ -54,6 +55,22 @@ def test_not_yet_not_yet_given_up_but_never_allowed(rig: Rig, outcome: Outcome) 
 def test_a_host_without_an_address_is_given_up_at_once(rig: Rig) -> None:
     land(rig, failed(FailReason.UNRESOLVED))
     assert rig.host("a").dormant
+
+
+def test_a_scheme_at_which_nothing_answers_costs_its_own_urls_and_not_the_host(rig: Rig) -> None:
+    land(rig, ok(body=b"User-agent: *\nDisallow: /secret"))
+    rig.settle()
+    rig.end(rig.one())
+    rig.screen("https://a/2", "https://a/secret")
+    for _ in range(3):
+        land(rig, CONNECT)
+    assert rig.settle() == (["https://a/2"], ["https://a/secret"]), "by the rules of the other scheme"
+    host = rig.host("a")
+    assert (host.is_silent("https://a/2"), host.is_silent("http://a/2"), host.dormant) == (True, False, False)
+    for outcome in (CONNECT, failed(FailReason.TLS)):
+        decision = policy(outcome, 0, rig.settings, silent=True)
+        assert (decision.unreachable, decision.health_cost) == (False, 0)
+    assert policy(TIMEOUT, 0, rig.settings, silent=True).health_cost == 1, "they hold up the host"
 
 
 def test_rules_that_come_at_the_second_try(rig: Rig) -> None:

@@ -34,9 +34,11 @@ class End:
         if next(self.steps, None) == "done":
             self.release.set()
 
-    def wait(self) -> list[str]:
+    def wait(self, *, ended: bool = False) -> list[str]:
         self.workers.start("larm-store-list", self.line.run)
         self.line.close()
+        if ended:
+            assert self.workers.join(10) == []
         patience = Patience(self.clock, lambda _name: self.line.doing, self.tell, busy=lambda: self.computed, interval=0.001)
         return patience.wait(self.workers)
 
@@ -88,7 +90,7 @@ def test_one_that_hangs_is_named_and_given_up(end: End) -> None:
 
 def test_who_has_ended_already_is_not_told_of(end: End) -> None:
     end.release.set()
-    assert end.wait() == []
+    assert end.wait(ended=True) == []
     assert end.told == []
 
 

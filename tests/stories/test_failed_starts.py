@@ -94,7 +94,7 @@ def test_a_circle(tmp_path: Path, web: SyntheticWeb) -> None:
     web.host("a.localhost").redirect("/", "/check", 302)
     web.host("a.localhost").redirect("/check", "/", 302)
     said = cause(tmp_path, web.url("a.localhost"))
-    assert said == f"it redirects in a circle, {COOKIE}"
+    assert said == f"it redirects to {web.url('a.localhost', '/check')}: it redirects in a circle, {COOKIE}"
 
 
 def test_where_it_leads_there_is_nothing(tmp_path: Path, web: SyntheticWeb) -> None:

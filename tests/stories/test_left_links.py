@@ -198,7 +198,7 @@ def test_walls_of_cookies_behind_links_are_told_and_who_keeps_cookies_gets_in(we
     assert "3 pages not fetched, redirecting in a circle, as sites do that want a cookie; " in told(tmp_path, start, run, {})
     kept: dict[str, object] = {"sites": {"a.localhost": {"keep_cookies": True}}}
     run_crawl(tmp_path, start, kept)
-    assert web.url("a.localhost", "/own") in stored(tmp_path)
+    assert {url.rpartition("/")[2] for url in stored(tmp_path)} == {"", "own", "by"}
     web.log.clear()
     run = run_crawl(tmp_path / "new", start, kept)
     assert {url.rpartition("/")[2] for url in stored(tmp_path / "new")} == {"", "own", "by"}

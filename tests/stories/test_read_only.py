@@ -111,7 +111,7 @@ def look_into(way: object, crawled: Crawled) -> None:
         found = way(crawled.directory, *command)  # type: ignore[operator]
         assert found.returncode == 0, (command, found.stderr)
         assert words in found.stdout, (command, found)
-    assert "passed before" in way(crawled.directory, "why", crawled.start).stdout  # type: ignore[operator]
+    assert "has passed already" in way(crawled.directory, "why", crawled.start).stdout  # type: ignore[operator]
     assert contents(crawled.directory) == before
 
 
@@ -144,7 +144,7 @@ def test_what_an_earlier_larm_left_on_a_read_only_disk(tmp_path: Path, kind: str
     start = "http://h00.localhost:39317/"
     before = contents(tmp_path / kind)
     why = on_read_only_disk(tmp_path / kind, "why", start)
-    assert (why.returncode, "passed before" in why.stdout) == (0, True), why.stderr
+    assert (why.returncode, "has passed already" in why.stdout) == (0, True), why.stderr
     for command in (["search", "river"], ["cat", start], ["stats"]):
         assert on_read_only_disk(tmp_path / kind, *command).returncode == 0
     found = on_read_only_disk(tmp_path / kind, "search", f"link:{start}")

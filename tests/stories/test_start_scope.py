@@ -63,7 +63,7 @@ def test_what_is_excluded_is_counted_and_can_be_taken_back(start: str, web: Synt
         said = "; ".join(left_out(tmp_path, config_of(home, settings), run.last))
         assert "2 URLs not fetched, as --exclude and --include leave them out" in said
         why = explain_url(config_of(home, settings), tmp_path, f"{home}print/1").verdict
-        assert "excluded by /print/*; another scope lets it pass: -s crawl.scope=host" in why
+        assert "excluded by /print/*; -s crawl.scope=host takes whole hosts, with nothing excluded" in why
     assert "a.localhost/print/1" not in asked(web)
     whole = {"crawl.scope": "host"}
     run = run_crawl(tmp_path, home, whole)
@@ -120,8 +120,8 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert cli.run(["why", "--scope", "http://a.org/x/y", "http://a.org/", "http://a.org/x/y.zip", *directory]) == 0
     assert capsys.readouterr().out == (
         "passes: http://a.org/x/y\n"
-        "scope: not below a.org/x/, not *.zip: http://a.org/\n"
-        "scope: excluded by *.zip: http://a.org/x/y.zip\n"
+        "scope: not below a.org/x/, not *.zip; -s crawl.scope=host takes whole hosts, with nothing excluded: http://a.org/\n"
+        "scope: excluded by *.zip; -s crawl.scope=host takes whole hosts, with nothing excluded: http://a.org/x/y.zip\n"
     )
 
 

@@ -38,6 +38,8 @@ class Arrival(msgspec.Struct, frozen=True):
     scheme: str
     rules: RobotsRules | None
     """None: there are no new ones, but who waits shall be judged by those that there are."""
+    silent: bool = False
+    """See `OriginRobots.silent`."""
 
 
 class RobotsDesk:
@@ -104,7 +106,7 @@ class RobotsDesk:
             if arrival.rules is None:
                 return self._release(host, len(host.parked))
             expires = self._clock.monotonic() + self._settings.ttl
-            host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires)
+            host.robots[arrival.scheme] = OriginRobots(arrival.rules, expires, silent=arrival.silent)
             crawl_delay = arrival.rules.crawl_delay  # counts from robots.txt on, which was a request, too
             host.next_start = max(host.next_start, next_start(self._clock.monotonic(), 0.0, crawl_delay, 0.0, 0.0))
             self._book.changed_locked(host)
@@ -162,7 +164,7 @@ class RobotsDesk:
             if now < origin.expires <= now + self._settings.ttl and not more:  # the ttl may be shorter than in the last run
                 return origin.rules
         if origin is None or not origin.loading:
-            host.robots[scheme] = OriginRobots(origin.rules if origin else None, 0.0, loading=True)
+            host.robots[scheme] = msgspec.structs.replace(origin or OriginRobots(), expires=0.0, loading=True)
             address = robots_url(url)
             host.robots_tasks.append(URLMessage(address, referrer=address.access))
         return None

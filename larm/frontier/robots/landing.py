@@ -68,9 +68,11 @@ class RobotsLander:
         """Release the host, and see to what the answer asks for."""
         message = lease.message
         answers: list[RobotsAnswer] = []
+        silent = False
 
         def decide(host: Host) -> Decision:
-            answer = self._answer(lease, outcome, host)
+            nonlocal silent
+            answer, silent = self._answer(lease, outcome, host)
             answers.append(answer)
             if isinstance(answer, RobotsRules):
                 host.arriving[scheme_of(_asked_for(message))] = message
@@ -87,7 +89,7 @@ class RobotsLander:
         match answer:
             case RobotsRules():
                 rules = msgspec.structs.replace(answer, sitemaps=())  # there may be thousands, and the record must stay small
-                self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), rules))
+                self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), rules, silent))
                 if self._declare is not None and answer.sitemaps and isinstance(outcome, Fetched):
                     self._declare(list(self._sitemaps(message, answer)))
             case Redirect(location):
@@ -103,7 +105,8 @@ class RobotsLander:
         """What the rules that we have say of one more URL of a known host."""
         return self._desk.explain(message) is None
 
-    def _answer(self, lease: Lease, outcome: Outcome, host: Host) -> RobotsAnswer:
+    def _answer(self, lease: Lease, outcome: Outcome, host: Host) -> tuple[RobotsAnswer, bool]:
+        """Also whether nothing answers at this scheme, where another one has rules."""
         message = lease.message
         origin = host.robots.get(scheme_of(_asked_for(message)))
         answer = robots_answer(
@@ -121,8 +124,13 @@ class RobotsLander:
             try:
                 self._join(message.url.access, answer.location)
             except BadUrl:
-                return ALLOW_ALL  # there is no robots.txt that could be had
-        return answer
+                return ALLOW_ALL, False  # there is no robots.txt that could be had
+        if not isinstance(outcome, Failed) or not isinstance(answer, RobotsRules | GiveUp):
+            return answer, False
+        if isinstance(answer, RobotsRules):
+            return answer, origin is not None and origin.silent
+        others = [each.rules for each in host.robots.values() if each is not origin and each.rules is not None]
+        return (others[0], True) if others else (answer, False)
 
     def _elsewhere(self, message: URLMessage, location: str) -> URLMessage:
         target = self._join(message.url.access, location)
