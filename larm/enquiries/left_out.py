@@ -16,6 +16,7 @@ from larm.enquiries.afterwards import current_scope
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
+from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.robots.landing import TRUNCATED
 from larm.kit.counted import counted
 from larm.kit.disk.files import is_there
@@ -30,7 +31,7 @@ from larm.model.url import BadUrl
 from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
-from larm.river.landing import CIRCLE, TOO_MANY
+from larm.river.landing import CIRCLE, ENDS_EARLY, TOO_MANY
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
@@ -45,7 +46,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
-    said += [_excluded(directory, settings), _failed(directory, now)]
+    said += [_excluded(directory, settings), _failed(directory, now), _forbidden(directory, now), _ends_early(now)]
     said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
     said += [_logs(directory, settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
@@ -175,6 +176,16 @@ def _aliases(directory: Path) -> str:
     named = ", ".join(some) + (", ..." if count > len(some) else "")
     remedy = "'larm why' with one of these says which, storage.index.duplicates.merge: false indexes all"
     return _told(count, "page", f"{which}: {named}", remedy)
+
+
+def _forbidden(directory: Path, now: Snapshot) -> str:
+    remedy = f"'larm why URL' names the line, {directory / LOGS / RobotsDesk.log_name}.log has them"
+    return _told(now.filtered.get(RobotsDesk.name, 0), "URL", "not fetched, as robots.txt forbids that", remedy)
+
+
+def _ends_early(now: Snapshot) -> str:
+    what = "stored as far as it could be unpacked"
+    return _told(now.counters.get(ENDS_EARLY, 0), "page", what, "the next run asks for the whole again")
 
 
 def _failed(directory: Path, now: Snapshot) -> str:

@@ -35,6 +35,8 @@ TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
 CIRCLE = "redirect/circle"
 """Counts redirects of pages to themselves, and back to what has redirected there."""
+ENDS_EARLY = "downloader/ends_early"
+"""Counts pages whose compression breaks off: what came before is stored."""
 
 
 class Landed(NamedTuple):
@@ -158,6 +160,8 @@ class Lander:
             landed.counts[hollow.COUNTED + empty] = 1
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
+        if outcome.flaw and outcome.truncated:
+            landed.counts[ENDS_EARLY] = 1
         if message.known is not None:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):

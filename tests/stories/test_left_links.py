@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -204,3 +205,22 @@ def test_walls_of_cookies_behind_links_are_told_and_who_keeps_cookies_gets_in(we
     assert {url.rpartition("/")[2] for url in stored(tmp_path / "new")} == {"", "own", "by"}
     assert "1 page not fetched, redirecting" in told(tmp_path / "new", start, run, kept)
     assert max(Counter(request.path for request in web.requests).values()) <= 3
+
+
+def test_what_robots_txt_forbids_and_what_came_in_part_is_told(web: SyntheticWeb, tmp_path: Path) -> None:
+    host = web.host("a.localhost")
+    host.robots("User-agent: *\nDisallow: /secret")
+    host.page("/", links=["/secret/1", "/secret/2", "/packed"])
+    whole = html("<title>packed</title><p>" + "many words " * 500 + "<a href='/behind'>behind</a>")
+    packed = gzip.compress(whole.body, mtime=0)
+    headers = {**dict(whole.headers), "Content-Encoding": "gzip"}
+    host.add("/packed", Reply(200, headers, packed[: len(packed) // 2]))
+    host.page("/behind")
+    start = web.url("a.localhost")
+    said = told(tmp_path, start, run_crawl(tmp_path, start), {})
+    assert "2 URLs not fetched, as robots.txt forbids that; 'larm why URL' names the line" in said
+    assert "1 page stored as far as it could be unpacked; the next run asks for the whole again" in said
+    host.add("/packed", Reply(200, headers, packed))
+    said = told(tmp_path, start, run_crawl(tmp_path, start), {})
+    assert web.url("a.localhost", "/behind") in stored(tmp_path)
+    assert "unpacked" not in said
