@@ -36,6 +36,7 @@ class FakeEnding:
         self.error = error
         self.start_fetched = start_fetched
         self.failed_starts: list[str] = []
+        self.slowest = 0.0
 
 
 class FakeCrawl:

@@ -63,7 +63,7 @@ def test_broken_links_with_all_pages_that_have_them(start: str, tmp_path: Path) 
     assert [(link.page, link.text) for link in found["gone"].links] == [(start, "lost"), (f"{start}fine", "also lost")]
     assert found["away"].why == f"redirects to {start}gone: 404: no such page"
     assert found["circle"].why == "redirects, to itself"
-    assert found["there"].why == f"redirects to {start}there: redirects, in a circle"
+    assert found["there"].why == f"redirects, in a circle by {start}back"
     assert found["data"].status == 500
     assert found["http://["].why.startswith("malformed: ")
     assert found["fine#nowhere"].why == "no such place in the page"
