@@ -35,7 +35,8 @@ class Database:
             if read_only:
                 self._connection = reading(path)
                 return
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+            if str(path) != ":memory:":  # which SQLite takes for no file
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
             self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
