@@ -143,7 +143,7 @@ class FilterChain:
     def _failed(self, part: Filter, batch: Sequence[URLMessage], error: Exception) -> None:
         self._count(f"{part.name}/error", len(batch))
         self._count(FAILED, len(batch))
-        self._forget([each.url.fingerprint for each in batch])
+        self._forget([each.url.fingerprint for each in batch if each.known is None])  # what is stored stays known
         self._errors.lines([f"{part.name}\t{blamed(error)}\t{each.url.access}" for each in batch])
 
     def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:

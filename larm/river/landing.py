@@ -58,6 +58,8 @@ class Landed(NamedTuple):
     again: URLMessage | None = None
     """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
     warnings: Sequence[str] = ()
+    forgotten: bool = False
+    """Its address shall count as never seen: a later run comes by it again."""
 
     @property
     def page(self) -> bool:
@@ -240,9 +242,10 @@ class Lander:
         if back:
             landed.counts[CIRCLE] = 1
         why = "to itself" if target.access == message.url.access else ""
-        if back and target.fingerprint != message.url.fingerprint:  # the page, not what sets its cookie, is asked for again
-            why = f"in a circle by {message.url.access}"
+        if back and target.fingerprint != message.url.fingerprint and target.host == message.url.host:
+            why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
             visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)
+            landed = landed._replace(forgotten=message.known is None)
         if why:
             return _lost_way(landed, visit, why)
         if target.fingerprint != message.url.fingerprint:

@@ -26,7 +26,7 @@ from larm.river.aside import Aside
 from larm.river.budget import SPENT, PageBudget
 from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.fetcher_record import FetcherRecord
-from larm.river.landing import CIRCLE, Landed, Lander, with_exchanges
+from larm.river.landing import Landed, Lander, with_exchanges
 from larm.river.parts import Frontier, Shared
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
@@ -173,8 +173,8 @@ class Unloader:
         messages = [message for each in landed for message in each.messages]
         if messages:
             self._frontier.handler.put(messages)
-        turned = [each.lease.message.url for each in landed if CIRCLE in each.counts]
-        self._frontier.seen.discard([url.fingerprint for url in turned])  # or a later run with cookies would not come by them
+        if forgotten := [each.lease.message.url.fingerprint for each in landed if each.forgotten]:
+            self._frontier.seen.discard(forgotten)
         for each in landed:
             self._release(each)
 

@@ -224,3 +224,13 @@ def test_what_robots_txt_forbids_and_what_came_in_part_is_told(web: SyntheticWeb
     said = told(tmp_path, start, run_crawl(tmp_path, start), {})
     assert web.url("a.localhost", "/behind") in stored(tmp_path)
     assert "unpacked" not in said
+
+
+def test_what_redirects_to_itself_is_asked_for_once_however_many_lead_there(web: SyntheticWeb, tmp_path: Path) -> None:
+    host = web.host("a.localhost")
+    host.redirect("/login", "/login", 302)
+    host.page("/", links=["/0", "/login"])
+    for number in range(20):
+        host.page(f"/{number}", links=[f"/{number + 1}", "/login"])
+    run_crawl(tmp_path, web.url("a.localhost"))
+    assert Counter(request.path for request in web.requests)["/login"] == 1
