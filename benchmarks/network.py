@@ -147,6 +147,7 @@ def deal(pages: Sequence[Page], folder: Path, peers: Sequence[Peer]) -> IndexSea
     writers = []
     for path in [folder / "all", *(peer.directory for peer in peers)]:
         path.mkdir()
+        (path / "config.yaml").touch()  # the mark of a directory that larm may serve
         writers.append(IndexWriter(path / "index", 15_000_000, 1))
         writers[-1].open(None)
     at = {name_of(number): writer for number, writer in enumerate(writers[1:])}
@@ -223,6 +224,9 @@ def settled(peers: Sequence[Peer], wait: threading.Event, least: float = 0.0) ->
             print("it has not come to rest")
             break
         wait.wait(5)
+        for peer in peers:
+            if peer.process is not None and peer.process.poll() is not None:
+                sys.exit(f"{peer.host} has ended: {peer.log.read_text()}")
         now = [count(peer, "SELECT COUNT(*) FROM item WHERE NOT own") for peer in peers]
         at, before = (at if now == before else clock.monotonic()), now
     return at - began
