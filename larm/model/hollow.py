@@ -1,5 +1,7 @@
 """Pages in which there is nothing to search, though they were fetched: names, and what a person is told. Pure; any thread.
 
+Pictures, sounds and films have no words by nature, and are none of them.
+
 Each is counted (``hollow/NAME``), noted in the log of its thread, and told at the end of ``larm crawl``.
 """
 
@@ -13,6 +15,8 @@ CHALLENGE: Final = "challenge"
 LOGIN: Final = "login"
 NOINDEX: Final = "noindex"
 EMPTY: Final = "empty"
+UNREAD: Final = "unread"
+DOCUMENT: Final = "document"
 COUNTED: Final = "hollow/"
 """What the names of the statistics begin with."""
 
@@ -22,6 +26,8 @@ NOTES: Final = {
     LOGIN: "a login form",
     NOINDEX: "asks not to be indexed",
     EMPTY: "without any text",
+    UNREAD: "of a type that larm does not read",
+    DOCUMENT: "no text could be read of it",
 }
 """Said of one page."""
 _SAID = {
@@ -30,6 +36,11 @@ _SAID = {
     LOGIN: ("is a login form", "are login forms"),
     NOINDEX: ("asks not to be indexed (noindex)", "ask not to be indexed (noindex)"),
     EMPTY: ("has no text", "have no text"),
+    UNREAD: ("is of a type that larm does not read", "are of types that larm does not read"),
+    DOCUMENT: (
+        "is a document of which no text could be read (damaged, locked, or pictures of pages)",
+        "are documents of which no text could be read (damaged, locked, or pictures of pages)",
+    ),
 }
 
 

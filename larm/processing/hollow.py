@@ -12,8 +12,10 @@ from typing import Final
 from larm.model import hollow
 from larm.model.cuts import PROCESSOR
 from larm.model.document import Document
+from larm.processing.apart.protocol import KINDS
 
 _PAGES: Final = ("text/html", "application/xhtml+xml")
+_WITHOUT_WORDS = ("image", "audio", "video", "font", "inode", "text")  # by nature; or of text that is for programs only
 _LONG = 3_000  # characters, with white space as it came: to squeeze the text of each page would take an eighth of all time
 _SHORT = 600  # characters of a page that is a form or a challenge: menus and a notice
 _NOTHING = 200  # characters of what a page built by scripts says to who has none: "please enable JavaScript"
@@ -36,14 +38,23 @@ _CHALLENGE = re.compile(  # what the common ones are made of
 
 
 def hollow_of(document: Document, body: bytes) -> str:
-    """A name of `larm.model.hollow`; empty for a page with something to say, and for what is no page."""
+    """A name of `larm.model.hollow`; empty for a page with something to say, and for what has no words by nature."""
     if document.mime not in _PAGES:
-        return ""
+        return _of_file(document)
     if not document.index:
         return "" if PROCESSOR in document.cuts else hollow.NOINDEX
     if len(document.raw_text) + len(document.other_text) > _LONG:
         return ""
     return _of_short(document, body[:_LOOKED_AT])
+
+
+def _of_file(document: Document) -> str:
+    if document.raw_text or document.other_text or document.fields or not document.index:
+        return ""
+    if document.mime in KINDS:
+        return hollow.DOCUMENT
+    family, _, kind = document.mime.partition("/")
+    return "" if document.links or family in _WITHOUT_WORDS or kind.endswith("xml") else hollow.UNREAD
 
 
 def _of_short(document: Document, body: bytes) -> str:

@@ -78,8 +78,27 @@ def test_not_hollow(html: str) -> None:
     assert hollow_of(document(html), html.encode()) == ""
 
 
-def test_only_pages_are() -> None:
-    assert hollow_of(Document("image/png"), b"") == ""
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("unread", Document("application/epub+zip")),
+        ("unread", Document("application/json")),
+        ("unread", Document("multipart/related")),
+        ("", Document("application/json", raw_text="by a processor of the user's")),
+        ("", Document("application/json", fields={"price": ("5",)})),
+        ("", Document("application/rss+xml", title="A feed without entries")),
+        ("document", Document("application/pdf", title="Scan 0001")),
+        ("", Document("application/pdf", raw_text="words")),
+    ],
+)
+def test_files(name: str, found: Document) -> None:
+    assert hollow_of(found, b"") == name
+    assert not name or NOTES[name]
+
+
+def test_what_has_no_words_by_nature_is_not() -> None:
+    for mime in ("image/png", "video/mp4", "font/woff2", "text/css"):
+        assert hollow_of(Document(mime), b"") == ""
     assert hollow_of(Document("application/pdf", index=False), b"") == ""
 
 

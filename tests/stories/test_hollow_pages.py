@@ -32,7 +32,10 @@ def test_a_site_that_scripts_build(tmp_path: Path, web: SyntheticWeb) -> None:
 def test_all_kinds_are_counted(tmp_path: Path, web: SyntheticWeb) -> None:
     site = web.host("a.localhost")
     pages = {"scripts": REACT, "login": LOGIN, "noindex": f"<meta name=robots content=noindex>{STORY}", "empty": ""}
-    site.add("/", page(STORY + "".join(f"<a href=/{name}>here</a>" for name in (*pages, "noindex2"))))
+    files = {"unread": "application/epub+zip", "document": "application/pdf"}
+    site.add("/", page(STORY + "".join(f"<a href=/{name}>here</a>" for name in (*pages, *files, "noindex2"))))
+    for name, mime in files.items():
+        site.add(f"/{name}", Reply(200, {"Content-Type": mime}, b"\x00 damaged"))
     for name, html in pages.items():
         site.add(f"/{name}", page(html))
     site.add("/noindex2", Reply(200, {"Content-Type": "text/html", "X-Robots-Tag": "noindex"}, STORY.encode()))
@@ -42,6 +45,8 @@ def test_all_kinds_are_counted(tmp_path: Path, web: SyntheticWeb) -> None:
         "hollow/login": 1,
         "hollow/noindex": 2,
         "hollow/empty": 1,
+        "hollow/unread": 1,
+        "hollow/document": 1,
     }
 
 
