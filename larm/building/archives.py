@@ -6,12 +6,13 @@ Called by `larm.building.wiring` on the main thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from larm.building.start_folders import is_in_place
 from larm.building.state import QUEUES
 from larm.config import Config
 from larm.errors import ConfigError, UsageError
@@ -30,13 +31,14 @@ _BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
 _AT_A_TIME = 1_000  # pages of a host: a file is no server that could be busy
 
 
-def archives_of(starts: Iterable[str], earlier: Iterable[str] = ()) -> list[str]:
+def archives_of(starts: Iterable[str], earlier: Iterable[str] = (), places: Collection[str] = ()) -> list[str]:
     """The start URLs with folders replaced by the files in them, where they are archives; empty where they are none.
 
-    ``earlier``: start URLs of earlier runs. Raises UsageError for some of both kinds.
+    ``earlier``: start URLs of earlier runs; ``places``: names of folders that are elsewhere on the disk than their URLs say.
+    Raises UsageError for some of both kinds.
     """
     given = list(starts)
-    found = [(start, _files(start)) for start in given]
+    found = [(start, [] if is_in_place(start, places) else _files(start)) for start in given]
     if not any(files for _, files in found):
         if any(map(_is_archive, earlier)) and given:
             raise UsageError("this directory is a crawl of WARC files: crawl the web into another one (--dir)")

@@ -6,7 +6,7 @@ Called by `larm.building.wiring` on the main thread.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from larm.building.marker import OWN
@@ -14,7 +14,7 @@ from larm.config import Files
 from larm.errors import UsageError
 from larm.fetching.disk import CAN_WALK
 from larm.model.file_rules import FileRules, Root
-from larm.model.file_url import FILES, file_path
+from larm.model.file_url import FILES, file_path, file_url
 
 
 def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileRules | None:
@@ -27,7 +27,8 @@ def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileR
         return None
     if not CAN_WALK:
         raise UsageError("folders can't be crawled on this system: it has no way to open a file without following links")
-    roots = sorted(map(_root, paths), key=lambda root: not root.listed)  # a folder that is both may be listed
+    roots = [_root(path, settings.places) for path in paths]
+    roots.sort(key=lambda root: not root.listed)  # a folder that is both may be listed
     return FileRules(
         roots,
         hidden=settings.hidden,
@@ -39,10 +40,28 @@ def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileR
     )
 
 
-def _root(path: str) -> Root:
-    listed = os.path.isdir(path)
+def called(url: str, places: Mapping[str, str]) -> str:
+    """A file: URL, or a pattern of such, as a crawl with these places has it."""
+    for name, folder in places.items():
+        here = file_url(os.path.realpath(folder))
+        if url.startswith(here) and url[len(here) :][:1] in {"", "/"}:
+            return file_url(f"/{name}") + url[len(here) :]
+    return url
+
+
+def is_in_place(url: str, places: Collection[str]) -> bool:
+    """Whether a start URL is of a folder that is called otherwise than its path on the disk."""
+    return url.startswith(FILES) and file_path(url).strip("/").partition("/")[0] in places
+
+
+def _root(path: str, places: Mapping[str, str]) -> Root:
+    name, _, below = path.strip("/").partition("/")
+    disk = os.path.join(places[name], below) if name in places else path
+    listed = path.endswith(os.sep) or os.path.isdir(disk)  # also one that is away just now: nothing beside it is read then
     given = path.rstrip(os.sep) or os.sep
-    real = os.path.realpath(given)
+    real = os.path.realpath(disk)
     if not listed:
         given, real = os.path.dirname(given), os.path.dirname(real)
+    if name in places:
+        return Root(given, listed, place=real)
     return Root(real, listed, given if given != real else "")

@@ -97,7 +97,7 @@ def build_crawl(
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
-        archives = archives_of(settings.crawl.start)
+        archives = archives_of(settings.crawl.start, places=settings.files.places)
         if archives:
             settings = offline(settings, archives)
         check(settings, directory)
@@ -139,7 +139,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     memory = memory_budget(settings, careful=ground.suspects.killed)
     steering = steering_of(ground)
     mission = mission_of(settings, ground.normalizer, header, half_made=half_made(ground))
-    archives = archives_of(settings.crawl.start, header.start_urls if header else ())
+    archives = archives_of(settings.crawl.start, header.start_urls if header else (), settings.files.places)
     catalogue = open_catalogue(ground, notes) if archives else None
     new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []
     if new_archives:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from larm.config.file_names import FileName, StartName
+from larm.config.file_names import FileName, OwnFileName, StartName
 from larm.config.section import Count, Positive, Section
 from larm.kit.units import Seconds
 
@@ -68,6 +68,9 @@ class Urls(Section, frozen=True):
     host_resolver: FileName = ""  # file of rules (LARM-39)
 
 
+Place = Annotated[str, msgspec.Meta(pattern="^[^/]+$")]
+
+
 class Files(Section, frozen=True):
     """Folders of this machine, where a start URL is one."""
 
@@ -76,3 +79,4 @@ class Files(Section, frozen=True):
     exclude: tuple[str, ...] = ()  # shell patterns for files and folders
     index_pages: tuple[str, ...] = ()  # where a folder has such a file, its others are read if a page links to them
     listed: tuple[str, ...] = ()  # shell patterns for folders of which all are read nonetheless; "/" is the start folder
+    places: dict[Place, OwnFileName] = {}  # folders by names: file:///NAME/ is one, and nobody learns where that is

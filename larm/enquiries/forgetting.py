@@ -25,6 +25,7 @@ from larm.building.marker import permit
 from larm.building.named_parts import BUILT_IN_STORAGES, storages
 from larm.building.readers import normalizer_of
 from larm.building.sealing import Sealing
+from larm.building.start_folders import called
 from larm.building.start_urls import address
 from larm.building.state import (
     ALIASES,
@@ -95,7 +96,7 @@ def undoing(words: Sequence[str], directory: Path) -> str:
 def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:
     """What these words of a command line stand for. Raises UsageError."""
     try:
-        words = [word if "*" in word else address(word) for word in words]
+        words = [called(word if "*" in word else address(word), settings.files.places) for word in words]
         parse = normalizer_of(settings, directory, words).parse
         return [forgotten(word, lambda text: parse(text).normalised, int(time.time())) for word in words]  # noqa: TID251
     except BadUrl as error:
@@ -135,7 +136,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
 
 def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
     """These may be fetched again. Raises UsageError, StorageError."""
-    words = [_address(word) for word in words]
+    words = [called(_address(word), settings.files.places) for word in words]
     with closing_all() as undo:
         state, header = _opened(settings, directory, undo)
         part = forgotten_of(header)

@@ -52,7 +52,7 @@ class FileFetcher(LocalFetcher):
         below = root.below(path)
         try:
             if below is not None:
-                with open_below(root.path, below) as opened:
+                with open_below(root.place or root.path, below) as opened:
                     if opened.folder or path.endswith(os.sep):
                         return self._folder(root, path, opened, timing)
                     return self._file(path, opened, lease.message.known, timing)
@@ -62,7 +62,7 @@ class FileFetcher(LocalFetcher):
             return Failed(FailReason.FILE, str(error), timing())
         except OSError as error:
             return _failed(error, timing())
-        return self._elsewhere(path, timing)
+        return self._elsewhere(root, path, timing)
 
     def _file(self, path: str, opened: Opened, known: Known | None, timing: Callable[..., Timing]) -> Outcome:
         status = opened.status
@@ -104,20 +104,21 @@ class FileFetcher(LocalFetcher):
             body, complete = body[: body.rfind(b"\n", 0, self._size) + 1], False
         return Fetched(200, {"content-type": FOLDER}, body, timing(len(body)), not complete)
 
-    def _elsewhere(self, path: str, timing: Callable[..., Timing]) -> Outcome:
+    def _elsewhere(self, root: Root, path: str, timing: Callable[..., Timing]) -> Outcome:
         """A symbolic link is another name of what has an address already, as a redirect is; so a loop of them ends, too."""
         try:
-            real = os.path.realpath(path, strict=True)
+            real = os.path.realpath(root.on_disk(path), strict=True)
             folder = os.path.isdir(real)
         except OSError as error:
             return _failed(error, timing())
         real = os.path.join(real, "") if folder else real
-        refusal = self._rules.refusal(real)
-        if refusal is not None:
+        called = self._rules.called(real)
+        refusal = "not in a start folder" if called is None else self._rules.refusal(called)
+        if called is None or refusal is not None:
             return Failed(FailReason.PRIVATE, one_line(f"a symbolic link to {real}: {refusal}"), timing())
-        if real == path:
+        if called == path:
             return Failed(FailReason.FILE, "it changed while it was looked at", timing())
-        return Moved(302, file_url(real), timing())
+        return Moved(302, file_url(called), timing())
 
 
 def _failed(error: OSError, timing: Timing) -> Outcome:

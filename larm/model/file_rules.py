@@ -22,10 +22,16 @@ class Root(NamedTuple):
     """The start was the folder itself. Else it was a file, whose neighbours are read only where a page has a link to them."""
     alias: str = ""
     """As it was given, where that is not ``path``: who asks for it is sent there."""
+    place: str = ""
+    """Where it is on the disk, where that is not ``path`` (`files.places`); real, too."""
 
     def below(self, path: str) -> str | None:
         """``path`` as seen from this folder, whose own is empty; None: it is not in it."""
         return path[len(self.path) :].strip(os.sep) if _within(path, self.path) else None
+
+    def on_disk(self, path: str) -> str:
+        """Where a path in it is."""
+        return self.place.rstrip(os.sep) + path[len(self.path) :] if self.place else path
 
     def reaches(self, path: str) -> bool:
         """Whether ``path`` is this folder or below it, under either of its names."""
@@ -65,12 +71,19 @@ class FileRules:
         """The start folder that ``path`` is in; None: it is not for this crawl."""
         return next((root for root in self.roots if root.reaches(path)), None)
 
+    def called(self, real: str) -> str | None:
+        """What the start folder calls a real path of this disk; None: it is in none."""
+        for root in self.roots:
+            if _within(real, root.place or root.path):
+                return root.path + real.removeprefix(root.place.rstrip(os.sep)) if root.place else real
+        return None
+
     def refusal(self, path: str) -> str | None:
         """Why the file or folder (with a slash at its end) is not read; None if it is."""
         root = self.root_of(path)
         if root is None:
             return "not in a start folder"
-        if any(_within(path, own) for own in self._own):
+        if any(_within(root.on_disk(path), own) for own in self._own):
             return "written by larm itself"
         below = root.below(path)
         if below is None:

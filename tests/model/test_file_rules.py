@@ -78,3 +78,16 @@ def test_the_whole_disk_may_be_a_start_folder() -> None:
 @given(st.text(st.sampled_from("/.ad*"), max_size=12))
 def test_any_path_has_an_answer(path: str) -> None:
     FileRules([DOCS, Root("/", listed=False)], include=["a*"], exclude=["*/d"]).refusal(path)
+
+
+def test_a_place_is_called_otherwise_than_on_the_disk() -> None:
+    rules = FileRules([Root("/docs", listed=True, place="/home/anna/docs")], own=["/home/anna/docs/logs"])
+    assert rules.refusal("/docs/a") is None
+    assert rules.refusal("/home/anna/docs/a") == "not in a start folder"
+    assert rules.refusal("/docs/logs/a") == "written by larm itself"
+    assert rules.roots[0].on_disk("/docs/sub/a") == "/home/anna/docs/sub/a"
+    assert rules.called("/home/anna/docs/sub/") == "/docs/sub/"
+    assert rules.called("/docs/sub/") is None
+    assert rules.called("/home/anna/docs-of-hers") is None
+    assert FileRules([Root("/all", listed=True, place="/")]).called("/etc") == "/all/etc"
+    assert FileRules([DOCS]).called("/srv/docs/a") == "/srv/docs/a"

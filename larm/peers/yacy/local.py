@@ -2,12 +2,15 @@
 
 It ranks as one index over all of the network would: how many pages have a word is handed in, and there are empty pages beside
 the documents, so that these are as long as they are on the average of all.
+
+It is in memory, where the system has a folder for that. What a process that is killed leaves there is noted in a folder of the
+peer's, and goes when the peer starts again.
 """
 
 from __future__ import annotations
 
 import secrets
-import tempfile
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,6 +23,7 @@ from larm.index import page as index
 from larm.index.meta_words import meta_words
 from larm.index.writer import IndexWriter
 from larm.kit.deadline import OutOfTimeError
+from larm.kit.disk.disk_failure import disk_failures
 from larm.model.crawl_hash import page_hash
 from larm.model.findings import Asked, Findings
 from larm.model.url import BadUrl, URLNormalizer
@@ -67,23 +71,43 @@ class LocalIndex:
 Local = Callable[[Sequence[Page], Lengths], AbstractContextManager[LocalIndex]]
 
 
-def local_search(settings: Search) -> Local:
+def local_search(settings: Search, notes: Path) -> Local:
     """What makes an index of documents that are so long on the average of all, and is searched by these settings.
 
-    Raises StorageError, OSError."""
+    ``notes``: a folder of this process alone. Raises StorageError, OSError."""
     normalizer = URLNormalizer()
+    with disk_failures(notes):
+        for each in notes.iterdir() if notes.is_dir() else ():
+            shutil.rmtree(each.resolve(), ignore_errors=True)
+        shutil.rmtree(notes, ignore_errors=True)
+        notes.mkdir()
 
     @contextmanager
     def opened(pages: Sequence[Page], lengths: Lengths) -> Iterator[LocalIndex]:
         if not pages:
             yield LocalIndex(None, "-")
             return
-        with tempfile.TemporaryDirectory(prefix="larm-", dir=_RAM if _RAM.is_dir() else None) as folder:
+        with _folder(notes) as folder:
             name = f"x{secrets.token_hex(8)}"  # no word that anybody looks for
-            _write(Path(folder) / "index", [*parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
-            yield LocalIndex(IndexSearcher(Path(folder), settings), f"http://{name}/")
+            _write(folder / "index", [*parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
+            yield LocalIndex(IndexSearcher(folder, settings), f"http://{name}/")
 
     return opened
+
+
+@contextmanager
+def _folder(notes: Path) -> Iterator[Path]:
+    note = folder = notes / f"larm-{secrets.token_hex(8)}"
+    if _RAM.is_dir():
+        folder = _RAM / note.name
+        note.symlink_to(folder)  # before it is there
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if note.is_symlink():
+            note.unlink()
 
 
 def _write(path: Path, pages: Sequence[index.Page]) -> None:

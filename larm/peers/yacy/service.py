@@ -121,7 +121,7 @@ class Service:
             desk,
             is_signed,
             understand=vocabulary.understand,
-            local=local_search(search),
+            local=local_search(search, folder / "searches"),
             clock=clock,
             learn=lambda found: None if self._learned is None else self._learned.note(found),
         )

@@ -7,7 +7,6 @@ forgets what is gone. On a thread of their own: the first crawl of a large folde
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from larm.errors import LarmError, StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
+from larm.peers.yousearch.forgotten import ForgottenFiles
 from larm.peers.yousearch.shares import Share, Shares
 
 OUTPUT = "crawl.out"
@@ -54,14 +54,15 @@ class Inspectors:
         changed = not self._each.keys() <= shared.keys()
         self._each = {folder: each for folder, each in self._each.items() if folder in shared}
         for share in self._shares.named:
-            if share.folder not in shared:
-                shutil.rmtree(share.directory, ignore_errors=True)
-        for folder, share in shared.items():
             wrong = ""
             try:
-                changed = self._each.setdefault(folder, Inspector(share, self._shares.files, self._crawling)).look() or changed
+                if share.folder in shared:
+                    inspector = Inspector(share, self._shares.files, self._shares.forgotten[share.name], self._crawling)
+                    changed = self._each.setdefault(share.folder, inspector).look() or changed
+                else:
+                    self._shares.forgotten[share.name].remove_index()
             except (LarmError, OSError) as error:
-                wrong = f"{share.name}, which is shared: {error}"
+                wrong = f"{share.name}, which is {'' if share.folder in shared else 'no longer '}shared: {error}"
             tell(f"share {share.name}", wrong)
         return changed
 
@@ -80,9 +81,9 @@ class Crawling:
         self._process: subprocess.Popen[bytes] | None = None
         self.stopped = False
 
-    def run(self, directory: Path) -> bool:
-        """Whether it came to its end. Raises OSError."""
-        command = [sys.executable, "-P", "-m", "larm", "crawl", "-q", "--dir", str(directory)]
+    def run(self, directory: Path, *words: str) -> bool:
+        """Whether it came to its end. ``words``: another command than that of the crawl. Raises OSError."""
+        command = [sys.executable, "-P", "-m", "larm", *(words or ("crawl", "-q")), "--dir", str(directory)]
         with (directory / OUTPUT).open("wb") as output:
             with self._lock:
                 if self.stopped:
@@ -116,10 +117,11 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
 class Inspector:
     """Of one share."""
 
-    def __init__(self, share: Share, files: Files, crawling: Crawling) -> None:
+    def __init__(self, share: Share, files: Files, forgotten: ForgottenFiles, crawling: Crawling) -> None:
         # constant after construction
         self.share = share
         self._files = files
+        self._forgotten = forgotten
         self._crawling = crawling
         # only the inspectors' thread
         self._seen = b""
@@ -130,7 +132,7 @@ class Inspector:
         if seen == self._seen:
             return False
         self._configure(index_pages)
-        if self._crawling.run(self.share.directory):
+        if self._forget_again() and self._crawling.run(self.share.directory):
             self._seen = seen
         elif not self._crawling.stopped:
             raise StorageError(f"not all of it could be indexed, {self.share.directory / OUTPUT} says why; it is tried again")
@@ -138,7 +140,7 @@ class Inspector:
 
     def _picture(self) -> tuple[bytes, bytes]:
         """Equal as long as nothing changes; and of index pages alone. Nothing is followed or opened."""
-        picture, pages = sha256(), sha256()
+        picture, pages = sha256(), sha256(os.fsencode(self.share.place))
         for line in _walk(self.share.folder, _DEEPEST):
             picture.update(line)
             if os.fsdecode(line.partition(b"\0")[0].rpartition(b"/")[2]) in self._files.index_pages:
@@ -150,16 +152,28 @@ class Inspector:
         crawl begins anew."""
         directory = self.share.directory
         before = directory / _INDEX_PAGES
-        if is_there(directory) and index_pages != (before.read_bytes() if is_there(before) else sha256().digest()):
-            shutil.rmtree(directory, ignore_errors=True)
+        if is_there(directory) and (not is_there(before) or before.read_bytes() != index_pages):
+            self._forgotten.remove_index()
         settings = {
-            "crawl": {"start": [file_url(self.share.folder + "/")]},
-            "files": msgspec.to_builtins(msgspec.structs.replace(self._files, hidden=False)),
+            "crawl": {"start": [file_url(self.share.place + "/")]},
+            "files": msgspec.to_builtins(
+                msgspec.structs.replace(self._files, hidden=False, places={self.share.name: self.share.folder})
+            ),
             "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
         }
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(before, index_pages)
         write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
+
+    def _forget_again(self) -> bool:
+        """What was forgotten of an earlier index never gets into this one: a crawl that reads no file is told of it first."""
+        run, directory, left = self._crawling.run, self.share.directory, self._forgotten.left()
+        if left:
+            run(directory, "crawl", "-q", "-s", 'files.exclude=["*"]')
+            if not run(directory, "forget", "--yes", *left):
+                return False
+            self._forgotten.told()
+        return True
 
 
 def _walk(folder: str, deepest: int) -> Iterator[bytes]:

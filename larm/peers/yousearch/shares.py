@@ -45,6 +45,11 @@ class Share(NamedTuple):
     directory: Path
     """Of the crawl that indexes it."""
 
+    @property
+    def place(self) -> str:
+        """What that crawl calls the folder (`files.places`): nobody learns by it in which folders of this machine it is."""
+        return f"/{self.name}"
+
 
 class Shares:
     """All of one peer."""
@@ -71,7 +76,7 @@ class Shares:
                 raise UsageError(f"{folder}: no such folder; --share names one")
             if _contains(real, os.path.realpath(directory)):
                 raise UsageError(f"{folder}: larm's own files are in it; share a folder of yours, or set peers.directory")
-            first = name = os.path.basename(real).lstrip(".") or "files"
+            first = name = os.path.basename(os.path.abspath(folder)).lstrip(".") or "files"
             number = 1
             while name in shares:
                 number += 1
@@ -99,7 +104,7 @@ class Shares:
             )
             for share in self.named
         }
-        self._forgotten = {share.name: ForgottenFiles(share.directory) for share in self.named}
+        self.forgotten = {share.name: ForgottenFiles(share.directory) for share in self.named}
 
     @property
     def all(self) -> tuple[Share, ...]:
@@ -120,17 +125,11 @@ class Shares:
         ``hidden``: names of shares that are not for them."""
         if not url.startswith(FILES):
             return None
-        path = file_path(url)
-        for share in self.all:
-            if share.name in hidden:
-                continue
-            below = Root(share.folder, listed=True).below(path)
-            if below is not None and (not below or self._may_open(share, below, folder=path.endswith("/"))):
-                names = quote_from_bytes(os.fsencode(below), safe="/")
-                return (
-                    f"{FILES_ROOT}{quote_from_bytes(share.name.encode())}/{names}{'/' * (path.endswith('/') and bool(below))}"
-                )
-        return None
+        name, _, below = file_path(url).removeprefix("/").partition("/")
+        share = next((each for each in self.all if each.name == name and name not in hidden), None)
+        if share is None or (below and not self._may_open(share, below.rstrip("/"), folder=below.endswith("/"))):
+            return None
+        return FILES_ROOT + quote_from_bytes(os.fsencode(f"{name}/{below}"), safe="/")
 
     @contextmanager
     def opened(self, name: str, below: str) -> Iterator[Opened | None]:
@@ -178,7 +177,7 @@ class Shares:
     def _is_linked(self, share: Share, path: str) -> bool:
         if path.rpartition("/")[2] in self.files.index_pages:
             return True
-        return self._indexed(share.directory, file_url(os.path.join(share.folder, path)))
+        return self._indexed(share.directory, file_url(f"{share.place}/{path}"))
 
     def _has_index_page(self, share: Share, folder: str, descriptor: int) -> bool:
         rules = self._rules[share.name]
@@ -187,8 +186,7 @@ class Shares:
     def _may_open(self, share: Share, below: str, *, folder: bool) -> bool:
         if self._rules[share.name].unwanted(below, folder=folder) is not None:
             return False
-        path = os.path.join(share.folder, below)
-        return not self._forgotten[share.name].holds(file_url(os.path.join(path, "") if folder else path))
+        return not self.forgotten[share.name].holds(file_url(f"{share.place}/{below}{'/' * folder}"))
 
 
 def _check(only: Collection[str], named: Sequence[Share]) -> None:

@@ -24,6 +24,7 @@ from larm.peers.channel import Contact
 from larm.peers.http_client import HttpAnswer, HttpClient
 from larm.peers.passes import PASS, Passes
 from larm.peers.yousearch.needs import Needs, Term
+from larm.peers.yousearch.shares import FILES_ROOT
 from larm.seams import Clock
 
 _ALWAYS = 5
@@ -103,7 +104,7 @@ class SpotChecks:
     def offer(self, contact: Contact, needs: Needs, hits: Sequence[Hit]) -> None:
         """Its answer to a query; perhaps one of these will be looked at. Any thread; does not wait."""
         often = self.trust.found(contact.key)[0] < _ALWAYS
-        own = [hit.url for hit in hits if hit.complete and hit.url.startswith(f"{contact.url}/files/")]
+        own = [hit.url for hit in hits if hit.complete and hit.url.startswith(contact.url + FILES_ROOT)]
         if own and needs and (often or self._chance.random() < _SELDOM):
             self._put(_Check(contact, self._chance.choice(own), needs))
 
@@ -141,7 +142,8 @@ def _judged(came: HttpAnswer, check: _Check) -> bool | None:
     if mime not in {"text/html", "text/plain"}:
         return None
     text = came.body.decode("utf-8", "replace")
-    if has_any(check.needs, f"{unquote(check.url)} {html.unescape(text) if mime == 'text/html' else text}"):
+    path = unquote(check.url.removeprefix(check.contact.url + FILES_ROOT))
+    if has_any(check.needs, f"{path} {html.unescape(text) if mime == 'text/html' else text}"):
         return True  # a word in a tag is one, too: nothing is parsed here that a stranger has written
     if "\ufffd" in text:
         return None  # it is in another encoding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
@@ -49,10 +50,12 @@ def understand(query: str) -> Understood:
     return Understood(tuple(unit_of(word, ()) for word in dict.fromkeys(words) if word != "the"))
 
 
+NOTES = TemporaryDirectory()
+
+
 def searcher(peer: Peer) -> NetworkSearcher:
-    return NetworkSearcher(
-        peer.node, Desk(peer.node), fake_verify, understand=understand, local=local_search(Settings()), clock=SystemClock()
-    )
+    local = local_search(Settings(), Path(NOTES.name) / "searches")
+    return NetworkSearcher(peer.node, Desk(peer.node), fake_verify, understand=understand, local=local, clock=SystemClock())
 
 
 def search(peer: Peer, query: str) -> Findings:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import msgspec
@@ -11,8 +15,9 @@ import pytest
 from larm.config import Search
 from larm.index import fields
 from larm.index.analysis import Analyzer
+from larm.kit.disk.files import is_there
 from larm.model.findings import Asked, Findings, WordStatistics
-from larm.peers.yacy.local import LocalIndex, local_search
+from larm.peers.yacy.local import Local, LocalIndex, local_search
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.shelf import Lengths
 
@@ -36,15 +41,20 @@ def pages() -> list[Page]:
 
 
 @pytest.fixture(scope="module")
-def whole(pages: list[Page]) -> Iterator[LocalIndex]:
-    with local_search(Search())(pages, Lengths()) as index:
+def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
+    return local_search(Search(), tmp_path_factory.mktemp("peer") / "searches")
+
+
+@pytest.fixture(scope="module")
+def whole(pages: list[Page], local: Local) -> Iterator[LocalIndex]:
+    with local(pages, Lengths()) as index:
         yield index
 
 
-def sampled(pages: list[Page], chosen: list[Page], asked: Asked, terms: dict[str, dict[str, int]]) -> Findings:
+def sampled(local: Local, pages: list[Page], chosen: list[Page], asked: Asked, terms: dict[str, dict[str, int]]) -> Findings:
     lengths = Lengths(sum(len(each.title) for each in pages) / len(pages), sum(len(each.text) for each in pages) / len(pages))
     statistics = WordStatistics(len(pages), sample=len(chosen), terms=terms)
-    with local_search(Search())(chosen, lengths) as index:
+    with local(chosen, lengths) as index:
         return index.find(msgspec.structs.replace(asked, statistics=statistics))
 
 
@@ -60,25 +70,27 @@ def counted(pages: list[Page]) -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize("query", ASKED)
-def test_as_all_pages(pages: list[Page], whole: LocalIndex, query: str) -> None:
+def test_as_all_pages(pages: list[Page], whole: LocalIndex, local: Local, query: str) -> None:
     asked = Asked(query=query, number=100)
     expected = [hit.url for hit in whole.find(asked).hits]
     chosen = [page for page in pages if page.url in expected[:60]]
-    found = [hit.url for hit in sampled(pages, chosen, asked, counted(pages)).hits]
+    found = [hit.url for hit in sampled(local, pages, chosen, asked, counted(pages)).hits]
     assert len(set(found[:20]) & set(expected[:20])) >= 19
     assert sum(one == other for one, other in zip(found[:10], expected[:10], strict=True)) >= 8
 
 
-def test_without_what_is_known_of_all_pages_it_would_be_another_order(pages: list[Page], whole: LocalIndex) -> None:
+def test_without_what_is_known_of_all_pages_it_would_be_another_order(
+    pages: list[Page], whole: LocalIndex, local: Local
+) -> None:
     asked = Asked(query=ASKED[2], number=100)
     expected = [hit.url for hit in whole.find(asked).hits]
     chosen = [page for page in pages if page.url in expected[:60]]
-    with local_search(Search())(chosen, Lengths()) as index:
+    with local(chosen, Lengths()) as index:
         assert [hit.url for hit in index.find(asked).hits][:20] != expected[:20]
 
 
-def test_what_decides_is_known_before(pages: list[Page]) -> None:
-    with local_search(Search())(pages[:50], Lengths()) as index:
+def test_what_decides_is_known_before(pages: list[Page], local: Local) -> None:
+    with local(pages[:50], Lengths()) as index:
         statistics = WordStatistics(400, sample=50)
         assert index.decisive_words(Asked(query="belta camri", statistics=statistics)) == ["belta", "camri"]
         long = " ".join(dict.fromkeys([*ASKED[2].split(), *WORDS[10:14]]))
@@ -87,8 +99,38 @@ def test_what_decides_is_known_before(pages: list[Page]) -> None:
         assert set(long.split()) < set(many), "and what may be added"
 
 
-def test_what_fills_it_is_never_found(pages: list[Page]) -> None:
+def test_what_fills_it_is_never_found(pages: list[Page], local: Local) -> None:
     lengths = Lengths(1_000.0, 5_000.0)
-    with local_search(Search())(pages[:5], lengths) as index:
+    with local(pages[:5], lengths) as index:
         for query in ("the", "belta OR -camri", "site:h.example", "lang:en"):
             assert all(hit.url.startswith("http://h.example/") for hit in index.find(Asked(query=query, number=50)).hits)
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from larm.config import Search
+from larm.peers.yacy.local import local_search
+from larm.peers.yacy.page import Page
+from larm.peers.yacy.shelf import Lengths
+with local_search(Search(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Lengths()):
+    print("searching", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_has_left_goes_at_the_next_start(tmp_path: Path) -> None:
+    notes = tmp_path / "searches"
+    for _ in range(2):
+        command = [sys.executable, "-c", _KILLED, str(notes)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"searching\n"
+            process.kill()
+        (note,) = notes.iterdir()
+        folder = note.resolve()
+        assert is_there(folder / "index" / "meta.json"), "its memory is lost as yet"
+        with local_search(Search(), notes)([Page(url="http://h.example/", text="belta")], Lengths()) as index:
+            assert index.find(Asked(query="belta")).total == 1
+            assert not is_there(folder)
+        assert os.listdir(notes) == []

@@ -75,6 +75,17 @@ def test_a_result_is_good_bad_or_nobody_knows(came: HttpAnswer | NoAnswer, found
     assert judged(came) == found
 
 
+def test_an_address_proves_a_word_below_the_shares_alone() -> None:
+    lie = page("Buy now")
+    assert judged(lie, "http://192.0.2.7:7070/files/docs/eels.html") == (1, 0)
+    for word in ("files", "192", "7070", "http"):
+        checks = SpotChecks(Web(lie), FakeClock(), PASSES, random.Random(1))  # type: ignore[arg-type]
+        checks.offer(PEER, needs_of(parse_question(word).tree), [Hit(title="t", url=f"{PEER.url}/files/docs/a.html")])
+        checks._put(None)
+        checks.run()
+        assert checks.trust.found("k") == (1, 1), word
+
+
 @pytest.mark.parametrize(
     "url",
     [

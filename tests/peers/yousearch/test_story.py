@@ -244,6 +244,16 @@ def test_what_is_forgotten_of_a_share_is_neither_found_nor_opened(tmp_path: Path
         until(lambda: run(["forget", "--dir", str(crawl), "--undo", str(docs / "letter.txt")]) == 0)
         assert owner.client.get("/files/docs/letter.txt").status_code == 200
 
+        (docs / "index.html").write_text('<p>eels <a href="letter.txt">letter</a>')  # so the index is made anew
+        until(lambda: {hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]} == {"index.html", "letter.txt"})
+        assert owner.client.get("/files/docs/sub/diary.txt").status_code == 404
+        secret = (tmp_path / "owner" / "token").read_text().strip()
+        bearer = {"authorization": f"Bearer {secret}"}
+        for shared in "01":  # and its index is removed and made anew
+            owner.client.post("/peers/share", data={"name": "docs", "shared": shared}, headers=bearer)
+            until(lambda shared=shared: len(asker.search("eels")["hits"]) == 2 * int(shared))  # type: ignore[misc]
+        assert owner.client.get("/files/docs/sub/diary.txt").status_code == 404
+
 
 def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
     let_go = threading.Event()

@@ -42,7 +42,7 @@ def test_who_is_not_signed_in_learns_nothing_of_private_files(tmp_path: Path) ->
             name = {"in": "crawl", "url": PRIVATE}
             assert anna.client.get(path, params=name).status_code == 404, path
         assert anna.client.get("/copy", params={"in": "crawl", "url": PRIVATE}, headers=bearer).status_code == 200
-        assert anna.client.get("/copy", params={"in": "docs", "url": file_url(str(docs / "harbour.txt"))}).status_code == 200
+        assert anna.client.get("/copy", params={"in": "docs", "url": "file:///docs/harbour.txt"}).status_code == 200
         asked = {"query": "hunter eels"}
         assert set(anna.client.post("/api/v1/statistics", json=asked).json()["words"].values()) == {0}
         found = anna.client.post("/api/v1/findings", json=asked).json()
