@@ -152,6 +152,7 @@ class Announcing:
     def _summarised(self) -> Summary:
         words: set[str] = set()
         languages: set[str] = set()
+        moments: list[int] = []
         directories, self._more = self._what()
         for directory, web in directories.items():
             index = directory / "index"
@@ -165,7 +166,8 @@ class Announcing:
                 self._indexed[directory] = known
             words |= known.words
             languages |= set(known.languages)
-        return summary_of(words, sorted(languages), self._tuner.now.parameters)
+            moments.append(moment)
+        return summary_of(words, sorted(languages), self._tuner.now.parameters, str(moments))
 
 
 def _is_ip(host: str) -> bool:

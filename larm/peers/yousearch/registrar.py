@@ -239,6 +239,7 @@ class Registrar:
         for slot, part in zip(member.slots, vectors, strict=True):
             self._table.put(slot, part, changes=wire.changes)
         member.languages, member.summary_name = wire.languages, told.summary_name
+        self._cachers.clear()  # with what has changed an answer may be another
         return True
 
     def _resize_locked(self, member: _Member, count: int) -> None:
@@ -256,10 +257,7 @@ class Registrar:
         member = self._members.pop(key, None)
         if member is not None:
             self._resize_locked(member, 0)
-        for query in [query for query, cachers in self._cachers.items() if key in cachers]:
-            self._cachers[query].pop(key)
-            if not self._cachers[query]:
-                del self._cachers[query]
+            self._cachers.clear()  # what is kept may have results of his
 
     def _forget_silent_locked(self) -> None:
         now = self._clock.monotonic()

@@ -44,6 +44,8 @@ class Summary(msgspec.Struct, frozen=True):
     """Those whose stems are in it, for every word of letters."""
     partitions: tuple[tuple[bytes, ...], ...]
     """Of each part of the words, its vectors."""
+    moment: str = ""
+    """Of what it was made of: where that has changed, answers may have, whether its words have or not."""
 
 
 def positions(term: str, parameters: Parameters) -> tuple[int, ...]:
@@ -61,7 +63,7 @@ def _digest(term: str) -> bytes:
     return md5(term.lower().encode("utf-8", "replace"), usedforsecurity=False).digest()
 
 
-def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Parameters) -> Summary:
+def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Parameters, moment: str = "") -> Summary:
     """Of all the words of a peer, in the languages of its pages."""
     plain = set(words)
     known = sorted({language for language in languages if language in LANGUAGES})
@@ -74,7 +76,7 @@ def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Param
     for key in keys:
         for vector, at in zip(vectors[partition(key, count)], positions(key, parameters), strict=True):
             vector[at >> 3] |= 1 << (at & 7)
-    return Summary(parameters, tuple(known), tuple(tuple(bytes(vector) for vector in each) for each in vectors))
+    return Summary(parameters, tuple(known), tuple(tuple(bytes(vector) for vector in each) for each in vectors), moment)
 
 
 def marked(language: str, stem: str) -> str:
@@ -133,7 +135,7 @@ def unpacked(wire: WireSummary) -> tuple[tuple[bytes, ...], ...] | None:
 
 def name_of(summary: Summary) -> str:
     """Equal for equal ones: by it two sides know that they speak of the same."""
-    return sha256(_joined(summary)).hexdigest()[:32]
+    return sha256(_joined(summary) + summary.moment.encode()).hexdigest()[:32]
 
 
 def _joined(summary: Summary) -> bytes:

@@ -233,18 +233,34 @@ def test_who_leaves_or_falls_silent_is_forgotten(world: World) -> None:
     assert world.who("tide") == ["c"]
 
 
-def test_one_of_those_who_keep_an_answer_is_named_by_chance(world: World) -> None:
-    for key in "abc":
-        world.tell(key, words("tide"))
+def keep(world: World, keys: str) -> None:
+    for key in keys:
         world.registrar.cached(Call(key, ""), say.Cached("keyword=tide", 300))
+
+
+def test_one_of_those_who_keep_an_answer_is_named_by_chance(world: World) -> None:
+    for key in "abcd":
+        world.tell(key, words("tide"))
+    keep(world, "abc")
     named = {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each}
     assert named == {"a", "b", "c"}
     assert world.look("tide", "keyword=eels").cached is None
     world.registrar.cached(Call("a", ""), say.Cached("keyword=tide", 0))
-    world.registrar.leave(Call("b", ""), say.Hello())
-    assert {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each} == {"c"}
+    assert {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each} == {"b", "c"}
     world.clock.advance(301)
     assert world.look("tide", "keyword=tide").cached is None
+    for key in "abd":
+        world.tell(key, words("tide"))
+    keep(world, "a")
+    world.registrar.leave(Call("d", ""), say.Hello())
+    assert world.look("tide", "keyword=tide").cached is None, "it may have had results of his"
+    keep(world, "a")
+    other = summary_of(["tide"], ["en"], USUAL, "later")
+    world.tell("b", other, before=words("tide"))
+    assert world.look("tide", "keyword=tide").cached is None, "nor are results of b what they were, though his words are"
+    keep(world, "a")
+    world.tell("b", other, silent=True)
+    assert world.look("tide", "keyword=tide").cached is not None, "nothing has changed"
     with pytest.raises(RefusedError):
         world.registrar.cached(Call("stranger", ""), say.Cached("keyword=tide", 300))
 

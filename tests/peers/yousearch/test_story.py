@@ -324,9 +324,26 @@ def test_an_answer_is_kept_for_who_asks_the_same(tmp_path: Path) -> None:
         known(registrar, "eel", "one", "other")
         assert one.titles("eels") == {"eel"}
         until(lambda: "another peer had asked the same before" in str(other.search("EELS ")["notes"]))
+        channel = other.peering.network._channel  # type: ignore[union-attr]
+        asked: list[str] = []
+        original = channel.ask
+        channel.ask = lambda contact, path, *rest, **more: (asked.append(path), original(contact, path, *rest, **more))[1]  # type: ignore[method-assign]
         assert other.titles("eels") == {"eel"}
+        assert say.STORED in asked
+        assert say.SEARCH not in asked, "nobody is asked again"
+        (pond := tmp_path / "pools").mkdir()
+        share = made.start("pond", share=(str(pond),), registrars=(registrar.url,), cache=Seconds(300))
+        (pond / "a.txt").write_text("eels")
+        until(lambda: other.titles("eels") == {"eel", "a.txt"})
+        (pond / "b.txt").write_text("eels again")
+        until(lambda: other.titles("eels") == {"eel", "a.txt", "b.txt"})
+        (pond / "a.txt").write_text("eels, eels")  # no word is new
+        until(lambda: "eels, eels" in str(other.search("eels")["hits"]))
+        (pond / "b.txt").unlink()
+        until(lambda: other.titles("eels") == {"eel", "a.txt"})
+        share.stop()
         peer.stop()
-        assert other.titles("eels") == {"eel"}
+        assert other.titles("eels") == set(), "what is gone is in no answer"
 
 
 def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
