@@ -22,7 +22,7 @@ _LATER = frozenset(("visited", "robots", "traps", LengthFilter.name))
 _ALWAYS = frozenset(("hidden", "include", "exclude"))
 """Settings of files that are in every digest; one that came later is in it where it is used, so that directories of earlier
 versions are not read again for its sake."""
-_DIFFER = "pages were read by several"
+READ_ANEW = "pages were read by several"
 """In place of the digest."""
 
 
@@ -59,7 +59,7 @@ def has_changed(header: Header | None, now: Following, restrict_to: str) -> bool
 
 def noted(now: Following, *, changed: bool, again: bool) -> Following:
     """For the next checkpoints; a revisit that begins now reads all pages."""
-    return msgspec.structs.replace(now, by=_DIFFER) if changed and not again else now
+    return msgspec.structs.replace(now, by=READ_ANEW) if changed and not again else now
 
 
 def note_of(*, again: bool) -> str:

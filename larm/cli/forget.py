@@ -38,7 +38,8 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
         if what:
             raise UsageError("forget something, or let it back with --undo: not both at once")
         let_back(config, directory, undo)
-        say(f"no longer forgotten: {', '.join(undo)}; the next revisit fetches what it had of it")
+        said = f"no longer forgotten: {', '.join(undo)}"
+        say(f"{said}; the next revisit reads all pages whole, and fetches it where one leads there")
         return
     if not what and not known.pending:
         for item in known.items:
@@ -69,6 +70,10 @@ def _sentences(found: Forgot, what: tuple[str, ...], directory: Path) -> Iterato
     said += f", {counted(found.size, 'byte')} of page files overwritten" if found.size else ""
     said += f", {counted(found.records, 'record')} taken out of the archive" if found.records else ""
     yield f"{said}; not fetched again, unless you say: {undoing(what, directory)}" if what else said
+    for path in found.left:
+        yield f"{path} has words of deleted documents still, until its files are merged: larm reindex makes it anew at once"
+    if found.waits:
+        yield "the crawl was not finished: what waits in its queue of this is an address, and leaves it as the crawl goes on"
     if found.without:
         yield (
             f"{found.without:,} captures that are kept said the same as one of these, of which alone the archive had the"

@@ -1,17 +1,19 @@
 """Takes pages out of a crawl for good, for ``larm forget``. Main thread; the crawl must not run.
 
 It may be ended at any moment. What is to be forgotten enters the header of the checkpoint first, as pending; no run begins then
-before it is done. Page files and archives are purged where they lie, by what can be done again and again; their new
-lengths are noted. All other storages are told that the pages are gone, as at the end of a revisit, and go back by themselves
-behind what no checkpoint knows. At the end the header says that it is done.
+before it is done. Logs, page files, archives and the journal of links are purged where they lie, by what can be done again and
+again; their new lengths are noted. All other storages are told that the pages are gone, as at the end of a revisit, and go back
+by themselves behind what no checkpoint knows. When that is noted, the page book and the visited set lose these pages, and what
+was deleted leaves the files of tables and indexes (`larm.enquiries.erasing`). At the end the header says that it is done.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -21,6 +23,7 @@ import msgspec
 
 from larm.archive.names import FOLDER as WARC
 from larm.archive.names import PAYLOADS
+from larm.building.following import READ_ANEW
 from larm.building.marker import permit
 from larm.building.named_parts import BUILT_IN_STORAGES, storages
 from larm.building.readers import normalizer_of
@@ -28,7 +31,8 @@ from larm.building.sealing import Sealing
 from larm.building.start_folders import called
 from larm.building.start_urls import address
 from larm.building.state import (
-    ALIASES,
+    ANCHORS,
+    GRAPH,
     LOGS,
     PAGES,
     QUEUES,
@@ -43,19 +47,19 @@ from larm.building.state import (
     recover,
 )
 from larm.config import Config
+from larm.enquiries.erasing import erase, unseen, without_rows
 from larm.errors import UsageError
 from larm.frontier.checkpoint import Header
-from larm.index.anchors import ANCHORS, disown
+from larm.graph.files import JOURNAL
+from larm.graph.purge import purge_graph
 from larm.index.swap import put_back
 from larm.kit.commands import command
-from larm.kit.disk.database import Database
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.document import Visit
 from larm.model.file_url import file_url
 from larm.model.forgotten import PART, Forgotten, ForgottenPages, ForgottenPart, forgotten
 from larm.model.url import BadUrl, Url
-from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import page_rows
 from larm.seams import Storage
 from larm.storage.log import LINKS_LOG, STORE_LOG
@@ -65,7 +69,9 @@ _BATCH = 1000
 PAGES_COUNTED = "item_scraped_count"
 """The counter of the pages that a crawl has."""
 _IN_PLACE = ("log", "warc")
-"""Storages whose files are purged where they lie."""
+"""Storages whose files are purged where they lie, and complete before."""
+Unwanted = Callable[[str], bool]
+"""Whether a page is forgotten, by its address in any form."""
 
 
 class Forgot(msgspec.Struct):
@@ -81,6 +87,10 @@ class Forgot(msgspec.Struct):
     """Of the archive."""
     without: int = 0
     """Pages that are kept, of which the archive had only a reference to the payload of one of these."""
+    left: list[Path] = []
+    """Indexes that have words of deleted documents still."""
+    waits: bool = False
+    """The crawl was not finished, so addresses of these may wait in its queue."""
 
 
 def forgotten_items(directory: Path) -> ForgottenPart:
@@ -126,10 +136,13 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
             header = _without(header, found.pages)
         header = _amended(state, header, ForgottenPart(every, pending=True))
         gone = ForgottenPages(every if part.pending else items)
-        _purge(settings, directory, gone, found)
+        unwanted, hint = _recognised(settings, directory, gone)
+        _purge(directory, header, unwanted, hint, found)
         header = _amended(state, _measured(header, directory), ForgottenPart(every, pending=True))
-        header = _told_gone(settings, directory, header, gone)
-        _compact(directory)
+        header = _amended(state, _told_gone(settings, directory, header, gone), ForgottenPart(every, pending=True))
+        state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
+        header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
+        found.left, found.waits = erase(directory), not header.finished
         _amended(state, header, ForgottenPart(every))
         return found
 
@@ -146,6 +159,8 @@ def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
         if part.pending:
             raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it first")
         left = tuple(item for item in part.items if item.said not in words)
+        if header.following is not None:  # pages that lead there are read whole then
+            header = msgspec.structs.replace(header, following=msgspec.structs.replace(header.following, by=READ_ANEW))
         _amended(state, header, ForgottenPart(left))
 
 
@@ -198,8 +213,7 @@ def _chain(settings: Config, directory: Path, header: Header) -> Mapping[str, St
     """All storages that the crawl has, also those that its settings of now leave out."""
     chain = dict.fromkeys([*settings.storage.chain, *(name for name in header.storages if name in BUILT_IN_STORAGES)])
     every = msgspec.structs.replace(settings, storage=msgspec.structs.replace(settings.storage, chain=tuple(chain)))
-    made = [*storages(every, directory), PageBook(directory / QUEUES / PAGES)]
-    return {storage.name: storage for storage in made if storage.name in header.storages}
+    return {storage.name: storage for storage in storages(every, directory) if storage.name in header.storages}
 
 
 def _settled(settings: Config, directory: Path, header: Header) -> Header:
@@ -213,22 +227,34 @@ def _settled(settings: Config, directory: Path, header: Header) -> Header:
     return msgspec.structs.replace(header, storages=header.storages | positions)
 
 
-def _purge(settings: Config, directory: Path, gone: ForgottenPages, found: Forgot) -> None:
-    parse = normalizer_of(settings, directory, ["file:"]).parse
+def _recognised(settings: Config, directory: Path, gone: ForgottenPages) -> tuple[Unwanted, re.Pattern[str]]:
+    """What is forgotten, by addresses in any form; and what all of these have in them, see `ForgottenPages.hint`."""
+    parse, path = normalizer_of(settings, directory, ["file:"]).parse, directory / QUEUES / PAGES
+    found = gone.hint()
+    rows = page_rows(path, left=True) if is_there(path) else ()
+    hint = gone.hint([row.access for _, row in rows if gone.holds(row.normalised) and not found.search(row.access)])
 
-    @lru_cache(maxsize=100)
+    @lru_cache(maxsize=10_000)
     def unwanted(address: str) -> bool:
         try:
-            return gone.holds(address) or gone.holds(parse(address).normalised)
+            return hint.search(address) is not None and (gone.holds(address) or gone.holds(parse(address).normalised))
         except BadUrl:
             return False
 
-    found.size += purge_logs(directory / LOGS, unwanted).size
+    return unwanted, hint
+
+
+def _purge(directory: Path, header: Header, unwanted: Unwanted, hint: re.Pattern[str], found: Forgot) -> None:
+    found.size += purge_logs(directory / LOGS, header.logs, unwanted, hint).size
     if is_there(directory / WARC):
         from larm.archive.purge import purge_archive  # for who has one
 
         purged = purge_archive(directory / WARC, directory / QUEUES / PAYLOADS, unwanted)
         found.records, found.without = purged.records, purged.without
+    if graph := header.storages.get("graph"):
+        purge_graph(directory / GRAPH, graph["journal"], unwanted)
+        for end in ("", ".new", ".old"):  # made again with the snapshot
+            shutil.rmtree(directory / f"{ANCHORS}{end}", ignore_errors=True)
 
 
 def _measured(header: Header, directory: Path) -> Header:
@@ -240,33 +266,28 @@ def _measured(header: Header, directory: Path) -> Header:
     if archive := positions.get("warc"):
         place = dict(archive["place"])
         names = [*place["complete"], *([place["file"]] if place["file"] else [])]
-        lengths = {name: _length(directory / WARC / name) for name in names if is_there(directory / WARC / name)}
-        archive["place"] = place | {"file": "", "length": 0, "complete": dict(place["complete"]) | lengths}
-    return msgspec.structs.replace(header, storages=positions)
+        files = {name: _length(directory / WARC / name) for name in names if is_there(directory / WARC / name)}
+        archive["place"] = place | {"file": "", "length": 0, "complete": dict(place["complete"]) | files}
+    if graph := positions.get("graph"):
+        graph["journal"] = _length(directory / GRAPH / JOURNAL)
+    lengths = {name: _length(logs / f"{name}.log") for name in header.logs}
+    return msgspec.structs.replace(header, storages=positions, logs=lengths)
 
 
 def _length(path: Path) -> int:
     return path.stat().st_size if is_there(path) else 0
 
 
-def _compact(directory: Path) -> None:
-    """What tables had of the pages is in no room that they could use again; those of aliases have texts."""
-    for path in (directory / QUEUES / name for name in (PAGES, ALIASES, PAYLOADS)):
-        if is_there(path):
-            with closing(Database(path, "")) as database:
-                database.compact()
-
-
 def _told_gone(settings: Config, directory: Path, header: Header, gone: ForgottenPages) -> Header:
-    """All others hear that the pages are gone, one storage after the other."""
+    """All others hear that the pages are gone, one storage after the other; of the link graph a new snapshot is made."""
     positions: dict[str, Any] = {}
-    disown(directory / ANCHORS)  # so that it is made anew: brought up to date, it would keep words of what was deleted
     for name, storage in _chain(settings, directory, header).items():
         if name in _IN_PLACE:
             continue
         storage.open(header.storages[name])
         try:
-            visits = (Visit(page=url.access, url=url, status=410, gone=True) for url, _ in _rows(directory, gone))
+            known = () if name == "graph" else _rows(directory, gone)
+            visits = (Visit(page=url.access, url=url, status=410, gone=True) for url, _ in known)
             while batch := list(islice(visits, _BATCH)):
                 storage.store(batch)
             positions[name] = dict(storage.commit())

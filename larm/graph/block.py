@@ -11,6 +11,8 @@ import struct
 import sys
 import zlib
 from array import array
+from collections.abc import Iterable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +26,7 @@ from larm.model.message import REDIRECT
 from larm.model.url import Url
 
 K = TypeVar("K")
+T = TypeVar("T")
 
 PAGE, MOVED, GONE = 0, 1, 2
 """What a row says: these are the page's links; it redirects to its one link; forget it. The last row of an address counts."""
@@ -143,8 +146,52 @@ class BlockBuilder:
             _packed(self._anchors),
         )
         self.__init__()  # type: ignore[misc]
-        payload = msgspec.msgpack.encode(block)
-        return _HEAD.pack(_MAGIC, len(payload), zlib.crc32(payload)) + payload
+        return stored(block)
+
+
+def stored(block: Block | None) -> bytes:
+    """A block with its head; empty for none."""
+    if block is None:
+        return b""
+    payload = msgspec.msgpack.encode(block)
+    return _HEAD.pack(_MAGIC, len(payload), zlib.crc32(payload)) + payload
+
+
+def without(block: Block, rows: Sequence[bool]) -> Block | None:
+    """The block with those of its rows that are true, and what these need; None for none of them."""
+    counts, pages = _numbers("I", block.counts), _numbers("Q", block.pages)
+    links = [kept for kept, count in zip(rows, counts, strict=True) for _ in range(count)]
+    nodes, targets = _renumbered(_numbers("Q", block.nodes), compress(_numbers("I", block.targets), links))
+    texts, anchors = _renumbered(block.texts.split(b"\n"), compress(_numbers("I", block.anchors), links))
+    return (
+        Block(
+            bytes(compress(block.kinds, rows)),
+            _packed(array("Q", compress(pages, rows))),
+            b"\n".join(compress(block.urls.split(b"\n"), rows)),
+            _packed(array("I", compress(counts, rows))),
+            _packed(array("Q", nodes)),
+            b"\n".join(texts),
+            _packed(targets),
+            _packed(anchors),
+        )
+        if any(rows)
+        else None
+    )
+
+
+def _renumbered(known: Sequence[T], places: Iterable[int]) -> tuple[list[T], array[int]]:
+    """Those of the known that are at the places, each once, and where each is among them."""
+    found: _Numbers[int] = _Numbers()
+    numbers = array("I", [found[place] for place in places])
+    return [known[place] for place in found], numbers
+
+
+def _numbers(kind: str, packed: bytes) -> array[int]:
+    """The inverse of `_packed`."""
+    found = array(kind, packed)
+    if sys.byteorder == "big":
+        found.byteswap()
+    return found
 
 
 def read_block(file: int, offset: int, end: int, path: Path) -> Stored:

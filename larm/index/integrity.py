@@ -20,13 +20,16 @@ from larm.kit.disk.seal import NO_SEAL, Seal
 
 _PARTS = ("store", "pos", "idx", "term", "fast", "fieldnorm")
 _CHUNK = 1 << 20
-_MAGIC = 1337
+FOOTER_END = (1337).to_bytes(4, "little")
+"""The last bytes of each file of tantivy's."""
 _LONGEST_FOOTER = 1000
 _CRC = re.compile(rb'"crc":(\d+)\}$')
 
 
 META = "meta.json"
 """What tantivy calls the file that says which files count."""
+MANAGED = ".managed.json"
+"""tantivy's list of the files that it may remove."""
 HALF_WRITTEN = re.compile(r"\.(?:meta|\.managed)\.json\.\w+")
 """What `larm.kit.disk.atomic` leaves of a file of tantivy's that was being replaced, after a kill."""
 
@@ -115,20 +118,25 @@ def file_names(meta: Meta) -> list[str]:
     return names
 
 
-def _check(path: Path) -> None:
-    """One file: the data, the footer as JSON, its length and 1337 (4 bytes each, little-endian)."""
+def read_footer(path: Path) -> bytes:
+    """What tantivy says of the data of a file, as JSON; its length and 1337 follow, 4 bytes each. Raises StorageError."""
     with disk_failures(path), path.open("rb") as file:
         size = path.stat().st_size
         file.seek(max(size - 8, 0))
-        length, magic = int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
-        if magic != _MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - 8):
+        length, end = int.from_bytes(file.read(4), "little"), file.read(4)
+        if end != FOOTER_END or not 0 < length <= min(_LONGEST_FOOTER, size - 8):
             raise damaged(path)
         file.seek(size - 8 - length)
-        crc = _CRC.search(file.read(length))
-        if crc is None:
-            raise damaged(path)
-        file.seek(0)
-        left, found = size - 8 - length, 0
+        return file.read(length)
+
+
+def _check(path: Path) -> None:
+    footer = read_footer(path)
+    crc = _CRC.search(footer)
+    if crc is None:
+        raise damaged(path)
+    with disk_failures(path), path.open("rb") as file:
+        left, found = path.stat().st_size - 8 - len(footer), 0
         while left:
             chunk = file.read(min(left, _CHUNK))
             found = zlib.crc32(chunk, found)

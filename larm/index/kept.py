@@ -18,14 +18,12 @@ from pathlib import Path
 
 import msgspec
 
-from larm.index.integrity import META, damaged, file_names, parse_meta, read_meta
+from larm.index.integrity import MANAGED, META, damaged, file_names, parse_meta, read_meta
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 KEPT = ".kept"
-_MANAGED = ".managed.json"
-"""tantivy's list of the files that it may remove."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 """EXDEV: not from one folder to another, as AFS, or over several disks that look like one, as mergerfs."""
 
@@ -51,7 +49,7 @@ def go_back(path: Path, generation: int) -> None:
 
     Whoever is killed meanwhile has changed nothing that counts before meta.json is replaced.
     """
-    meta, managed = path / META, path / _MANAGED
+    meta, managed = path / META, path / MANAGED
     kept = next((path / KEPT).glob(f"{generation}-*.json"), None)
     if kept is None:
         return

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from larm.index.integrity import META, damaged, file_names, parse_meta
+from larm.index.integrity import MANAGED, META, damaged, file_names, parse_meta
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _LOCK = ".tantivy-meta.lock"
-_MANAGED = ".managed.json"
 _TRIES = 20
 """A merge that ends meanwhile removes files; twenty in a row do not end within milliseconds."""
 
@@ -41,7 +40,7 @@ def as_the_others(path: Path) -> None:
     """tantivy makes the files that it replaces for their owner alone: let who may read its other files read them, too."""
     with disk_failures(path):
         mode = (path / _WRITER_LOCK).stat().st_mode & 0o666
-        for name in (META, _MANAGED):
+        for name in (META, MANAGED):
             if (path / name).stat().st_mode & 0o666 != mode:
                 (path / name).chmod(mode)
 
@@ -63,7 +62,7 @@ def _link_all(path: Path, folder: Path) -> None:
             if all((path / name).exists() for name in names):
                 for name in names:
                     (folder / name).symlink_to((path / name).absolute())
-                for name, content in ((META, data), (_MANAGED, (path / _MANAGED).read_bytes())):
+                for name, content in ((META, data), (MANAGED, (path / MANAGED).read_bytes())):
                     (folder / name).write_bytes(content)
                 return
     raise damaged(path / META)

@@ -5,7 +5,8 @@ Made by ``larm forget``; it stands in the header of the checkpoint, so every run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -14,6 +15,8 @@ from larm.model.region import Globs
 
 PART = "forgotten"
 """Its key in the checkpoint's header."""
+NO_LONGER = "<forgotten>"
+"""Stands for its address where the record of another page has to say something."""
 
 
 class Forgotten(msgspec.Struct, frozen=True):
@@ -61,6 +64,15 @@ class ForgottenPages:
         return self._pages.get(normalised) or next(
             item for item in self._items if item.globs and Globs(exclude=item.globs).refuses(normalised)
         )
+
+    def hint(self, more: Iterable[str] = ()) -> re.Pattern[str]:
+        """What is in every address that is, and in few others, so that these need not be parsed; ``more``: other forms of some.
+
+        Of a pattern that is its longest part without a sign.
+        """
+        of_pages = [re.escape(page) for page in [*self._pages, *more]]
+        parts = [max(re.split(r"[*?\[\]]", glob), key=len) for glob in self._globs.exclude]
+        return re.compile("|".join([*of_pages, *(f"(?i:{re.escape(part)})" for part in parts)]))
 
 
 def forgotten(text: str, normalised: Callable[[str], str], now: int) -> Forgotten:

@@ -180,6 +180,10 @@ class PageBook:
             else:
                 self._puts[key] = _answered(row, visit, url, now)
 
+    def amend(self, key: int, row: PageRow | None) -> None:
+        """Another row in the place of one; None: nothing is known of the page any more."""
+        self._puts[key] = row
+
     def commit(self) -> Mapping[str, Any]:
         """One generation."""
         if self._puts:

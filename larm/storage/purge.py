@@ -1,15 +1,17 @@
-"""Takes pages out of store.log, links.log and the page files, for ``larm forget``. Main thread, of a directory that is locked.
+"""Takes pages out of the logs and the page files, for ``larm forget``. Main thread, of a directory that is locked.
 
 Bodies are overwritten with zeros where they lie, since the places of all others are noted, those in frames in a copy of their
-page file, which takes its place; then their lines leave the logs, each of which is replaced as a whole, too. So it may be ended
-at any moment, and done again.
+page file, which takes its place; then their lines leave store.log, and from all other logs goes each line with their address.
+A log is replaced as a whole, too. So it may be ended at any moment, and done again.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from glob import escape
 from pathlib import Path
 
 import msgspec
@@ -18,11 +20,12 @@ from larm.errors import StorageError
 from larm.kit.disk.atomic import rewrite_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import PIECE, pieces
+from larm.model.forgotten import NO_LONGER
 from larm.storage.body_frames import pack_again, read_frame, room_at
-from larm.storage.log import LINKS_LOG, STORE_LOG
+from larm.storage.log import STORE_LOG
 from larm.storage.page_file import PLAIN, page_file
-from larm.storage.reader import entries_of, lines_of
-from larm.storage.store_log import StoreEntry
+from larm.storage.reader import entries_of
+from larm.storage.store_log import StoreEntry, format_entry, parse_entry
 
 Unwanted = Callable[[str], bool]
 """Whether a page is, by its address in either form."""
@@ -38,13 +41,14 @@ class Purged(msgspec.Struct):
     """Bytes of them that were overwritten."""
 
 
-def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
-    """``unwanted``: of normalised addresses in store.log, of those that were fetched in links.log. Raises StorageError."""
+def purge_logs(logs: Path, names: Iterable[str], unwanted: Unwanted, hint: re.Pattern[str]) -> Purged:
+    """``names``: of logs beside the storage's two. ``unwanted``: of addresses in any form, all of which ``hint`` finds.
+
+    Raises StorageError.
+    """
     found, framed = Purged(), defaultdict[int, list[StoreEntry]](list)
-    store = path = logs / STORE_LOG
-    if not path.exists():
-        return found
-    for _, entry, _ in entries_of(path):
+    store = logs / STORE_LOG
+    for _, entry, _ in entries_of(store) if store.exists() else ():
         if unwanted(entry.normalised):
             found.lines += 1
             if entry.file:
@@ -56,23 +60,35 @@ def purge_logs(logs: Path, unwanted: Unwanted) -> Purged:
     for number, entries in framed.items():
         path = page_file(logs, number, packed=True)
         rewrite_atomically(path, _without_bodies(path, entries))
-    if found.lines:
-        rewrite_atomically(store, (line for _, entry, line in entries_of(store) if not unwanted(entry.normalised)))
-    links = logs / LINKS_LOG
-    if links.exists():
-        rewrite_atomically(links, _kept_links(links, unwanted))
+    for path in sorted(file for name in ("store", "links", *names) for file in logs.glob(f"{escape(name)}.log*")):
+        wanted = _store_line if path == store else _line
+        if any(kept != lines for lines, kept in _kept(path, wanted, unwanted, hint)):
+            rewrite_atomically(path, (b"".join(kept) for _, kept in _kept(path, wanted, unwanted, hint)))
     return found
 
 
-def _kept_links(path: Path, unwanted: Unwanted) -> Iterator[bytes]:
-    """The links of a page stand together, so it is looked at once."""
-    last, wanted = b"", True
-    for _, line in lines_of(path):
-        page = line.partition(b"\t")[0]
-        if page != last:
-            last, wanted = page, not unwanted(page.decode("utf-8", "replace"))
-        if wanted:
-            yield line
+def _kept(
+    path: Path, wanted: Callable[[bytes, Unwanted], bytes], unwanted: Unwanted, hint: re.Pattern[str]
+) -> Iterator[tuple[list[bytes], list[bytes]]]:
+    """Some lines of a log, and what is left of them."""
+    find = re.compile(hint.pattern.encode()).search
+    with disk_failures(path), path.open("rb") as file:
+        while lines := file.readlines(PIECE):
+            suspect = find(b"".join(lines)) is not None
+            yield lines, [wanted(line, unwanted) if find(line) else line for line in lines] if suspect else lines
+
+
+def _line(line: bytes, unwanted: Unwanted) -> bytes:
+    words = line.decode("utf-8", "replace").split()
+    return b"" if any(unwanted(word.strip("\"'()<>,;")) for word in words if ":" in word) else line
+
+
+def _store_line(line: bytes, unwanted: Unwanted) -> bytes:
+    """The line of another page, without the address of the one that led there."""
+    entry = parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+    if unwanted(entry.normalised):
+        return b""
+    return format_entry(entry._replace(from_page=NO_LONGER)).encode("utf-8", "replace") if unwanted(entry.from_page) else line
 
 
 def _without_bodies(path: Path, entries: Sequence[StoreEntry]) -> Iterator[bytes]:

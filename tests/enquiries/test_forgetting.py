@@ -20,7 +20,7 @@ else:
 
 from larm import cli
 from larm.building.wiring import build_crawl
-from larm.enquiries import forgetting
+from larm.enquiries import erasing, forgetting
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
@@ -28,8 +28,9 @@ from larm.kit.disk.record_table import RecordTable
 from larm.model.document import Visit
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import kept_pages, page_rows
-from larm.testing.replies import html
+from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
+from tests.every_byte import holding
 from tests.stories.crawls import asked, config_of, indexed, lines, run_crawl, stored
 
 SECRET = "zebrafinch"
@@ -134,6 +135,59 @@ def test_the_bytes_are_gone(tmp_path: Path, start: str) -> None:
     assert cli.run(["warc", "verify", *map(str, (tmp_path / "warc").glob("*.warc.gz"))]) == 0
 
 
+WORDS = rb"qzvkw(title|head|text|anchor|twin)"
+"""Of pages that are forgotten, and of no other."""
+
+
+def secret_web(web: SyntheticWeb) -> str:
+    """Pages below /private/: text, the same text twice, a redirect, one that is not there; only a redirect leads to them."""
+    site = web.host("a.localhost")
+    start = web.url("a.localhost")
+    site.page("/", links=["/go", "/public"], text="all may read this")
+    site.add("/go", Reply(301, {"location": f"{start}private/one"}))
+    links = "".join(f"<a href={name}>qzvkwanchor {name}</a>" for name in ("twin", "twin2", "moved", "missing", "/below"))
+    site.add("/private/one", html(f"<title>qzvkwtitle</title><h1>qzvkwhead</h1><p>qzvkwtext, as nobody else has it.{links}"))
+    for name in ("twin", "twin2"):
+        site.add(f"/private/{name}", html("<title>same</title><p>" + "qzvkwtwin says the same as the other one. " * 9))
+    site.add("/private/moved", Reply(301, {"location": "/public"}))
+    site.page("/public", text="for everybody")
+    site.page("/below", text="found on a page that is forgotten")
+    return start
+
+
+@pytest.mark.parametrize("what", ["{a}private/*", "a.localhost:*/private/*", "*/private/*"])
+def test_no_file_has_a_word_or_an_address_of_what_is_forgotten(web: SyntheticWeb, tmp_path: Path, what: str) -> None:
+    start, chain = secret_web(web), {"storage.chain": ["log", "index", "graph"], "filters.visited.log": True}
+    crawl(tmp_path, start, **chain)
+    assert len(holding(tmp_path, WORDS)) > 4
+    assert len(holding(tmp_path, rb"private/[a-z]")) > 6
+    assert forget(tmp_path, start, what.format(a=start)).pages == 3
+    assert holding(tmp_path, WORDS) == set()
+    assert holding(tmp_path, rb"private/[a-z]") == set(), "but for the rule, which ends with a star"
+    for folder in ("index", "anchors"):
+        meta = json.loads((tmp_path / folder / "meta.json").read_text())
+        assert [each["deletes"] for each in meta["segments"]] == [None] * len(meta["segments"])
+        found = {path.name.partition(".")[0] for path in (tmp_path / folder).glob("*.store")}
+        assert found == {each["segment_id"].replace("-", "") for each in meta["segments"]}
+    assert {row.access for _, row in page_rows(tmp_path / "cachingqueue" / "pages.db")} == {
+        start,
+        *(f"{start}{name}" for name in ("go", "public", "below")),
+    }
+    web.log.clear()
+    for _ in range(2):
+        assert crawl(tmp_path, start, **chain) == "finished"
+    assert not [key for key in asked(web) if "/private/" in key]
+    assert holding(tmp_path, WORDS) == set()
+    assert set(stored(tmp_path)) == set(indexed(tmp_path)) == {start, f"{start}public", f"{start}below"}
+
+
+def test_archives_have_no_word_of_it_either(web: SyntheticWeb, tmp_path: Path) -> None:
+    start = secret_web(web)
+    crawl(tmp_path, start)
+    forget(tmp_path, start, f"{start}private/*")
+    assert holding(tmp_path, WORDS) == set()
+
+
 def test_a_page_whose_host_is_another_agents_by_now_is_taken_out(tmp_path: Path, start: str) -> None:
     crawl(tmp_path, start)
     path = tmp_path / "cachingqueue" / "pages.db"
@@ -169,10 +223,14 @@ def killed(directory: Path, start: str, at: int) -> bool:
     steps = 0
     child = os.fork()
     if not child:
-        for name in ("_settled", "_amended", "purge_logs", "_purge", "_measured", "_told_gone", "_compact"):
-            setattr(forgetting, name, dying(getattr(forgetting, name)))
-        PageBook.commit = dying(PageBook.commit)  # type: ignore[method-assign]
         try:
+            for name in (
+                *("_settled", "_amended", "purge_logs", "purge_graph", "_purge", "_measured", "_told_gone"),
+                *("unseen", "without_rows", "erase"),
+            ):
+                setattr(forgetting, name, dying(getattr(forgetting, name)))
+            PageBook.commit = dying(PageBook.commit)  # type: ignore[method-assign]
+            erasing.purge = dying(erasing.purge)
             forget(directory, start, f"{start}private/*")
         finally:
             os._exit(0)
@@ -197,9 +255,12 @@ def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start
             forget(directory, start, f"{start}private/*")
         assert set(stored(directory)) == set(indexed(directory)) == {start, f"{start}public", web.url("b.localhost")}
         assert texts(directory).count(SECRET.encode()) == 2
+        assert holding(directory, rb"private/[12]") == {"logs/pagefile_1.pfl.zst", "graph/links.journal", "graph/snapshot"} | {
+            path.relative_to(directory).as_posix() for path in directory.glob("warc/*.gz")
+        } | {path.relative_to(directory).as_posix() for path in directory.glob("index/*.store")}, "the page that leads there"
         if not died:
             break
-    assert (at, pending) == (11, 8)
+    assert (at, pending) == (16, 13)
     web.log.clear()
     assert crawl(directory, start) == "finished"
     assert "a.localhost/private/1" not in asked(web)

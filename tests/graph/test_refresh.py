@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from larm.errors import StorageError
 from larm.graph.block import read_block
 from larm.graph.files import JOURNAL, SNAPSHOT
+from larm.graph.purge import purge_graph
 from larm.graph.snapshot import Snapshot
 from larm.model.document import Visit
 from tests.graph.journals import journal, refreshed
@@ -35,6 +36,26 @@ visits = st.one_of(
     st.builds(moved, names, names),
     st.builds(gone, names),
 )
+
+
+@given(st.lists(st.lists(visits, max_size=9), max_size=4), st.sets(names))
+@settings(max_examples=60, deadline=None)
+def test_a_journal_without_some_pages_is_that_of_a_crawl_that_never_had_them(
+    blocks: list[list[Visit]], forgotten: set[str]
+) -> None:
+    """But for what links to them."""
+    with tempfile.TemporaryDirectory() as name:
+        whole, never = Path(name, "whole"), Path(name, "never")
+        for folder, some in (
+            (whole, blocks),
+            (never, [[each for each in part if each.page[7:] not in forgotten] for part in blocks]),
+        ):
+            folder.mkdir()
+            journal(folder, *some)
+        end = (whole / JOURNAL).stat().st_size
+        length = purge_graph(whole, end, lambda url: url.partition("://")[2] in forgotten)
+        assert (whole / JOURNAL).read_bytes() == (never / JOURNAL).read_bytes()
+        assert purge_graph(whole, end, lambda url: url.partition("://")[2] in forgotten) == length, "also once more"
 
 
 def alike(one: Snapshot, other: Snapshot) -> None:

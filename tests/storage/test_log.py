@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -345,7 +346,7 @@ def test_what_is_taken_out_of_frames_is_gone_and_all_else_is_there(
     storage.close()
     lengths = {path: path.stat().st_size for path in (directory / "logs").glob("pagefile_*")}
     unwanted = {f"http://a.org/{number}" for number in choice}
-    found = purge_logs(directory / "logs", unwanted.__contains__)
+    found = purge_logs(directory / "logs", [], unwanted.__contains__, re.compile("a.org"))
     assert (found.lines, found.size) == (len(choice), sum(len(some[number]) for number in choice))
     log = StoreLog(directory)
     assert [log.body(entry) for entry in log] == [body for number, body in enumerate(some) if number not in choice]

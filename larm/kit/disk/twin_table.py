@@ -182,6 +182,11 @@ class TwinTable:
             self._generation += 1
         return self._generation
 
+    def compact(self) -> None:
+        """Write the file anew, without what was deleted; its last generation can't be undone then."""
+        self._database.write("DELETE FROM undone")
+        self._database.compact()
+
     def close(self) -> None:
         """Close the file, without what was not committed; a second call does nothing."""
         self._database.close()
