@@ -1,4 +1,4 @@
-"""Asker: what a node needs of wires."""
+"""Asker: what a node needs of wires, and how long each step of a search may wait for it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from larm.kit.deadline import Deadline
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
 
 A = TypeVar("A", bound=msgspec.Struct)
+_SECONDS = 3.0
+"""For an answer (YACY-46)."""
 
 
 class Asker(Protocol):
@@ -20,3 +23,9 @@ class Asker(Protocol):
     ) -> A | NoAnswer:
         """What a peer answers."""
         ...
+
+
+def share_of(deadline: Deadline, share: float) -> float:
+    """Seconds for a step."""
+    left = deadline.left()
+    return _SECONDS if left is None else min(_SECONDS, left * share)

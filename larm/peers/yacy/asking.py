@@ -20,24 +20,21 @@ from larm.errors import StorageError
 from larm.kit.deadline import Deadline
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.asker import share_of
 from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.hashes import position_of, word_hash
-from larm.peers.yacy.item import Item, Kind, is_body, refusal
+from larm.peers.yacy.documents import Documents
+from larm.peers.yacy.hashes import word_hash
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.local import Local
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.page import BadPageError, Page, read_page
+from larm.peers.yacy.page import Page
 from larm.peers.yacy.questions import (
     MOST_COUNTED,
-    MOST_PAGES,
     MOST_ROWS,
     MOST_WORDS,
-    PAGES,
     SEARCH,
     Found,
-    PagesFound,
-    PagesOf,
     Search,
 )
 from larm.peers.yacy.ring import PARTITIONS
@@ -52,8 +49,6 @@ CANDIDATES = 500
 often missing where a query has common words, and of sentences as feedback brings up other pages."""
 _ROWS = 200
 """References of a word that each peer is asked for."""
-_SECONDS = 3.0
-"""For an answer (YACY-46)."""
 _MOST_LOCAL = 100
 """Results that one may look at: candidates are few."""
 
@@ -71,15 +66,6 @@ class Understood(NamedTuple):
 
     units: tuple[Unit, ...]
     notes: tuple[str, ...] = ()
-
-
-class Document(NamedTuple):
-    """A page, and who says that it is so."""
-
-    page: Page
-    author: str
-    trusted: bool
-    """By the user; of several authors of one page he is believed."""
 
 
 class NetworkSearcher:
@@ -101,7 +87,7 @@ class NetworkSearcher:
         self.name = f"network {node.network}"
         self._node = node
         self._desk = desk
-        self._verify = verify
+        self._documents = Documents(node, desk, verify)
         self._understand = understand
         self._local = local
         self._clock = clock
@@ -150,7 +136,7 @@ class NetworkSearcher:
             self._ask_words(joining, words, targets, share_of(deadline, 0.3), urls=tuple(unclear), elsewhere=elsewhere)
         total = max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
         candidates = joining.best(CANDIDATES + 1, total)
-        documents = self._documents(candidates[:CANDIDATES], elsewhere, deadline)
+        documents = self._documents.of(candidates[:CANDIDATES], elsewhere, deadline)
         found = self._ranked(asked, [each.page for each in documents], total, joining.lengths, deadline)
         shown = {hit.url for hit in found.hits}
         self._learn([(each.author, each.page) for each in documents if each.page.url in shown and each.author != node.key])
@@ -219,9 +205,9 @@ class NetworkSearcher:
         def ask(peer: str, partitions: Collection[int]) -> None:
             question = Search(node.network, words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=urls)
             own = peer == node.hash  # what is here is asked without a wire
-            answer = self._desk.find(question) if own else self._ask(peer, SEARCH, question, Found, seconds)
+            answer = self._desk.find(question) if own else node.ask(peer, SEARCH, question, Found, seconds)
             with lock:
-                if answer is None:
+                if isinstance(answer, NoAnswer):
                     silent.add(peer)
                 else:
                     joining.add(words, answer)
@@ -233,84 +219,10 @@ class NetworkSearcher:
         node.together([partial(ask, *each) for each in targets.items()])
         return silent
 
-    def _documents(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline) -> list[Document]:
-        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
-        found: dict[str, Document] = {}
-        lock = threading.Lock()
-
-        def fetch(peer: str, wanted: Sequence[str]) -> None:
-            question = PagesOf(self._node.network, tuple(wanted))
-            own = peer == self._node.hash
-            answer = (
-                self._desk.pages_of(question, None)
-                if own
-                else self._ask(peer, PAGES, question, PagesFound, share_of(deadline, 0.4))
-            )
-            documents = [] if answer is None else [each for item in answer.pages if (each := self._document(item)) is not None]
-            with lock:
-                for each in documents:
-                    name = each.page.hash
-                    if name in wanted and (name not in found or each.trusted > found[name].trusted):
-                        found[name] = each
-
-        tried = {url: {self._node.hash} for url in urls}
-        fetch(self._node.hash, urls)
-        for _ in range(self._node.redundancy + 2):
-            plan = self._next_owners([url for url in urls if url not in found], tried, elsewhere)
-            if not plan or not share_of(deadline, 0.4) > 0.01:
-                break
-            parts = [
-                (peer, wanted[at : at + MOST_PAGES])
-                for peer, wanted in plan.items()
-                for at in range(0, len(wanted), MOST_PAGES)
-            ]
-            self._node.together([partial(fetch, *each) for each in parts])
-        return [found[url] for url in urls if url in found]
-
-    def _next_owners(
-        self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]
-    ) -> dict[str, list[str]]:
-        """For each address an owner that was not asked yet: the same for many, where there is a choice."""
-        node, plan = self._node, dict[str, list[str]]()
-        ring = node.ring()
-        for url in urls:
-            owners = [each for each in ring.owners(position_of(url), node.redundancy) if each not in tried[url]]
-            others = owners or sorted(elsewhere.get(url, set()) - tried[url])
-            if others:
-                chosen = max(others, key=lambda each: each in plan)
-                tried[url].add(chosen)
-                plan.setdefault(chosen, []).append(url)
-        return plan
-
-    def _document(self, item: Item) -> Document | None:
-        """The document, if its author has signed it, and neither he nor its site is denied."""
-        header, trust = item.header, self._node.trust
-        if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
-            return None
-        if header.author != self._node.key and refusal(header, self._node.now(), self._verify):
-            return None
-        try:
-            page = read_page(item.body)
-        except BadPageError:
-            return None
-        own = header.author == self._node.key
-        return None if trust.denies_page(page.url) else Document(page, header.author, own or trust.trusts(header.author))
-
-    def _ask(self, peer: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | None:
-        """None where there is no answer."""
-        answer = self._node.ask(peer, path, question, answers, seconds)
-        return None if isinstance(answer, NoAnswer) else answer
-
     def _said(self, silent: int, asked: int) -> list[str]:
         if asked <= 1:
             return [f"{self.name}: no peer is known that could be asked"]
         return [f"{self.name}: {silent} of {asked} peers did not answer"] if silent else []
-
-
-def share_of(deadline: Deadline, share: float) -> float:
-    """Seconds for a step."""
-    left = deadline.left()
-    return _SECONDS if left is None else min(_SECONDS, left * share)
 
 
 def unit_of(word: str, stems: Sequence[str]) -> Unit:

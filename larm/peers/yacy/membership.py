@@ -8,14 +8,15 @@ still hands around says nothing, as its stamp is older. Nobody says good-bye. Us
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from heapq import nlargest, nsmallest
 from itertools import islice
+from math import inf
 from random import Random
 
 import msgspec
 
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import PeerType, Seed
+from larm.peers.yacy.seen_order import SeenOrder
 
 PING_PERIOD = 30.0
 _SENIOR_PINGS, _JUNIOR_PINGS = 3, 20
@@ -31,26 +32,13 @@ _REPORTS = 15 * 60.0
 REPAIRED = 600.0
 """Seconds after which others have what belongs to them since a peer failed."""
 _MOST = 20_000
-"""Peers that are known: some 20 MB."""
+"""Peers that are known: some 20 MB with their seeds."""
 _MOST_POTENTIAL = 2_000
 """Juniors: they are only asked by who is nearly alone."""
 _MOST_ADDRESS = 64
 """Peers that may be active at one IP address, and juniors: a flood of names costs addresses."""
 _AHEAD = 600.0
 """Seconds that the clock of another may be ahead of ours."""
-
-
-class _Known:
-    __slots__ = ("failed", "seed", "seen")
-
-    def __init__(self, seed: Seed, seen: float) -> None:
-        self.seed = seed
-        self.seen = seen
-        self.failed = 0.0
-
-
-def _seen(known: _Known) -> float:
-    return known.seen
 
 
 class Membership:
@@ -67,27 +55,36 @@ class Membership:
         """Seeds that were refused."""
         self.appeared: set[str] = set()
         """Peers that became active since somebody emptied it."""
-        self._active: dict[str, _Known] = {}
-        self._passive: dict[str, _Known] = {}
-        self._potential: dict[str, _Known] = {}
+        self._active: dict[str, Seed] = {}
+        self._passive: dict[str, Seed] = {}
+        self._potential: dict[str, Seed] = {}
+        self._seen: dict[str, float] = {}
+        """Of those who were seen at another time than that of their seeds."""
+        self._failed: dict[str, float] = {}
+        """When those who are passive did not answer."""
+        self._order = SeenOrder(self._active, lambda name: self.seen(name) if name in self._active else None)
         self._addresses: dict[str, int] = {}
         self._reports: dict[str, tuple[float, bool]] = {}
         self._met = False
-        self._rings: dict[tuple[bool, bool], tuple[float, Ring]] = {}
+        self._ring = Ring(())
+        self._changed: set[str] = set()
+        """Of whom the ring does not say yet what they are now."""
+        self._older = inf
+        """When somebody who is on no ring becomes old enough."""
+        self._ours = False
 
     # -- what is heard
 
     def is_news(self, seed: Seed) -> bool:
         """Worth to be checked: nothing as new is known of this peer."""
         known = self._find(seed.hash)
-        return seed.hash != self._own and (known is None or seed.stamp > known.seed.stamp)
+        return seed.hash != self._own and (known is None or seed.stamp > known.stamp)
 
     def learn(self, seed: Seed, now: float) -> bool:
         """Somebody told of it, and it has been checked. False: it is refused, or no news."""
         if not self.is_news(seed) or not self._acceptable(seed, now):
             return False
-        known = self._find(seed.hash)
-        if known is not None and known.failed and seed.stamp <= known.failed:
+        if seed.stamp <= self._failed.get(seed.hash, -inf):
             return False
         return self._put(seed, min(now, float(seed.stamp)))
 
@@ -96,24 +93,23 @@ class Membership:
         if seed.hash == self._own or not self._acceptable(seed, now):
             return False
         known = self._find(seed.hash)
-        return self._put(seed if known is None or known.seed.stamp <= seed.stamp else known.seed, now)
+        return self._put(seed if known is None or known.stamp <= seed.stamp else known, now)
 
     def failed(self, name: str, now: float) -> None:
         """It was asked and did not answer."""
         known = self._active.get(name)
         if known is not None:
-            self._remove(name, known.seed.ip)
-            known.failed = now
+            self._remove(name, known.ip)
             self._room(self._passive)
-            self._passive[name] = known
+            self._passive[name], self._failed[name] = known, now
 
     def declined(self, name: str) -> None:
         """It does not want references: for us it has no such flag, until it says something newer (YACY-30)."""
-        known = self._find(name)
+        known = self._active.get(name)
         if known is not None:
-            flags = msgspec.structs.replace(known.seed.flags, remote_index=False)
-            known.seed = msgspec.structs.replace(known.seed, flags=flags)
-            self._rings.clear()
+            flags = msgspec.structs.replace(known.flags, remote_index=False)
+            self._active[name] = msgspec.structs.replace(known, flags=flags)
+            self._changed.add(name)
 
     def reported(self, by: str, now: float, *, reachable: bool) -> None:
         """Another has tried to reach us (YACY-14)."""
@@ -135,38 +131,38 @@ class Membership:
 
         One of a senior's pings is for its neighbours on the ring, ``near``: they keep what it keeps, and it has to notice when
         they are gone; in turn with all others of a large network it would do so after a day."""
-        active = [known for known in self._active.values() if fit(known.seed)]
+
+        def fits(name: str) -> bool:
+            return fit(self._active[name])
+
         if self.own_type(now) is PeerType.SENIOR:
-            oldest = nsmallest(_SENIOR_PINGS, active, key=_seen)
-            neighbour = nsmallest(1, (known for known in active if known.seed.hash in near), key=_seen)
-            found = [known.seed for known in dict.fromkeys(neighbour + oldest)][:_SENIOR_PINGS]
+            neighbour = min((name for name in near if name in self._active and fits(name)), key=self.seen, default=None)
+            chosen = dict.fromkeys([neighbour] if neighbour else [])
+            chosen |= dict.fromkeys(self._order.oldest(_SENIOR_PINGS, fits))
+            found = [self._active[name] for name in chosen][:_SENIOR_PINGS]
         else:
-            found = [known.seed for known in nlargest(_JUNIOR_PINGS, active, key=_seen)]
+            found = [self._active[name] for name in self._order.youngest(_JUNIOR_PINGS, fits)]
         if len(found) < _SENIOR_PINGS:  # nearly alone: who did not answer may be back, who is new may answer
-            potential = (known.seed for known in self._potential.values() if known.seed.address and fit(known.seed))
-            found += islice(potential, _JUNIOR_PINGS)
-            passive = [known.seed for known in self._passive.values() if fit(known.seed)]
+            found += islice((seed for seed in self._potential.values() if seed.address and fit(seed)), _JUNIOR_PINGS)
+            passive = [seed for seed in self._passive.values() if fit(seed)]
             found += [self._random.choice(passive)] if passive else []
         return found
 
     def youngest(self, number: int, without: Collection[str] = ()) -> list[Seed]:
         """Those seen last, for who asks (YACY-22)."""
-        others = (known for known in self._active.values() if known.seed.hash not in without)
-        return [known.seed for known in nlargest(min(number, MOST_TOLD), others, key=_seen)]
+        found = self._order.youngest(min(number, MOST_TOLD), lambda name: name not in without)
+        return [self._active[name] for name in found]
 
     def seed_list(self, now: float) -> list[Seed]:
         """Of a principal, beside its own: all active, and passive ones seen within a day (YACY-19)."""
-        recent = [known.seed for known in self._passive.values() if now - known.seen < _DAY]
-        return [*(known.seed for known in self._active.values()), *recent]
+        recent = [seed for name, seed in self._passive.items() if now - self.seen(name) < _DAY]
+        return [*self._active.values(), *recent]
 
     def age(self, now: float) -> None:
         """Forget those who have been away for long."""
-        for name, known in [*self._passive.items()]:
-            if now - known.seen > _FORGOTTEN:
-                del self._passive[name]
-        for name, known in [*self._potential.items()]:
-            if now - known.seen > _POTENTIAL:
-                del self._potential[name]
+        for peers, most in ((self._passive, _FORGOTTEN), (self._potential, _POTENTIAL)):
+            for name in [name for name in peers if now - self.seen(name) > most]:
+                self._drop(peers, name)
 
     def takes_references(self, seed: Seed, now: float) -> bool:
         """Both tests of YACY-27."""
@@ -176,19 +172,27 @@ class Membership:
         """Of all who take references, ourselves included if we do; with ``missed`` also those who have failed just now, as what
         they had is not everywhere yet where it belongs without them."""
         ours = self.takes_references(own, now)
-        at, ring = self._rings.get((ours, missed), (float("-inf"), Ring(())))
-        if now - at >= 60 or now < at:  # somebody may have become old enough
-            there = [*self._active.values()]
-            there += [known for known in self._passive.values() if now - known.failed < REPAIRED] if missed else []
-            takers = [known.seed.hash for known in there if self.takes_references(known.seed, now)]
-            ring = Ring([*takers, own.hash] if ours else takers)
-            self._rings[ours, missed] = (now, ring)
-        return ring
+        if now >= self._older:
+            self._older = inf
+            self._changed |= self._active.keys()
+        if self._changed or ours != self._ours:
+            there = {name: self._is_taker(name, now) for name in self._changed}
+            self._ring, self._ours = self._ring.changed(there | {own.hash: ours}), ours
+            self._changed.clear()
+        if not missed:
+            return self._ring
+        failed = [self._passive[name] for name, at in self._failed.items() if now - at < REPAIRED]
+        return self._ring.changed({seed.hash: True for seed in failed if self.takes_references(seed, now)})
+
+    def _is_taker(self, name: str, now: float) -> bool:
+        seed = self._active.get(name)
+        if seed is not None and now - seed.born < self._young:
+            self._older = min(self._older, seed.born + self._young)
+        return seed is not None and self.takes_references(seed, now)
 
     def get(self, name: str) -> Seed | None:
         """What is known of a peer."""
-        known = self._find(name)
-        return None if known is None else known.seed
+        return self._find(name)
 
     def is_active(self, name: str) -> bool:
         """It answered when it was last asked."""
@@ -197,23 +201,24 @@ class Membership:
     @property
     def active(self) -> Sequence[Seed]:
         """In no order."""
-        return [known.seed for known in self._active.values()]
+        return [*self._active.values()]
 
     @property
     def known(self) -> Sequence[Seed]:
         """All, in no order."""
-        return [known.seed for peers in (self._active, self._passive, self._potential) for known in peers.values()]
+        return [*self._active.values(), *self._passive.values(), *self._potential.values()]
 
     def seen(self, name: str) -> float:
         """When it was last heard of; 0 of one that is not known."""
         known = self._find(name)
-        return 0.0 if known is None else known.seen
+        return 0.0 if known is None else self._seen.get(name, float(known.stamp))
 
     def forget(self, name: str) -> None:
         """It is not known any more."""
         known = self._find(name)
         if known is not None:
-            self._remove(name, known.seed.ip)
+            self._remove(name, known.ip)
+            self._seen.pop(name, None)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -232,26 +237,33 @@ class Membership:
         return True
 
     def _put(self, seed: Seed, seen: float) -> bool:
-        known = self._find(seed.hash)
-        if known is None:
-            known = _Known(seed, seen)
-        seen = max(known.seen, seen)
-        before, known.seed, known.seen, known.failed = known.seed, seed, seen, 0.0
-        if seed.hash in self._active and seed.reachable and seed.ip == before.ip:
+        name, before = seed.hash, self._find(seed.hash)
+        seen = max(self.seen(name), seen)
+        if name in self._active and before is not None and seed.reachable and seed.ip == before.ip:
             if (before.flags, before.born) != (seed.flags, seed.born):
-                self._rings.clear()
-            return True
-        self._remove(seed.hash, before.ip)
-        return self._place(known)
+                self._changed.add(name)
+            self._active[name] = seed
+        else:
+            if before is not None:
+                self._remove(name, before.ip)
+            self._seen.pop(name, None)
+            if not self._place(seed):
+                return False
+        if seen == seed.stamp:
+            self._seen.pop(name, None)
+        else:
+            self._seen[name] = seen
+        if name in self._active:
+            self._order.put(name, seen)
+        return True
 
-    def _place(self, known: _Known) -> bool:
-        seed = known.seed
+    def _place(self, seed: Seed) -> bool:
         if not seed.reachable:
-            if sum(each.seed.ip == seed.ip for each in self._potential.values()) >= _MOST_ADDRESS:
+            if sum(each.ip == seed.ip for each in self._potential.values()) >= _MOST_ADDRESS:
                 self.counts["too many at an address"] += 1
                 return False
             self._room(self._potential, _MOST_POTENTIAL)
-            self._potential[seed.hash] = known
+            self._potential[seed.hash] = seed
             return True
         if self._addresses.get(seed.ip, 0) >= _MOST_ADDRESS:
             self.counts["too many at an address"] += 1
@@ -259,26 +271,33 @@ class Membership:
         if len(self._active) >= _MOST:
             self.counts["too many peers"] += 1
             return False
-        self._active[seed.hash] = known
+        self._active[seed.hash] = seed
         self._addresses[seed.ip] = self._addresses.get(seed.ip, 0) + 1
-        self._rings.clear()
+        self._changed.add(seed.hash)
         self.appeared.add(seed.hash)
         return True
 
-    def _room(self, peers: dict[str, _Known], most: int = _MOST) -> None:
+    def _room(self, peers: dict[str, Seed], most: int = _MOST) -> None:
         while len(peers) >= most:
-            del peers[next(iter(peers))]
+            self._drop(peers, next(iter(peers)))
+
+    def _drop(self, peers: dict[str, Seed], name: str) -> None:
+        del peers[name]
+        self._seen.pop(name, None)
+        self._failed.pop(name, None)
 
     def _remove(self, name: str, ip: str) -> None:
+        """When it was seen is still known."""
         if self._active.pop(name, None) is not None:
             self._addresses[ip] -= 1
             if not self._addresses[ip]:
                 del self._addresses[ip]
-            self._rings.clear()
+            self._changed.add(name)
         self._passive.pop(name, None)
         self._potential.pop(name, None)
+        self._failed.pop(name, None)
 
-    def _find(self, name: str) -> _Known | None:
+    def _find(self, name: str) -> Seed | None:
         return self._active.get(name) or self._passive.get(name) or self._potential.get(name)
 
     def __repr__(self) -> str:

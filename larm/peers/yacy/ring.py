@@ -8,7 +8,7 @@ peers are counted: otherwise there would be fewer owners than wanted, wherever o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from larm.peers.yacy.hashes import RING, order, position_of
 
@@ -38,7 +38,6 @@ class Ring:
 
     def __init__(self, hashes: Iterable[str]) -> None:
         self.hashes: Sequence[str] = sorted(set(hashes), key=order)
-        self._places = [position_of(each) for each in self.hashes]
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -51,16 +50,33 @@ class Ring:
         """All who own any place from ``first`` clockwise to ``last``, each once, in the order of the ring."""
         if not self.hashes:
             return []
-        start, count = bisect_left(self._places, first), len(self.hashes)
+        start, count = self._after(first), len(self.hashes)
         inside, width = 0, (last - first) % RING
-        while inside < count and (self._places[(start + inside) % count] - first) % RING < width:
+        while inside < count and (position_of(self.hashes[(start + inside) % count]) - first) % RING < width:
             inside += 1
         return [self.hashes[(start + each) % count] for each in range(min(count, inside + number))]
 
     def around(self, name: str, number: int) -> set[str]:
         """The next ones to a peer, so many on each side."""
-        at, count = bisect_left(self._places, position_of(name)), len(self.hashes)
+        at, count = self._after(position_of(name)), len(self.hashes)
         return {self.hashes[(at + step) % count] for step in range(-number, number + 1)} - {name} if count else set()
+
+    def changed(self, there: Mapping[str, bool]) -> Ring:
+        """With those of whom it is true, and without those of whom it is not."""
+        hashes = [*self.hashes]
+        for name, wanted in there.items():
+            at = bisect_left(hashes, order(name), key=order)
+            found = hashes[at : at + 1] == [name]
+            if wanted and not found:
+                hashes.insert(at, name)
+            elif found and not wanted:
+                del hashes[at]
+        changed = Ring(())
+        changed.hashes = hashes
+        return changed
+
+    def _after(self, place: int) -> int:
+        return bisect_left(self.hashes, place, key=position_of)
 
     def __repr__(self) -> str:
         return f"<Ring of {len(self.hashes)} peers>"

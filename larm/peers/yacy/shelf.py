@@ -77,7 +77,7 @@ class Shelf:
         self._writing = False
         self._reading = threading.Lock()
         # guarded by self._reading
-        self._reader = Database(path, "")
+        self._reader = self._base if str(path) == ":memory:" else Database(path, "")
         # only under the node's lock
         self._foreign = int(self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE NOT own")[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from random import Random
@@ -34,7 +35,8 @@ class Peer:
     def __init__(self, net: Net, number: int, path: Path, mode: Mode, network: str, **fields: object) -> None:
         self.net = net
         self.key = FakeKey(number)
-        self.ip = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
+        place, port = divmod(number, net.at_an_address)
+        self.ip, self.port = f"10.{place >> 16}.{place >> 8 & 255}.{place & 255}", 8090 + port
         self.up = True
         self.reachable = True
         self.lose = 0
@@ -42,7 +44,7 @@ class Peer:
         known = [each.node.hash for each in net.peers]
         profile = Profile(
             hash=own_hash(known, self.key.key, net.random), born=int(net.clock.wall()), network=network, name=f"peer{number}",
-            ip=self.ip, port=8090, mode=mode, young=0.0, kinds=frozenset({"private"}), **fields,  # type: ignore[arg-type]
+            ip=self.ip, port=self.port, mode=mode, young=0.0, kinds=frozenset({"private"}), **fields,  # type: ignore[arg-type]
         )  # fmt: skip
         shelf = Shelf(path, 100_000_000, fake_verify)
         self.node = Node(
@@ -77,7 +79,7 @@ class Wire:
     def ask(
         self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
     ) -> A | NoAnswer:
-        self.net.asked += 1
+        self.net.asked[path] += 1
         other = self.net.at.get(contact.url)
         if other is None or not (other.up and other.reachable) or other.key.key != contact.key:
             return NoAnswer("nobody is there")
@@ -97,13 +99,15 @@ class Wire:
 class Net:
     """All of them."""
 
-    def __init__(self, folder: Path | None = None, seed: int = 1) -> None:
+    def __init__(self, folder: Path | None = None, seed: int = 1, at_an_address: int = 1) -> None:
         self.folder = folder
+        self.at_an_address = at_an_address
         self.clock = FakeClock(1_700_000_000.0)
         self.random = Random(seed)
         self.peers: list[Peer] = []
         self.at: dict[str, Peer] = {}
-        self.asked = self.longest = 0
+        self.asked: Counter[str] = Counter()
+        self.longest = 0
 
     def add(self, number: int = 1, mode: Mode = Mode.DHT, network: str = "test", **fields: object) -> list[Peer]:
         new = []
@@ -112,7 +116,7 @@ class Net:
             path = Path(":memory:") if self.folder is None else self.folder / f"{count}.db"
             new.append(Peer(self, count, path, mode, network, **fields))
             self.peers.append(new[-1])
-            self.at[f"http://{new[-1].ip}:8090"] = new[-1]
+            self.at[f"http://{new[-1].ip}:{new[-1].port}"] = new[-1]
         return new
 
     def run(self, seconds: float, step: float = 30.0) -> None:

@@ -168,10 +168,10 @@ def test_stealth(net: Net) -> None:
     net.run(300)
     quiet = net.peers[1]
     quiet.node.stealthy = True
-    before = net.asked
+    before = net.asked.total()
     quiet.node.tick()
     quiet.spreading.tick()
-    assert net.asked == before
+    assert net.asked.total() == before
     net.run(600)
     quiet.node.stealthy = False
     net.run(600)

@@ -103,3 +103,27 @@ def test_a_word_has_its_reference_where_it_is_searched(word: str, url: str) -> N
     assert 0 <= partition < PARTITIONS
     assert place_in(position_of(word), partition) in places_of(word)
     assert partition_of(hash_at(place_in(position_of(word), partition))) == partition
+
+
+@given(st.lists(HASHES, max_size=20), st.dictionaries(HASHES, st.booleans(), max_size=20), st.data())
+def test_a_ring_that_changes_is_one_made_anew(peers: list[str], changes: dict[str, bool], data: st.DataObject) -> None:
+    if peers:
+        changes |= data.draw(st.dictionaries(st.sampled_from(peers), st.booleans()))
+    before = Ring(peers)
+    after = before.changed(changes)
+    assert after.hashes == Ring([each for each in peers if changes.get(each, True)] + [e for e in changes if changes[e]]).hashes
+    assert before.hashes == Ring(peers).hashes
+
+
+def test_who_becomes_old_enough_is_on_the_ring() -> None:
+    membership, now = Membership("AAAAAAAAAAAA", "test", Random(1), young=1_000.0), 1_700_000_000.0
+    taking = Flags(remote_index=True)
+    own = Seed(hash="AAAAAAAAAAAA", type=PeerType.SENIOR, flags=taking, born=int(now) - 500)
+    seed = Seed(hash=PEERS[1], ip="192.0.2.1", port=8090, type=PeerType.SENIOR, flags=taking, born=int(now), network="test")
+    membership.heard(seed, now)
+    for later, expected in ((0, []), (500, ["AAAAAAAAAAAA"]), (999, ["AAAAAAAAAAAA"]), (1_000, ["AAAAAAAAAAAA", PEERS[1]])):
+        assert membership.ring(now + later, own).hashes == expected
+    membership.failed(PEERS[1], now + 1_000)
+    assert membership.ring(now + 1_001, own).hashes == ["AAAAAAAAAAAA"]
+    assert membership.ring(now + 1_001, own, missed=True).hashes == ["AAAAAAAAAAAA", PEERS[1]]
+    assert membership.ring(now + 1_601, own, missed=True).hashes == ["AAAAAAAAAAAA"]

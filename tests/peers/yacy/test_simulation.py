@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.peers.yacy.simulation import Figures, simulate
@@ -13,15 +11,23 @@ def hold(figures: Figures) -> None:
     assert figures.left, "somebody leaves"
     assert figures.worst >= 0.999
     assert figures.found_at_the_end == 1.0
-    assert figures.requests < 5
+    assert figures.pings < 15
+    assert figures.transfers < 60
     assert figures.known >= 0.95
+    assert figures.longest <= 6
 
 
-def test_twenty_peers(tmp_path: Path) -> None:
-    hold(simulate(tmp_path, 20, 5, authors=4))
+def test_twenty_peers() -> None:
+    hold(simulate(20, 5, authors=4))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_three_hundred_peers(tmp_path: Path) -> None:
-    hold(simulate(tmp_path, 300, 6))
+def test_a_thousand_peers() -> None:
+    hold(simulate(1_000, 6))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7_200)
+def test_ten_thousand_peers() -> None:
+    hold(simulate(10_000, 3, together=True))

@@ -1,0 +1,108 @@
+"""Documents: those of the candidates of a search, from the owners of their addresses, checked against their authors' signatures
+(YACY-33, 48). Any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from larm.kit.deadline import Deadline
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.asker import share_of
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.item import Item, Kind, is_body, refusal
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.page import BadPageError, Page, read_page
+from larm.peers.yacy.questions import MOST_PAGES, PAGES, PagesFound, PagesOf
+from larm.peers.yacy.signing import Verify
+
+_SHARE = 0.4
+"""Of the time that is left, for each round of questions."""
+_TOO_LATE = 0.01
+"""Seconds in which nobody answers."""
+
+
+class Document(NamedTuple):
+    """A page, and who says that it is so."""
+
+    page: Page
+    author: str
+    trusted: bool
+    """By the user; of several authors of one page he is believed."""
+
+
+class Documents:
+    """As one node gets them."""
+
+    def __init__(self, node: Node, desk: Desk, verify: Verify) -> None:
+        # constant after construction
+        self._node = node
+        self._desk = desk
+        self._verify = verify
+
+    def of(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline) -> list[Document]:
+        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
+        found: dict[str, Document] = {}
+        lock = threading.Lock()
+
+        def fetch(peer: str, wanted: Sequence[str]) -> None:
+            question = PagesOf(self._node.network, tuple(wanted))
+            own = peer == self._node.hash
+            answer = (
+                self._desk.pages_of(question, None)
+                if own
+                else self._node.ask(peer, PAGES, question, PagesFound, share_of(deadline, _SHARE))
+            )
+            items = () if isinstance(answer, NoAnswer) else answer.pages
+            documents = [each for item in items if (each := self._document(item)) is not None]
+            with lock:
+                for each in documents:
+                    name = each.page.hash
+                    if name in wanted and (name not in found or each.trusted > found[name].trusted):
+                        found[name] = each
+
+        tried = {url: {self._node.hash} for url in urls}
+        fetch(self._node.hash, urls)
+        for _ in range(self._node.redundancy + 2):
+            plan = self._next_owners([url for url in urls if url not in found], tried, elsewhere)
+            if not plan or share_of(deadline, _SHARE) <= _TOO_LATE:
+                break
+            parts = [
+                (peer, wanted[at : at + MOST_PAGES])
+                for peer, wanted in plan.items()
+                for at in range(0, len(wanted), MOST_PAGES)
+            ]
+            self._node.together([partial(fetch, *each) for each in parts])
+        return [found[url] for url in urls if url in found]
+
+    def _next_owners(
+        self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]
+    ) -> dict[str, list[str]]:
+        """For each address an owner that was not asked yet: the same for many, where there is a choice."""
+        node, plan = self._node, dict[str, list[str]]()
+        ring = node.ring()
+        for url in urls:
+            owners = [each for each in ring.owners(position_of(url), node.redundancy) if each not in tried[url]]
+            others = owners or sorted(elsewhere.get(url, set()) - tried[url])
+            if others:
+                chosen = max(others, key=lambda each: each in plan)
+                tried[url].add(chosen)
+                plan.setdefault(chosen, []).append(url)
+        return plan
+
+    def _document(self, item: Item) -> Document | None:
+        """The document, if its author has signed it, and neither he nor its site is denied."""
+        header, trust = item.header, self._node.trust
+        if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
+            return None
+        if header.author != self._node.key and refusal(header, self._node.now(), self._verify):
+            return None
+        try:
+            page = read_page(item.body)
+        except BadPageError:
+            return None
+        own = header.author == self._node.key
+        return None if trust.denies_page(page.url) else Document(page, header.author, own or trust.trusts(header.author))
