@@ -155,8 +155,10 @@ def test_it_is_frozen() -> None:
         ("filters: {length: {maximum: 3}}", "filters.length.maximum: no such key; did you mean filters.length.max?"),
         (
             "filters: {scope: {alow: x}}",
-            "filters.scope: no such key; expected one of order, length, known_paths, visited, traps, own",
+            "filters.scope: no such key; did you mean crawl.scope?",
         ),
+        ("threads: 3", "threads: no such key; did you mean fetch.threads or storage.index.threads?"),
+        ("fetch: {delayy: 3}", "fetch.delayy: no such key; did you mean frontier.delay?"),
         ("urls: {zzz: 1}", "urls.zzz: no such key; expected one of lowercase_path, host_resolver"),
         ("1: 2", "1: no such key"),
         ("fetch: {threads: many}", "fetch.threads: expected a whole number, got text"),

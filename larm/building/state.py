@@ -106,10 +106,10 @@ def forgotten_of(header: Header | None) -> ForgottenPart:
         ) from error
 
 
-def check_forgotten(header: Header, directory: Path) -> None:
+def check_forgotten(header: Header) -> None:
     """Before a crawl is continued: nothing is half forgotten. Raises UsageError."""
     if forgotten_of(header).pending:
-        raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it")
+        raise UsageError("what is to be forgotten is not gone yet: 'larm forget' completes it")
 
 
 def check_databases(directory: Path, seal: Seal) -> None:

@@ -120,7 +120,7 @@ def build_crawl(
             refuse_to_begin(directory, str(state.store))
         else:
             check_folders(state.header, directory)
-            check_forgotten(state.header, directory)
+            check_forgotten(state.header)
         recover(state, directory, sealing.found)
         clock = clock or SystemClock()
         state, retained = with_retention(settings, directory, state, clock)

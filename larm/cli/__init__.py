@@ -13,14 +13,17 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
 from larm import __version__
-from larm.cli.options import CONTEXT, Call, Commands, Program
+from larm.cli.call import Call
+from larm.cli.options import CONTEXT, Commands, Program, users_file
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import complain
-from larm.errors import LarmError
+from larm.config import CONFIG_FILE
+from larm.errors import ConfigError, LarmError
 
 
 @click.group("larm", cls=Program, commands=Commands(), context_settings=CONTEXT)
@@ -60,7 +63,7 @@ def _leave(error: BaseException, call: Call) -> int:
         case click.ClickException():
             return _usage(error)
         case LarmError():
-            complain(str(error))
+            complain(call.here(_located(error, call)))
             return error.exit_status
         case KeyboardInterrupt() | click.Abort():
             complain("interrupted")
@@ -70,6 +73,19 @@ def _leave(error: BaseException, call: Call) -> int:
             return 0
         case _:
             return _failure(error, call)
+
+
+def _located(error: LarmError, call: Call) -> str:
+    """What is wrong with a setting is found long after its file was read, so that only the key is named: here the file is."""
+    key, colon, _ = str(error).partition(": ")
+    if not (isinstance(error, ConfigError) and colon and "." in key and call.directory is not None):
+        return str(error)
+    from larm.config.loading import file_with
+
+    with suppress(LarmError):
+        file = file_with(key, (call.config or call.directory / CONFIG_FILE, users_file()))
+        return f"{file}: {error}" if file is not None else str(error)
+    return str(error)
 
 
 def _failure(error: BaseException, call: Call) -> int:
@@ -98,7 +114,7 @@ def _unexpected(error: BaseException, call: Call) -> str:
     if call.verbose:
         click.echo(harmless(story), err=True, nl=False)
         return what
-    log = call.directory / "logs" / "crash.log"
+    log = (call.directory or Path()) / "logs" / "crash.log"
     try:
         with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(harmless(story))

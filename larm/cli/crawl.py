@@ -13,7 +13,8 @@ import click
 import msgspec
 
 from larm.building.start_urls import may_be_start, read_starts, with_starts
-from larm.cli.options import Call, LarmCommand, config_options, directory_option, effective, with_call
+from larm.cli.call import Call, here, with_call
+from larm.cli.options import LarmCommand, config_options, directory_option, effective
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
 from larm.cli.terminal import complain, is_terminal, say
 from larm.errors import ConfigError, StorageError, UsageError
@@ -287,7 +288,7 @@ def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, 
         for note in (*notes, *river.notes):
             say(note)
         interval = float(config.monitor.plain_interval)
-        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose)
+        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose, here=here)
         river.on_second = river.on_end = display.refresh
         if display.live:
             tell = partial(_interrupt, display)
@@ -328,7 +329,7 @@ def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, n
         note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
     except StorageError as error:
         said.append(str(error))
-    then = next_step(now, ending.reason, str(directory))
+    then = next_step(now, ending.reason)
     return [*said, then] if then else said
 
 

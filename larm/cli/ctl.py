@@ -11,9 +11,10 @@ import click
 import msgspec
 
 from larm.building.start_urls import read_starts
+from larm.cli.call import Call, with_call
 from larm.cli.ctl_lines import fetch_lines, host_lines, log_lines, report_line, report_rows, topic_rows
-from larm.cli.options import CONTEXT, Call, Function, LarmGroup, directory_option, with_call
-from larm.cli.terminal import as_json, complain
+from larm.cli.options import CONTEXT, Function, LarmGroup, directory_option
+from larm.cli.terminal import as_json, complain, shown
 from larm.control.requests import Checkpoint, Do, Errors, Hosts, Pages, Request, Status, Stop, Tail, Watch, Why
 from larm.errors import UsageError
 from larm.model.url import URLNormalizer
@@ -62,7 +63,7 @@ class Talk(NamedTuple):
 
 
 def _says(done: Done) -> list[str]:
-    return [done.says]
+    return [shown(done.says)]
 
 
 def _talking(command: Function) -> Any:

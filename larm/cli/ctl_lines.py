@@ -1,4 +1,4 @@
-"""What a running crawl answers, as lines for a person; used by ``larm ctl``. Pure."""
+"""What a running crawl answers, as lines for a person; used by ``larm ctl``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from larm.cli.terminal import shown
 from larm.monitor.cluster_line import cluster_line
 from larm.monitor.display import details
 from larm.monitor.printable import harmless, printable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def topic_rows(rows: Sequence[tuple[str, object]]) -> list[str]:
     """Topics in a column, and what is said of them."""
     width = max((len(topic) for topic, _ in rows), default=0)
-    return [f"{printable(topic):<{width}}  {printable(str(value))}" for topic, value in rows]
+    return [f"{printable(topic):<{width}}  {shown(str(value))}" for topic, value in rows]
 
 
 def report_rows(report: Report, *, verbose: bool) -> list[tuple[str, object]]:
@@ -46,7 +47,7 @@ def report_line(report: Report) -> str:
     now = report.figures
     pages = f"{now.pages:,} pages ({report.pages_per_second:.1f}/s), {now.errors:,} errors"
     queue = f"{now.queued:,} queued, {now.in_flight:,} in the air"
-    return printable(f"{duration(now.elapsed)}  {report.state}: {pages}, {queue}; limited by {report.limited_by}")
+    return shown(f"{duration(now.elapsed)}  {report.state}: {pages}, {queue}; limited by {report.limited_by}")
 
 
 def host_lines(table: HostTable, *, verbose: bool) -> list[str]:

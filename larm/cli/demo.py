@@ -15,7 +15,8 @@ from types import FrameType
 
 import click
 
-from larm.cli.options import Call, LarmCommand, directory_option, with_call
+from larm.cli.call import Call, with_call
+from larm.cli.options import LarmCommand, directory_option
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import say
 from larm.errors import LarmError, UsageError

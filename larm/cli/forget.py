@@ -50,7 +50,7 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
         _ask(pages_of(directory, items).pages, directory)
     if known.pending:
         say("completes what was begun before")
-    for sentence in _sentences(take_out(config, directory, items), what, directory):
+    for sentence in _sentences(take_out(config, directory, items), what):
         say(sentence)
 
 
@@ -63,15 +63,15 @@ def _ask(pages: int, directory: Path) -> None:
         raise UsageError("nothing was removed")
 
 
-def _sentences(found: Forgot, what: tuple[str, ...], directory: Path) -> Iterator[str]:
+def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
     from larm.enquiries.forgetting import undoing
 
     said = f"forgotten: {counted(found.pages, 'page')}"
     said += f", {counted(found.size, 'byte')} of page files overwritten" if found.size else ""
     said += f", {counted(found.records, 'record')} taken out of the archive" if found.records else ""
-    yield f"{said}; not fetched again, unless you say: {undoing(what, directory)}" if what else said
+    yield f"{said}; not fetched again, unless you say: {undoing(what)}" if what else said
     for path in found.left:
-        yield f"{path} has words of deleted documents still, until its files are merged: larm reindex makes it anew at once"
+        yield f"{path} has words of deleted documents still, until its files are merged: 'larm reindex' makes it anew at once"
     if found.waits:
         yield "the crawl was not finished: what waits in its queue of this is an address, and leaves it as the crawl goes on"
     if found.without:

@@ -14,7 +14,8 @@ import click
 from larm.cli.options import LarmCommand, directory_option
 from larm.cli.terminal import say
 from larm.config import CONFIG_FILE
-from larm.errors import StorageError, UsageError
+from larm.errors import UsageError
+from larm.kit.disk.disk_failure import disk_failure
 
 
 @click.command(cls=LarmCommand)
@@ -32,8 +33,8 @@ def init(*, directory: Path) -> None:
     except FileExistsError as error:
         raise UsageError(f"{path} is there already; remove it first, or name another directory by --dir") from error
     except OSError as error:
-        raise StorageError(f"{path}: can't write: {error.strerror}") from error
-    say(f"{path} has all settings, commented out; 'larm check --dir {directory}' says whether what you make of them is valid")
+        raise disk_failure(path, error) from error
+    say(f"{path} has all settings, commented out; 'larm check' says whether what you make of them is valid")
 
 
 def commented_out(text: str) -> str:

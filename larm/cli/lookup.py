@@ -9,7 +9,7 @@ import click
 
 from larm.cli.ctl_lines import topic_rows
 from larm.cli.options import LarmCommand, access_form, config_options, directory_option, effective, existing
-from larm.cli.terminal import complain
+from larm.cli.terminal import complain, shown
 from larm.kit.commands import command
 
 
@@ -35,7 +35,7 @@ def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tup
         if number:
             click.echo()
         answer, rows = explain_url(config, existing(directory), access_form(url))
-        click.echo("\n".join([f"{printable(answer)}\n", *topic_rows(rows)]))
+        click.echo("\n".join([f"{shown(answer)}\n", *topic_rows(rows)]))
 
 
 @click.command(cls=LarmCommand)
@@ -53,7 +53,7 @@ def cat(*, url: str, directory: Path) -> int:
     log = StoreLog(existing(directory))
     entry = log.find(access)
     if entry is None:
-        complain(f"{access}: not stored in {directory}; {command('why', access, directory=directory)} says why")
+        complain(f"{access}: not stored in {directory}; {command('why', access)} says why")
         return 1
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")

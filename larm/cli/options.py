@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from larm.cli.call import Call
 from larm.config import CONFIG_FILE, Config, load, own_modules
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Call:
-    """One run of the program: what the last door needs to know when a command fails. Only the main thread."""
-
-    def __init__(self) -> None:
-        self.directory = Path()
-        self.verbose = False
-
-
-with_call = click.make_pass_decorator(Call, ensure=True)
-"""The command wants to know of ``-v``."""
 
 
 class _Spelling(click.Command):
@@ -185,7 +174,7 @@ def directories_option(command: Function) -> Function:
 
     def remember(ctx: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
         found = tuple(dict.fromkeys(value)) or (Path(),)
-        ctx.ensure_object(Call).directory = found[0]
+        ctx.ensure_object(Call).directory = found[0] if len(found) == 1 else None
         return found
 
     path = click.Path(path_type=Path, file_okay=False)
@@ -241,11 +230,17 @@ def _verbose() -> click.Option:
 
 
 def config_options(command: Function) -> Function:
-    """``--config`` and ``-s``."""
+    """``--config`` and ``-s``; also tells the call of the file."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+        ctx.ensure_object(Call).config = value
+        return value
+
     path = click.Path(path_type=Path, dir_okay=False)
     text = "Any setting: -s fetch.timeout=30s. Wins over the file."
     command = click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help=text)(command)
-    return click.option("--config", "file", type=path, metavar="FILE", help="Default: config.yaml in DIR, if there.")(command)
+    name = "Default: config.yaml in DIR, if there."
+    return click.option("--config", "file", type=path, metavar="FILE", help=name, callback=remember)(command)
 
 
 def with_config(command: Function) -> Any:
@@ -292,7 +287,10 @@ def access_form(text: str) -> str:
 
 
 def existing(directory: Path, named_by: str = "--dir names the directory of a crawl") -> Path:
-    """The directory itself, for commands that only read; ``named_by``: what to do where there is none. Raises UsageError."""
-    if not directory.is_dir():
+    """The directory itself, for commands that only read; ``named_by``: what to do where there is none.
+
+    Raises UsageError, StorageError.
+    """
+    if not (is_there(directory) and directory.is_dir()):
         raise UsageError(f"{directory}: no such directory; {named_by}")
     return directory

@@ -262,5 +262,5 @@ def _about(results: Results, page: int, first: int) -> list[str]:
     if results.suggestion:
         said.append(f"did you mean: {results.suggestion}")
     elif not results.total and not results.notes:
-        said.append("fewer or other words may find something; larm stats shows what was crawled")
+        said.append("fewer or other words may find something; 'larm stats' shows what was crawled")
     return said

@@ -9,9 +9,11 @@ from typing import Any
 import click
 import msgspec
 
-from larm.cli.options import Call, LarmCommand, directory_option, with_call
-from larm.cli.terminal import as_json
+from larm.cli.call import Call, with_call
+from larm.cli.options import LarmCommand, directory_option
+from larm.cli.terminal import as_json, shown
 from larm.errors import StorageError, UsageError
+from larm.kit.disk.disk_failure import disk_failure
 
 _STALE = 60.0
 """Seconds without new figures after which a crawl that says it is running is not believed: twelve ticks."""
@@ -24,20 +26,19 @@ _STALE = 60.0
 def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
     """Numbers of this directory's crawl."""
     from larm.kit.clock import SystemClock
-    from larm.monitor.printable import printable
 
     report = read_stats(directory)
     if raw:
         click.echo(as_json(report))
         return
-    shown = [
+    lines = [
         *agent_rows(directory),
         *rows(report, SystemClock().wall(), verbose=call.verbose),
         *graph_rows(directory, verbose=call.verbose),
         *cut_rows(directory, report),
     ]
-    for name, value in shown:
-        click.echo(printable(f"{name}: {value}"))
+    for name, value in lines:
+        click.echo(shown(f"{name}: {value}"))
 
 
 def agent_rows(directory: Path) -> list[tuple[str, object]]:
@@ -96,17 +97,17 @@ def read_stats(directory: Path) -> dict[str, Any]:
         if not isinstance(report, dict):
             raise ValueError("not an object")
     except FileNotFoundError as error:
-        raise UsageError(
-            f"{directory}: no crawl here (no {STATS}); 'larm crawl URL --dir {directory}' makes one, --dir names another"
-        ) from error
-    except (OSError, ValueError) as error:
+        raise UsageError(f"{directory}: no crawl here (no {STATS}); 'larm crawl URL' makes one, --dir names another") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    except ValueError as error:
         raise StorageError(f"{path}: can't read the figures: {error}") from error
     return report
 
 
 def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[str, object]]:
-    """What is shown: the state, the speed, then every figure; with -v what is 0 as well, and each thread."""
-    from larm.monitor.outcome import how
+    """What is shown: the state and the speed; with -v every figure by the name that Scrapy has for it, and each thread."""
+    from larm.monitor.outcome import errors_of, how
     from larm.monitor.rates import duration, size
 
     figures = report.get("figures", {})
@@ -131,7 +132,10 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
     if report.get("state") == "running":
         rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
-    shown += [(name, value) for name, value in report.get("stats", {}).items() if verbose or value != 0]
+    dropped = ", ".join(f"{count:,} by {name}" for name, count in figures.get("filtered", {}).items() if count)
+    shown += [(name, said) for name, said in (("errors", errors_of(figures.get("counters", {}))), ("dropped", dropped)) if said]
+    if verbose:
+        shown += report.get("stats", {}).items()
     shown += [("at its end", sentence) for sentence in report.get("said", ())]
     shown += _left(figures, said=not report.get("said"), verbose=verbose)
     if verbose:
@@ -149,7 +153,7 @@ def _left(figures: dict[str, Any], *, said: bool, verbose: bool) -> list[tuple[s
     shown: list[tuple[str, object]] = []
     if not said:
         sentence = growing(figures.get("growing", []))
-        shown += [("left", each) for each in (*sentences(left, figures.get("held_back", 0), "larm crawl"), sentence) if each]
+        shown += [("left", each) for each in (*sentences(left, figures.get("held_back", 0)), sentence) if each]
     if verbose:
         for host in left:
             shown += [(f"left at {host.host}", f"{each.urls:,} of {each.pattern} ({each.state})") for each in host.patterns]

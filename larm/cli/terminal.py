@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from larm.cli.call import here
 from larm.cli.wrap import columns, wrapped
 from larm.monitor.printable import printable
 
@@ -22,7 +23,7 @@ def say(text: str) -> None:
     On a terminal it is wrapped at words; whoever reads it from elsewhere gets one line.
     """
     try:
-        click.echo(_HEAD + f"\n{' ' * len(_HEAD)}".join(_fitting(printable(text))), err=True)
+        click.echo(_HEAD + f"\n{' ' * len(_HEAD)}".join(_fitting(shown(text))), err=True)
     except (OSError, ValueError):
         return
 
@@ -34,6 +35,11 @@ def _fitting(text: str) -> list[str]:
     if columns(text) <= width:
         return [text]
     return ["".join(part for part, _ in line) for line in wrapped([(text, False)], width)]
+
+
+def shown(text: str) -> str:
+    """What is read on this terminal, here: nothing steers it, and commands can be copied."""
+    return printable(here(text))
 
 
 complain = say

@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from larm import __version__
-from larm.cli.options import Call, LarmCommand, with_call
+from larm.cli.call import Call, with_call
+from larm.cli.options import LarmCommand
 
 _EXTRA = re.compile(r"""extra == ['"]([^'"]+)['"]""")
 _TESTS = "test"

@@ -18,7 +18,7 @@ class LengthFilter(Section, frozen=True):
 class KnownPathsFilter(Section, frozen=True):
     """URLs that are known to be of no use, by path, query or host."""
 
-    prefixes: tuple[str, ...] = ("/robots.txt",)  # LARM-50
+    prefixes: tuple[str, ...] = ("/robots.txt$",)  # LARM-50; $ is the end
     suffixes: tuple[str, ...] = (  # Apache's directory views, old and new (LARM-50, LARM-51)
         *(f"/?{column}={order}" for column in "NMSD" for order in "AD"),
         *(f"/?C={column};O={order}" for column in "NMSD" for order in "AD"),

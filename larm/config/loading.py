@@ -16,6 +16,7 @@ import msgspec
 from larm.config.file_names import anchored
 from larm.config.whole import Config
 from larm.errors import ConfigError
+from larm.kit.disk.files import is_there
 from larm.kit.recurrence import Every
 from larm.kit.units import ByteSize, Seconds, Share
 from larm.kit.yaml_text import parse_yaml, read_text
@@ -94,13 +95,15 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_environment(name: str) -> str:
-    """The key that a variable of the environment is for; empty: none of ours."""
+    """The key that a variable of the environment is for, or was meant to be; empty: none of ours."""
     if name == "LARM_CONTACT":
         return "agent.contact"
     head, _, rest = name.partition("_")
     section, _, key = rest.lower().partition("_")
     sections = {field.name for field in msgspec.structs.fields(Config)}
-    return f"{section}.{key}" if head == "LARM" and section in sections and key else ""
+    if head != "LARM" or not (section in sections or _near(section, [*sections, "contact"], 0.75)):
+        return ""
+    return f"{section}.{key}" if key else section
 
 
 def changed(settings: Config, dotted: str, text: str) -> Config:
@@ -204,12 +207,42 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
 
 def unknown_key(where: str, key: str, names: Iterable[str], path: str = "") -> ConfigError:
     """For a key that is none of ``names``: says which one was probably meant. ``path``: that of its section, with a dot."""
+    known = list(names)
+    meant = [path + name for name in _near(key, known)]
+    if not meant:  # it may be one of another section
+        every = list(_settings(Config))
+        last = _near(key, {name.rpartition(".")[2] for name in every}, 0.8)
+        meant = [name for name in every if name.rpartition(".")[2] in last]
+    hint = f"did you mean {' or '.join(meant)}?" if meant else "expected one of " + ", ".join(known)
+    return ConfigError(f"{where}: {path}{key}: no such key; {hint}")
+
+
+def _near(name: str, names: Iterable[str], least: float = 0.6) -> list[str]:
+    """The one of ``names`` that was probably meant, or none."""
     import difflib  # for mistakes alone
 
-    known = list(names)
-    near = difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean {path}{near[0]}?" if near else "expected one of " + ", ".join(known)
-    return ConfigError(f"{where}: {path}{key}: no such key; {hint}")
+    return difflib.get_close_matches(name, sorted(names), 1, least)
+
+
+def _settings(struct: type[msgspec.Struct], path: str = "") -> Iterator[str]:
+    """All settings, with their sections."""
+    for field in msgspec.structs.fields(struct):
+        if _is_section(field.type):
+            yield from _settings(field.type, f"{path}{field.name}.")
+        else:
+            yield path + field.name
+
+
+def file_with(key: str, files: Iterable[Path | None]) -> Path | None:
+    """The first file in which this dotted key stands. Raises ConfigError."""
+    return next((file for file in files if file is not None and is_there(file) and _has(_read(file, None), key)), None)
+
+
+def _has(tree: object, key: str) -> bool:
+    """Names of sites have dots as well."""
+    if not key or not isinstance(tree, dict):
+        return not key
+    return any(key == name or (key.startswith(f"{name}.") and _has(tree[name], key[len(name) + 1 :])) for name in tree)
 
 
 def _sections(kind: Any, value: object, path: str) -> Iterator[tuple[str, object, type[msgspec.Struct]]]:

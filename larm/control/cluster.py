@@ -41,7 +41,7 @@ class Cluster(NamedTuple):
         match order:
             case Set(key="crawl.max_pages"):
                 raise UsageError(
-                    "crawl.max_pages is that of all agents: end them (larm cluster stop), and start each with another"
+                    "crawl.max_pages is that of all agents: end them ('larm cluster stop'), and start each with another"
                 )
             case Block(host) | Unblock(host) | Reopen(_, host) if host and (place := self.elsewhere(host)):
                 raise UsageError(f"{host} belongs to the agent {place}: ask that one")

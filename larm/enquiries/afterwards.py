@@ -50,6 +50,7 @@ from larm.graph.reader import open_graph
 from larm.index.membership import is_indexed
 from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
+from larm.kit.commands import command
 from larm.kit.counters import Counters
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
@@ -58,7 +59,7 @@ from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import TEXT, sentence_of
 from larm.model.forgotten import ForgottenPages
-from larm.model.message import FRAME, ORDINARY
+from larm.model.message import FRAME, ORDINARY, REDIRECT
 from larm.model.url import BadUrl, Url
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
@@ -67,8 +68,8 @@ from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG
 from larm.storage.reader import StoreLog
 
-_ALL_PAGES = "the next larm crawl gives it one with storage.index.duplicates.merge: false"
-_ALL_RESULTS = "larm search --alike shows both"
+_ALL_PAGES = "'larm crawl -s storage.index.duplicates.merge=false' gives it one"
+_ALL_RESULTS = "'larm search --alike' shows both"
 _LINKS = 5
 """Pages with a link that are named; a search has the others."""
 
@@ -126,7 +127,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)
-        noted = "" if page or links else _noted(directory, url)
+        noted = "" if page or links else _noted(directory, url, ORDINARY, FRAME)
+        moved = "" if page else _noted(directory, url, REDIRECT)
         facts = Facts(
             page,
             _searchable(directory, url, kin),
@@ -136,7 +138,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             clock.wall(),
             _elsewhere(directory, url),
             asked=url.access,
-            undo=undoing([item.said], directory) if (item := forgotten.find(url.normalised)) else "",
+            undo=undoing([item.said]) if (item := forgotten.find(url.normalised)) else "",
+            redirects=settings.frontier.redirects if moved else 0,
             noted=bool(noted),
             cut=0 if page or links or noted else _cut(directory),
         )
@@ -154,9 +157,9 @@ def _elsewhere(directory: Path, url: Url) -> str:
         return ""
     card = roster.cards.get(owner)
     there = Path(card.directory) if card is not None and card.directory else None
-    ask = f"larm why {url.access}" + (f" --dir {there}" if there is not None else "")
+    ask = command("why", *(() if there is None else ("--dir", str(there))), url.access)
     where = "" if there is not None and agent_of(there / QUEUES) == owner else " on its machine"
-    return f"the agent {place_of(owner, card)}: '{ask}'{where} says more"
+    return f"the agent {place_of(owner, card)}: {ask}{where} says more"
 
 
 def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -225,16 +228,16 @@ def _linked(directory: Path, url: Url) -> list[tuple[str, str]]:
     pages = [] if graph is None else graph.in_links(url.fingerprint, _LINKS + 1)
     more = graph.in_degree(url.fingerprint) - _LINKS if graph is not None else 0
     rows = [("linked from", page) for page in pages[:_LINKS]]
-    return [*rows, ("linked from", f"{more:,} more pages; larm search link:{url.access}")] if more > 0 else rows
+    return [*rows, ("linked from", f"{more:,} more pages; {command('search', 'link:' + url.access)}")] if more > 0 else rows
 
 
-def _noted(directory: Path, url: Url) -> str:
-    """A page of which links.log has a link to it; the link graph has only those that are followed. Raises StorageError."""
+def _noted(directory: Path, url: Url, *kinds: int) -> str:
+    """A page of which links.log has such a link to it; the graph has only those that are followed. Raises StorageError."""
     path = directory / LOGS / LINKS_LOG
     if not is_there(path) or not path.stat().st_size:
         return ""
     with disk_failures(path), path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
-        ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in (ORDINARY, FRAME)]
+        ways = [f"\t{url.normalised}\t{kind}\t".encode("utf-8", "replace") for kind in kinds]
         at = max(lines.find(way) for way in ways)
         start = lines.rfind(b"\n", 0, max(at, 0)) + 1
         return lines[start : lines.find(b"\t", start)].decode("utf-8", "replace") if at >= 0 else ""

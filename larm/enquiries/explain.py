@@ -24,6 +24,7 @@ from larm.river.verdicts import Row, live_rows, place_in, queues_of
 from larm.storage.reader import StoreLog
 
 _DAY = 86_400
+NOT_READ = "robots.txt was not read yet"
 
 
 def explain(
@@ -49,7 +50,7 @@ def waits_of(url: Url, book: HostBook, directory: Path) -> Waits:
     origin = host.robots.get(url.access.partition(":")[0])
     unknown = url.host != FILES and origin is not None and origin.rules is None
     trouble = _robots_trouble(url.host, directory) if unknown or host.dormant else ""
-    robots = (f"robots.txt could not be read ({trouble})" if trouble else "robots.txt was not read yet") if unknown else ""
+    robots = (f"robots.txt could not be read ({trouble})" if trouble else NOT_READ) if unknown else ""
     places = [place_in(state, url) for state in queues_of(host).values()]
     again = [each for each in host.delayed if each.message.url.normalised == url.normalised]
     next_at = max([host.next_start, *(each.not_before for each in again)])
@@ -74,7 +75,7 @@ def _robots_trouble(host: str, directory: Path) -> str:
             for head in heads:
                 _, there, said = line.rstrip("\n").partition(head)
                 if there:
-                    found = said.partition(")")[0] if head is heads[0] else said
+                    found = said.partition(")")[0] if head is heads[0] else said.removeprefix("robots.txt: ")
     return found
 
 

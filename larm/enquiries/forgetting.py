@@ -98,9 +98,9 @@ def forgotten_items(directory: Path) -> ForgottenPart:
     return forgotten_of(known_header(directory))
 
 
-def undoing(words: Sequence[str], directory: Path) -> str:
+def undoing(words: Sequence[str]) -> str:
     """The command that undoes what was forgotten by these words."""
-    return command("forget", *(part for word in words for part in ("--undo", word)), directory=directory)
+    return command("forget", *(part for word in words for part in ("--undo", word)))
 
 
 def meant(settings: Config, directory: Path, words: Sequence[str]) -> list[Forgotten]:
@@ -155,9 +155,9 @@ def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
         part = forgotten_of(header)
         unknown = [word for word in words if word not in [item.said for item in part.items]]
         if unknown:
-            raise UsageError(f"{unknown[0]} is not forgotten; 'larm forget --dir {directory}' lists what is")
+            raise UsageError(f"{unknown[0]} is not forgotten; 'larm forget' lists what is")
         if part.pending:
-            raise UsageError(f"'larm forget' was ended before it was done: 'larm forget --dir {directory}' completes it first")
+            raise UsageError("what is to be forgotten is not gone yet: 'larm forget' completes it")
         left = tuple(item for item in part.items if item.said not in words)
         if header.following is not None:  # pages that lead there are read whole then
             header = msgspec.structs.replace(header, following=msgspec.structs.replace(header.following, by=READ_ANEW))

@@ -14,6 +14,7 @@ from larm.config import Config
 from larm.duplicates.lookup import aliases_in
 from larm.enquiries.afterwards import current_scope
 from larm.filters.chain import ERRORS_LOG, FAILED
+from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.frontier.robots.desk import RobotsDesk
@@ -44,11 +45,12 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     """The sentences of a crawl that has ended so. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.counters) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
-    said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(directory, settings, now)]
+    said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
-    said += [_excluded(directory, settings), _failed(directory, now), _forbidden(directory, now), _ends_early(now)]
-    said += [*sentences(now.left, now.held_back, f"larm crawl --dir {directory}"), growing(now.growing)]
-    said += [_logs(directory, settings, now.counters.get(GONE, 0))]
+    said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now), _ends_early(now)]
+    said += [_slowed(settings, now)]
+    said += [*sentences(now.left, now.held_back), growing(now.growing)]
+    said += [_logs(settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
 
 
@@ -127,7 +129,7 @@ def _too_long(directory: Path, settings: Config, count: int) -> str:
     longest = 0
     with suppress(OSError), log.open(encoding="utf-8", errors="replace") as lines:  # somebody may have moved it
         longest = max((len(line) for line in islice(lines, _LINES)), default=0)
-    remedy = f"'larm crawl --dir {directory} -start @{log} -s filters.length.max={max(longest, most + 1)}' does"
+    remedy = f"'larm crawl -start @{LOGS}/{log.name} -s filters.length.max={max(longest, most + 1)}' does"
     return _told(count, "link", f"to URLs of more than {most:,} characters not followed", remedy)
 
 
@@ -178,9 +180,20 @@ def _aliases(directory: Path) -> str:
     return _told(count, "page", f"{which}: {named}", remedy)
 
 
-def _forbidden(directory: Path, now: Snapshot) -> str:
-    remedy = f"'larm why URL' names the line, {directory / LOGS / RobotsDesk.log_name}.log has them"
+def _forbidden(now: Snapshot) -> str:
+    remedy = f"'larm why URL' names the line, {LOGS}/{RobotsDesk.log_name}.log has them"
     return _told(now.filtered.get(RobotsDesk.name, 0), "URL", "not fetched, as robots.txt forbids that", remedy)
+
+
+def _known_paths(now: Snapshot) -> str:
+    remedy = f"'larm why URL' says which, {LOGS}/{KnownPathsFilter.log_name}.log has them"
+    count = now.filtered.get(KnownPathsFilter.name, 0)
+    return _told(count, "URL", f"not fetched, as filters.known_paths has an entry for {'it' if count == 1 else 'them'}", remedy)
+
+
+def _slowed(settings: Config, now: Snapshot) -> str:
+    what = f"with nearly nothing but errors asked {settings.frontier.error_delay:g} times more slowly"
+    return _told(now.hosts_slowed, "host", what, "the same command with -s frontier.error_delay=1 asks as fast as others")
 
 
 def _ends_early(now: Snapshot) -> str:
@@ -188,23 +201,23 @@ def _ends_early(now: Snapshot) -> str:
     return _told(now.counters.get(ENDS_EARLY, 0), "page", what, "the next run asks for the whole again")
 
 
-def _failed(directory: Path, now: Snapshot) -> str:
-    log = directory / LOGS / f"{ERRORS_LOG}.log"
-    remedy = f"mend it, then 'cut -f3 {log} | larm crawl --dir {directory} -start @-' asks for them"
+def _failed(now: Snapshot) -> str:
+    log = f"{LOGS}/{ERRORS_LOG}.log"
+    remedy = f"mend it, then 'cut -f3 {log} | larm crawl -start @-' asks for them"
     return _told(now.counters.get(FAILED, 0), "link", f"not followed, as a filter raised, which {log} shows", remedy)
 
 
-def _logs(directory: Path, settings: Config, count: int) -> str:
+def _logs(settings: Config, count: int) -> str:
     if not count:
         return ""
     limit = size(int(settings.monitor.log_size))
-    return f"the oldest {size(count)} of lines left the logs in {directory / LOGS}: monitor.log_size lets each have {limit}"
+    return f"the oldest {size(count)} of lines left {LOGS}/: monitor.log_size lets each have {limit}"
 
 
-def _private(directory: Path, settings: Config, now: Snapshot) -> str:
+def _private(settings: Config, now: Snapshot) -> str:
     """Each host is asked for its robots.txt first, where that is obeyed."""
     kind, noun = ("robotstxt/exception_count", "host") if settings.robots.obey else ("downloader/exception_type_count", "URL")
-    remedy = f"the logs of robots.txt and of errors in {directory / LOGS} name them, crawl.private_networks allows them"
+    remedy = f"the logs of robots.txt and of errors in {LOGS}/ name them, crawl.private_networks allows them"
     count = now.counters.get(f"{kind}/{FailReason.PRIVATE.value}", 0)
     return _told(count, noun, "at private addresses not asked for anything", remedy)
 

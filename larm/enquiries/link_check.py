@@ -12,6 +12,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -19,9 +20,15 @@ import msgspec
 from larm.building.scoping import as_before, scope_of
 from larm.building.state import PAGES, QUEUES, forgotten_of, last_header
 from larm.config import Config
+from larm.enquiries.explain import NOT_READ, waits_of
 from larm.enquiries.fragment_check import FragmentCheck
 from larm.enquiries.stored_pages import StoredPage, StoredPages
+from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
+from larm.frontier.hosts import HostBook
+from larm.kit.clock import SystemClock
+from larm.kit.counted import counted
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.files import is_there
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import START, URLMessage
@@ -112,6 +119,7 @@ class LinkCheck:
         self._found: dict[tuple[Kind, str], Finding] = {}
         self._verdicts: dict[int, tuple[Kind, int, str] | None] = {}
         self._links = self._unchecked = 0
+        self._in_vain = self._starts_in_vain(settings, directory)
 
     def run(self) -> Checked:
         """Look at all links."""
@@ -139,7 +147,7 @@ class LinkCheck:
 
     def _follow(self, url: Url, referrer: Referrer) -> None:
         self._links += 1
-        if url.fingerprint not in self._known and not self._is_outside(url):
+        if url.fingerprint not in self._known and url.fingerprint not in self._in_vain and not self._is_outside(url):
             self._unchecked += 1
         judged = self._judge(url)
         if judged is not None:
@@ -153,6 +161,8 @@ class LinkCheck:
         return self._verdicts[key]
 
     def _verdict(self, url: Url) -> tuple[Kind, int, str] | None:
+        if why := self._in_vain.get(url.fingerprint):
+            return Kind.BROKEN, 0, why
         first = self._known.troubles.get(url.fingerprint)
         if first is None:
             outside = url.fingerprint not in self._known and self._is_outside(url)
@@ -162,6 +172,17 @@ class LinkCheck:
             said = last.why or (_IN_A_CIRCLE if last.moved else cause_of_status(last.status))
             return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
         return (Kind.REDIRECTED, first.status, address) if first.moved else None
+
+    def _starts_in_vain(self, settings: Config, directory: Path) -> dict[int, str]:
+        """Start URLs that were asked for and wait for another try, of which the page book has nothing; and why."""
+        starts = self._pages.header.start_urls if self._pages.header else ()
+        left = [url for url in map(self._parsed, starts) if url is not None and url.fingerprint not in self._known]
+        if not left:
+            return {}
+        with closing(BlockStore(directory / QUEUES, read_only=True)) as store:
+            book = HostBook(store, settings.frontier, SystemClock())
+            waits = [(url.fingerprint, waits_of(url, book, directory)) for url in left]
+        return {key: why for key, each in waits if (why := _trouble(each))}
 
     def _is_outside(self, url: Url) -> bool:
         return self._scope.explain(URLMessage(url)) is not None
@@ -201,6 +222,14 @@ class LinkCheck:
             finding = self._found[kind, url] = Finding(kind, url, status, why, [])
         if referrer not in finding.links[-3:]:  # an address that a page has twice, with one text
             finding.links.append(referrer)
+
+
+def _trouble(waits: Waits) -> str:
+    if waits.given_up:
+        return f"its host was given up: {waits.given_up}"
+    if waits.tries:
+        return f"failed {counted(waits.tries, 'time')}"
+    return "" if waits.robots == NOT_READ else waits.robots
 
 
 def malformed(warning: str) -> tuple[str, str]:

@@ -79,7 +79,7 @@ def reindex(
     elif indexed is not None:
         previous = _Removed(indexed, parse)
     else:
-        raise UsageError(f"no index in {directory}: run larm crawl first; --dir names another directory")
+        raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
     moment = _Moment()
     storage = IndexStorage(directory / STAGE, settings, moment)
     try:

@@ -42,7 +42,7 @@ def take_back(directory: Path, urls: Sequence[str]) -> Removed:
     known = [url for url, _ in start_urls(directory)]
     for url in urls:
         if url not in known:
-            raise UsageError(f"{url} is no start URL of {directory}; 'larm starts --dir {directory}' lists them")
+            raise UsageError(f"{url} is no start URL of {directory}; 'larm starts' lists them")
     if set(urls) == set(known):
         raise UsageError("no start URL would be left; 'larm crawl --fresh' starts over")
     lock = DirectoryLock(directory)

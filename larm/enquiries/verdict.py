@@ -14,7 +14,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counted import counted
-from larm.model.cuts import PROCESSOR
+from larm.model.cuts import PROCESSOR, larger
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
 from larm.river.causes import cause_of_status
@@ -63,6 +63,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Its access form, as somebody has asked; that of the page may be another one."""
     undo: str = ""
     """The command that undoes it, where it is forgotten."""
+    redirects: int = 0
+    """``frontier.redirects``, where a redirect that was one too many leads here."""
     noted: bool = False
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
@@ -90,7 +92,11 @@ def verdict(facts: Facts) -> str:
 def _fetched(page: PageRow, facts: Facts) -> str:
     when = f" {minute(page.fetched)}" if page.fetched else ""
     lost = "no, a processor failed on it" if PROCESSOR in page.cuts else "no, it asks not to be indexed (noindex)"
-    searchable = facts.searchable if page.index else lost
+    if page.index:
+        bare = facts.searchable == "yes" and page.stored and not page.known.text
+        searchable = "by title, address and links alone, as no text was read of it" if bare else facts.searchable
+    else:
+        searchable = lost
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")
@@ -135,6 +141,9 @@ def _waiting(facts: Facts) -> str:
 
 
 def _unseen(facts: Facts) -> str:
+    if facts.redirects:
+        remedy = f"'larm crawl --set frontier.redirects={larger(20, facts.redirects)}' follows them"
+        return f"Not fetched: it is behind more than {facts.redirects} redirects in a row; {remedy}"
     if facts.linked:
         deeper = "they lead deeper than crawl.max_depth, or an earlier run's settings left them"
         return f"Not fetched: links to it were not followed: {deeper}; the same command with a larger --max-depth follows them"

@@ -13,7 +13,7 @@ from larm.model.url import Url
 
 
 class KnownPathsFilter(MessageFilter):
-    """Drops by prefix or suffix of path and query, or by host.
+    """Drops by prefix or suffix of path and query, or by host; a prefix that ends in ``$`` is the whole, as in robots.txt.
 
     Prefixes and suffixes are compared in lower case: LARM compared its upper-case table with lower-cased URLs, which never
     matched. Suffixes of the query are also tried as the normaliser writes them (``=`` and ``;`` stay, others are escaped).
@@ -32,7 +32,7 @@ class KnownPathsFilter(MessageFilter):
         if message.url.host in self._hosts:
             return f"host {message.url.host} is in filters.known_paths.hosts"
         file = _file(message.url)
-        if file.startswith(self._prefixes):
+        if f"{file}$".startswith(self._prefixes):
             return f"{file} is in filters.known_paths.prefixes"
         return f"{file} is in filters.known_paths.suffixes" if file.endswith(self._suffixes) else None
 

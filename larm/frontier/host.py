@@ -115,9 +115,13 @@ class Host:
         origin = self.robots.get(address.partition(":")[0])
         return origin is not None and origin.silent
 
+    def is_slowed(self, settings: Settings) -> bool:
+        """There are nearly only errors to be had."""
+        return self.errors > settings.errors
+
     def delay(self, settings: Settings) -> float:
-        """Seconds between two requests, more of them where there are only errors to be had; a disk needs no rest."""
-        times = settings.error_delay if self.errors > settings.errors else 1.0
+        """Seconds between two requests, more of them where it is slowed; a disk needs no rest."""
+        times = settings.error_delay if self.is_slowed(settings) else 1.0
         if self.pace is not None and self.pace.delay is not None:
             return self.pace.delay * times
         return 0.0 if self.key == FILES else settings.delay * times

@@ -331,6 +331,7 @@ class HostQueues:
             if self._guard is not None:
                 self._guard.left_locked(host)
             self._book.forget_locked(host)
+            self._totals.slowed.discard(key)
         self._tally.fall(-more)
 
     def busy(self, key: str) -> bool:
@@ -366,6 +367,7 @@ class HostQueues:
                 self._schedule_locked(host, now)
                 self._totals.blocked += host.backoffs > 0
                 self._totals.given_up += host.dormant
+                self._note_slowed_locked(host)
                 self._totals.queued += len(host.queue)
                 if host.counts:
                     waiting += host.waiting
@@ -404,6 +406,7 @@ class HostQueues:
                 waiting=self._places.on_heap - due + self._addresses.in_line,
                 blocked=self._totals.blocked,
                 given_up=self._totals.given_up,
+                slowed=len(self._totals.slowed),
                 uncounted=self._totals.uncounted,
                 in_flight=self._totals.in_flight,
                 in_line=self._addresses.in_line,
@@ -464,6 +467,7 @@ class HostQueues:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._settings
         host.errors = errors_after(host.errors, decision, settings)
+        self._note_slowed_locked(host)
         polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
         if seconds * settings.delay_factor > settings.delay:
             self._addresses.slow(host.address, seconds * settings.delay_factor)
@@ -485,6 +489,9 @@ class HostQueues:
             self._totals.given_up += 1
         self._totals.uncounted += silent
         return silent
+
+    def _note_slowed_locked(self, host: Host) -> None:
+        (self._totals.slowed.add if host.is_slowed(self._settings) else self._totals.slowed.discard)(host.key)
 
     def _revive_locked(self, host: Host) -> None:
         """One more chance for a host that was given up (LARM-65): one good answer makes it well again."""

@@ -25,6 +25,8 @@ class Figures(NamedTuple):
     in_flight: int
     in_line: int
     """Of those that wait, for other hosts of their address."""
+    slowed: int
+    """Asked less often, as they answer nearly nothing but errors."""
 
 
 class Sums(NamedTuple):
@@ -52,6 +54,7 @@ class Totals:
         self.in_flight = 0
         self.blocked = 0
         self.given_up = 0
+        self.slowed = set[str]()
         self.uncounted = 0
 
     def settle(self, before: Sums, after: Sums) -> int:

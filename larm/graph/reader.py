@@ -226,7 +226,7 @@ class GraphReader:
         try:
             file = os.open(self._journal, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError as error:
-            raise StorageError(f"{self._journal}: it is missing; the next run of larm crawl says what to do") from error
+            raise StorageError(f"{self._journal}: it is missing; the next run says what to do") from error
         try:
             block = read_block(file, offset, self.generation, self._journal).block
         finally:

@@ -27,7 +27,7 @@ FORMAT = 1
 _TAIL = struct.Struct("<II4s")
 """Length of the list, its CRC-32, magic."""
 _MAGIC = b"LGS1"
-_BROKEN = "the link graph's snapshot is damaged; the next run of larm crawl makes it again"
+_BROKEN = "the link graph's snapshot is damaged; the next run makes it again"
 
 
 class Section(msgspec.Struct, frozen=True, array_like=True):
@@ -127,7 +127,7 @@ class Snapshot:
             raise StorageError(f"{path}: {_BROKEN}") from error
         contents = self._contents()
         if contents.format != FORMAT or contents.byte_order != sys.byteorder:
-            raise StorageError(f"{path}: it was made by another version of larm; the next run of larm crawl makes it again")
+            raise StorageError(f"{path}: it was made by another version of larm; the next run makes it again")
         self.figures = contents.figures
         self._sections = contents.sections
         # written by any thread, which at worst does it twice

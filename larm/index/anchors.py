@@ -34,7 +34,7 @@ ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""
 PAGE, TEXT = "page", "anchors"
 """Its fields."""
-ADVICE = "the next run of larm crawl makes it again"
+ADVICE = "the next run makes it again"
 _OF = "snapshot"
 """A file in it: of which snapshot of the graph it is."""
 _MEMORY = 15_000_000  # tantivy's least; twice as much is no faster

@@ -74,7 +74,7 @@ class IndexReader:
 
     def __init__(self, path: Path, settings: Search | None = None) -> None:
         if not schema.index_exists(path):
-            remedy = "run larm crawl first, or larm reindex where pages are stored; --dir names another directory"
+            remedy = "'larm crawl URL' makes one, 'larm reindex' where pages are stored; --dir names another directory"
             raise UsageError(f"no index in {path.parent}: {remedy}")
         # constant after construction
         self._path = path

@@ -77,7 +77,7 @@ class IndexWriter:
         elif not schema.index_exists(self._path):
             raise StorageError(
                 f"{self._path}: the checkpoint speaks of an index, but there is none (no meta.json); put it back, or make it"
-                " anew with larm reindex"
+                " anew: 'larm reindex'"
             )
         else:
             go_back(self._path, generation)

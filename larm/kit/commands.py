@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 
-def command(*words: str, directory: Path) -> str:
-    """``larm WORDS --dir DIRECTORY``, quoted for a shell; the current directory needs no ``--dir``."""
-    where = () if directory == Path() else ("--dir", str(directory))
-    return shlex.join(("larm", *words, *where))
+def command(*words: str) -> str:
+    """``'larm WORDS'``, its words quoted for a shell; `larm.cli.call` adds where the crawl is."""
+    return f"'{shlex.join(('larm', *words))}'"

@@ -85,7 +85,7 @@ def sentence(pages: Mapping[str, tuple[int, int]]) -> str:
     said = ", ".join(f"{count:,} {cut.what}" for cut, count, _ in known)
     remedies = " ".join(f"--set {remedy}" for cut, _, limit in known if (remedy := cut.remedy(limit)))
     again = f"the same command{' with ' if remedies else ''}{remedies} reads them again"
-    return f"words or links are missing of pages that were cut: {said}; {again}; larm search cut:all finds them"
+    return f"words or links are missing of pages that were cut: {said}; {again}; 'larm search cut:all' finds them"
 
 
 def sentence_of(name: str, limit: int) -> str:
@@ -93,8 +93,8 @@ def sentence_of(name: str, limit: int) -> str:
     cut = CUTS.get(name)
     if cut is None:
         return ""
-    remedy = f" with --set {cut.remedy(limit)}" if cut.settings else ""
-    return f"words or links of it are missing: it is one {cut.what}; larm crawl{remedy} reads it again"
+    remedy = f" --set {cut.remedy(limit)}" if cut.settings else ""
+    return f"words or links of it are missing: it is one {cut.what}; 'larm crawl{remedy}' reads it again"
 
 
 def was_cut(statistics: Iterable[str]) -> bool:

@@ -31,7 +31,7 @@ class Forgotten(msgspec.Struct, frozen=True):
     globs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"by 'larm forget {self.said}' on {datetime.fromtimestamp(self.when):%Y-%m-%d}"
+        return f"on {datetime.fromtimestamp(self.when):%Y-%m-%d} (larm forget {self.said})"
 
 
 class ForgottenPart(msgspec.Struct, frozen=True):

@@ -49,9 +49,8 @@ class HostLeft(msgspec.Struct, frozen=True, gc=False):
     """Parameters that do not change the text."""
 
 
-def sentences(left: Sequence[HostLeft], held_back: int, how: str) -> list[str]:
-    """One for each host and reason, of the hosts that hold back most; ``held_back``: of all hosts. ``how``: the command that
-    fetches them, without its options."""
+def sentences(left: Sequence[HostLeft], held_back: int) -> list[str]:
+    """One for each host and reason, of the hosts that hold back most; ``held_back``: of all hosts."""
     said = []
     for host in left[:_NAMED]:
         for state, why in _WHY.items():
@@ -67,7 +66,7 @@ def sentences(left: Sequence[HostLeft], held_back: int, how: str) -> list[str]:
         said.append(
             f"{counted(others, 'URL')} of other hosts {_were(others)} left, too; stats.json names them under figures.left"
         )
-    return [*said, f"'{how} --parked' fetches what was left"] if said else []
+    return [*said, "'larm crawl --parked' fetches what was left"] if said else []
 
 
 def _were(count: int) -> str:

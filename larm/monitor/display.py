@@ -38,12 +38,14 @@ class Display:
         *,
         plain_interval: float = 60.0,
         verbose: bool = False,
+        here: Callable[[str], str] = str,
     ) -> None:
-        """``plain_interval``: seconds between lines where ``stream`` is no terminal."""
+        """``plain_interval``: seconds between lines where ``stream`` is no terminal. ``here``: has commands fit the place."""
         # constant after construction
         self._probe = probe
         self._clock = clock
         self._stream = stream
+        self._here = here
         self._verbose = verbose
         self._interval = min(plain_interval, _VERBOSE_INTERVAL) if verbose else plain_interval
         # only the main thread
@@ -69,7 +71,8 @@ class Display:
         if not self._live:
             self._next = self._clock.monotonic() + self._interval
         now = self._sample()
-        lines = progress(now, self._rates, limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine))
+        limit = limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine)
+        lines = progress(now, self._rates, self._here(limit))
         if waits:
             lines = [lines[0], _ENDING, *(f"waits for {printable(each)}" for each in waits)]
         self._drawing = True

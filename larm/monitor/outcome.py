@@ -55,12 +55,9 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
     ]
     if changed:
         yield f"revisited: {', '.join(changed)}"
-    errors = sorted(_errors(counters), key=lambda each: -each[0])
-    if errors:
-        more = f" and {len(errors) - _MOST} more kinds" if len(errors) > _MOST else ""
-        said = ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]])
-        where = f"; 'larm links --broken --dir {directory}' says where links to these are" if now.pages else ""
-        yield f"errors: {said}{more}{where}"
+    if said := errors_of(counters):
+        where = "; 'larm links --broken' says where links to these are" if now.pages else ""
+        yield f"errors: {said}{where}"
     if left := now.queued + now.in_flight:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
@@ -73,12 +70,19 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
         yield f"{counted(left, 'URL')} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
 
 
-def next_step(now: Snapshot, reason: str, directory: str) -> str:
+def next_step(now: Snapshot, reason: str) -> str:
     """What can be done with the crawl; empty where nothing can."""
     if not now.pages or reason == "failed":
         return ""
     everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
-    return f"next: 'larm search WORDS --dir {directory}{everywhere}'; all figures: 'larm stats --dir {directory}'"
+    return f"next: 'larm search{everywhere} WORDS'; all figures: 'larm stats'"
+
+
+def errors_of(counters: dict[str, int]) -> str:
+    """How many there were of each kind, the most frequent first; empty where there were none."""
+    errors = sorted(_errors(counters), key=lambda each: -each[0])
+    more = f" and {len(errors) - _MOST} more kinds" if len(errors) > _MOST else ""
+    return ", ".join([f"{count:,} x {kind}" for count, kind in errors[:_MOST]]) + more
 
 
 def _errors(counters: dict[str, int]) -> Iterator[tuple[int, str]]:

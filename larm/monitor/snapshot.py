@@ -141,6 +141,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Left alone for a while: they answered 429 or 503, or failed."""
     hosts_given_up: int = 0
     """Hosts that did not answer any more."""
+    hosts_slowed: int = 0
+    """Asked less often, as they answer nearly nothing but errors."""
     held_back: int = 0
     """URLs that are not asked for, as their hosts seem to go on without end."""
     left: tuple[HostLeft, ...] = ()

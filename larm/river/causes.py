@@ -15,6 +15,7 @@ from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, 
 _REFUSED = {
     204: "an answer without a page",
     205: "an answer without a page",
+    304: "not modified, it says, though larm has no copy",
     401: "it wants a login, which it may be given (larm help sites)",
     403: "the site refuses larm",
     404: "no such page",

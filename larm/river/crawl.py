@@ -177,8 +177,8 @@ class Crawl:
         if self._agenda.recrawl is not None:
             for batch in self._agenda.recrawl.due():
                 self._handler.put(batch)
-        if self._agenda.recrawl is not None or self._agenda.feed:
-            self._checkpointer.save()  # all or nothing: who is killed before begins the revisit anew
+        if self._agenda.recrawl is not None or self._agenda.feed or self._agenda.starts:
+            self._checkpointer.save()  # all or nothing: who is killed before begins anew
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:
             self._bell.ring(FINISHED)

@@ -101,6 +101,8 @@ class Lander:
 
     def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
         """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
+        if isinstance(outcome, NotModified) and lease.message.known is None:  # nothing was asked that this answers
+            outcome = Refused(304, outcome.headers, outcome.timing)
         match outcome:
             case Fetched():
                 return self._page(lease, outcome, document)

@@ -79,6 +79,7 @@ class Probe:
             hosts_in_line=hosts.in_line,
             hosts_blocked=hosts.blocked,
             hosts_given_up=hosts.given_up,
+            hosts_slowed=hosts.slowed,
             held_back=self._traps.held_back,
             left=tuple(self._traps.left()),
             growing=tuple(self._traps.growing),

@@ -85,7 +85,7 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
     elif origin is None:
         rows.append(("robots.txt", "not asked for yet"))
     elif origin.rules is None:
-        rows.append(("robots.txt", f"not known yet, {len(host.parked)} URLs wait for it"))
+        rows.append(("robots.txt", f"not known yet, {counted(len(host.parked), 'URL')} waiting for it"))
     else:
         rule = origin.rules.verdict(url.path_query)
         said = (
@@ -97,13 +97,13 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         if origin.rules.crawl_delay:
             rows.append(("crawl delay", f"{origin.rules.crawl_delay:g} s, of robots.txt"))
     if host.blocked:
-        rows.append(("blocked", "as somebody wants it so; 'larm ctl unblock' has it asked again"))
+        rows.append(("blocked", f"as somebody wants it so; 'larm ctl unblock {url.host}' has it asked again"))
     if host.frozen:
         rows.append(("moving", "it goes to another crawl, or comes from one, and is not asked meanwhile"))
     health = f"{counted(host.health, 'time-out')} until it is given up, of {settings.frontier.health}"
     rows.append(("its health", "given up" if host.dormant else health))
     rows.append(("waiting", f"{counted(host.waiting, 'URL')} of its host"))
-    if host.errors > settings.frontier.errors:
+    if host.is_slowed(settings.frontier):
         rows.append(
             ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.errors)")
         )

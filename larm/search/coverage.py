@@ -71,4 +71,4 @@ def shortfall(directory: Path) -> str:
         what = f"the link graph and the texts of links are of {covered.graph:,} {of}"
     else:
         what = f"the link graph is of {covered.graph:,} and {texts} {of}"
-    return f"{what}, so what matters most may not come first; the same larm crawl command completes them, at its end"
+    return f"{what}, so what matters most may not come first; 'larm crawl' completes them, at its end"

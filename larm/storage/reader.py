@@ -38,7 +38,7 @@ class StoreLog:
         self._path = self._logs / STORE_LOG
         self._bodies = Bodies(self._logs)
         if not is_there(self._path):
-            raise UsageError(f"no {STORE_LOG} in {self._logs}: run larm crawl first; --dir names another directory")
+            raise UsageError(f"no {STORE_LOG} in {self._logs}: 'larm crawl URL' makes one; --dir names another directory")
 
     def __iter__(self) -> Iterator[StoreEntry]:
         return (entry for _, entry, _ in entries_of(self._path, self._end, self._begin))

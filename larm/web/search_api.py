@@ -33,7 +33,7 @@ _LONGEST_VALUE = 200
 class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):
     """Parameters of a search."""
 
-    q: Annotated[str, Meta(max_length=LONGEST, description="the words, with all operators of larm search")]
+    q: Annotated[str, Meta(max_length=LONGEST, description="the words, with all operators")]
     n: Annotated[int, Meta(ge=1, le=100, description="results on a page")] = 10
     page: Annotated[int, Meta(ge=1, le=100, description="which page of them")] = 1
     within: Annotated[tuple[str, ...], Meta(description="names of crawls; without it all are searched")] = ()

@@ -45,7 +45,7 @@ def test_the_end_is_a_few_sentences(larm: Larm, wiring: FakeWiring) -> None:
     said = larm(*CRAWL)
     assert said.err.splitlines()[-2:] == [
         "larm: finished: 12 pages in this run, 42 in ., 0:01",
-        "larm: next: 'larm search WORDS --dir .'; all figures: 'larm stats --dir .'",
+        "larm: next: 'larm search WORDS'; all figures: 'larm stats'",
     ]
 
 

@@ -39,9 +39,9 @@ def test_cat_takes_the_address_as_people_write_it(crawled: Path, larm: Larm) -> 
 def test_cat_of_what_is_not_there_fails(crawled: Path, larm: Larm) -> None:
     said = larm("cat", "http://example.org/other")
     assert (said.status, said.out) == (1, "")
-    assert said.err == "larm: http://example.org/other: not stored in .; larm why http://example.org/other says why\n"
+    assert said.err == "larm: http://example.org/other: not stored in .; 'larm why http://example.org/other' says why\n"
     said = larm("cat", "http://example.org/other?a=1&b", "--dir", str(crawled))
-    assert said.err.endswith(f"; larm why 'http://example.org/other?a=1&b' --dir {crawled} says why\n")
+    assert said.err.endswith(f"; 'larm why --dir {crawled} 'http://example.org/other?a=1&b'' says why\n")
 
 
 def test_cat_says_why_there_is_no_copy(crawled: Path, larm: Larm) -> None:

@@ -104,7 +104,7 @@ def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> Non
 
 def test_a_terminal_without_unicode_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "stats.json").write_text('{"stats": {"größe \u2603": 1}}', encoding="utf-8")
-    done = python("-m", "larm", "stats", directory=tmp_path, PYTHONIOENCODING="cp1252")
+    done = python("-m", "larm", "stats", "-v", directory=tmp_path, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, b"")
     assert "größe ?: 1".encode("cp1252") in done.stdout
 

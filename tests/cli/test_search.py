@@ -305,7 +305,7 @@ def test_a_link_graph_that_is_not_complete(larm: Larm, tmp_path: Path, searcher:
     storage.commit()
     sentence = (
         "the link graph and the texts of links are of 0 of 2 pages, so what matters most may not come first; "
-        "the same larm crawl command completes them, at its end"
+        "'larm crawl' completes them, at its end"
     )
     assert f"larm: {sentence}\n" in larm("search", "tide").err
     assert json.loads(larm("search", "tide", "--json").out)["notes"] == [sentence]

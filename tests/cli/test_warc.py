@@ -93,7 +93,7 @@ def test_a_wacz_file(crawled: Path, tmp_path: Path, kept: bool) -> None:
 def test_a_crawl_without_pages_has_nothing_to_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "crawl").mkdir()
     assert cli.run(["warc", "export", "--dir", str(tmp_path / "crawl"), "--output", str(tmp_path / "a.wacz")]) == 2
-    assert "run larm crawl first" in capsys.readouterr().err
+    assert " URL' makes one; --dir names another" in capsys.readouterr().err
 
 
 INDEXED = ["warcio/example.warc.gz", "warcio/example.warc", "warcio/post-test.warc.gz", "warcio/example-resource.warc.gz"]

@@ -73,7 +73,7 @@ def test_robots_txt_from_unknown_to_known(rig: Rig) -> None:
     rig.put("a/x")
     assert rows(rig, "http://a/x")["robots.txt"] == "not asked for yet"
     rig.screen("a/first")
-    assert rows(rig, "http://a/x")["robots.txt"] == "not known yet, 1 URLs wait for it"
+    assert rows(rig, "http://a/x")["robots.txt"] == "not known yet, 1 URL waiting for it"
     rig.robots_lander.land(rig.one(), ok(body=b"User-agent: *\nDisallow: /private\nAllow: /private/x\nCrawl-delay: 2.5"))
     rig.settle()
     found = rows(rig, "http://a/private/x")

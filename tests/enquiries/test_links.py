@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,16 @@ def test_a_start_url_that_is_not_there_is_broken(web: SyntheticWeb, tmp_path: Pa
     run_crawl(tmp_path, [start, f"{start}mistyped"], {"frontier.retries": 0})
     [found] = check(start, tmp_path, Kind.BROKEN).findings
     assert (found.url, found.links) == (f"{start}mistyped", [Referrer("<start>", "")])
+
+
+def test_a_start_that_could_not_be_fetched_is_broken(tmp_path: Path) -> None:
+    """It waits for another try, so that the page book has nothing of it."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        start = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+        run_crawl(tmp_path, start)
+        found = check(start, tmp_path, Kind.BROKEN)
+        assert [(each.url, each.status) for each in found.findings] == [(start, 0)]
+        assert "Connection refused" in found.findings[0].why
+        assert found.unchecked == 0
+        assert cli.run(["links", "--broken", "--dir", str(tmp_path)]) == 1

@@ -113,7 +113,7 @@ def test_what_is_in_the_way_is_said(crawled: Path, tmp_path_factory: pytest.Temp
     with pytest.raises(UsageError, match="in use by process"):
         reindex_pages(Config(), directory)
     lock.close()
-    with pytest.raises(UsageError, match="run larm crawl first"):
+    with pytest.raises(UsageError, match="'larm crawl URL' makes one"):
         reindex_pages(Config(), tmp_path_factory.mktemp("empty"))
 
 

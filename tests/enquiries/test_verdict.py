@@ -14,7 +14,7 @@ from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.verdict import Facts, Waits, verdict
-from larm.model.message import UNKNOWN
+from larm.model.message import UNKNOWN, Known
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import Answer, PageRow
 from larm.testing.web import SyntheticWeb
@@ -22,7 +22,7 @@ from tests.stories.crawls import asked, config_of, run_crawl
 
 NOON = 1_700_000_000.0
 STORED = PageRow(
-    "http://a/", "http://a/", "a", "<start>", 0, 0, UNKNOWN, stored=True, last=Answer(200, 7, 7), fetched=int(NOON)
+    "http://a/", "http://a/", "a", "<start>", 0, 0, Known("", "", 1, 1), stored=True, last=Answer(200, 7, 7), fetched=int(NOON)
 )
 NOTHING = Facts(None, "yes", {}, Waits(), linked=False, now=NOON)
 
@@ -39,6 +39,7 @@ def test_pages_that_are_there() -> None:
     assert said(page=STORED) == f"Fetched {minute(NOON)}, searchable: yes"
     assert said(page=STORED, refusals={"visited": "seen before", "scope": "out"}).startswith("Fetched ")
     assert said(page=page(index=False), searchable="no").endswith("searchable: no, it asks not to be indexed (noindex)")
+    assert said(page=page(known=UNKNOWN)).endswith("searchable: by title, address and links alone, as no text was read of it")
     broken = said(page=page(last=Answer(500, int(NOON), int(NOON))))
     assert broken.endswith(f"; asked again {minute(NOON)}, in vain: 500: the server failed (Internal Server Error)")
 
@@ -72,6 +73,17 @@ def test_pages_that_wait(waits: Waits, sentence: str) -> None:
     assert said(waits=waits, refusals={"visited": "seen before"}).endswith(sentence)
 
 
+def test_what_is_behind_too_many_redirects_says_so(web: SyntheticWeb, tmp_path: Path) -> None:
+    host = web.host("a.localhost")
+    for number in range(4):
+        host.redirect(f"/{number}", f"/{number + 1}", 302)
+    host.page("/", links=["/0"])
+    start, settings = web.url("a.localhost"), {"frontier.redirects": 3}
+    run_crawl(tmp_path, start, settings)
+    said = explain_url(config_of(start, settings), tmp_path, web.url("a.localhost", "/4")).verdict
+    assert said.startswith("Not fetched: it is behind more than 3 redirects in a row; 'larm crawl --set frontier.redirects=20'")
+
+
 def test_of_pages_that_were_cut_nobody_knows_where_they_lead(web: SyntheticWeb, tmp_path: Path) -> None:
     web.host("a.localhost").page("/", links=[f"/{number}" for number in range(9)])
     start = web.url("a.localhost")
@@ -93,7 +105,7 @@ def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
     there = web.url("a.localhost", "/new")
     assert (
         explain_url(settings, tmp_path / "one", there).verdict
-        == f"Its host belongs to the agent b at tcp/127.0.0.1:2: 'larm why {there} --dir {tmp_path / 'two'}' says more"
+        == f"Its host belongs to the agent b at tcp/127.0.0.1:2: 'larm why --dir {tmp_path / 'two'} {there}' says more"
     )
     assert explain_url(settings, tmp_path / "one", start).verdict.startswith("Fetched ")
     assert explain_url(settings, tmp_path / "one", "http://other.example/").verdict.startswith(

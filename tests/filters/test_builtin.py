@@ -215,6 +215,7 @@ def test_a_view_is_one_of_a_directory() -> None:
 
 def test_robots_txt_is_no_page() -> None:
     assert sift(known(), "http://a/robots.txt", "http://a/ROBOTS.txt", "http://a/dir/robots.txt") == ["http://a/dir/robots.txt"]
+    assert sift(known(), "http://a/robots.txt.html") == ["http://a/robots.txt.html"]
 
 
 def test_lists_come_from_outside() -> None:

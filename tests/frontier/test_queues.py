@@ -639,6 +639,7 @@ def test_a_host_with_errors_alone_is_asked_every_20_seconds_until_pages_come(pol
         (lease,) = polite.queues.lease(1)
         polite.end(lease, status(403) if number < 52 else ok())
         waits.append(polite.queues.seconds_to_next())
+        assert polite.queues.figures().slowed == (waits[-1] == 20.0 and number < 53)
         polite.fake.advance(waits[-1])
     assert waits[:50] == [1.0] * 50
     assert waits[50:54] == [20.0] * 4  # 51, 52, then a page: 51, then one that was asked for when there were still too many
@@ -653,7 +654,9 @@ def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore)
         rig.end(lease, status(500) if lease.message.tries else status(403))
         rig.fake.advance(rig.queues.seconds_to_next())
     rig.save()
-    assert rig.load().book.get_locked("a").delay(POLITE) == 20.0
+    again = rig.load()
+    assert again.book.get_locked("a").delay(POLITE) == 20.0
+    assert again.queues.figures().slowed == 1
 
 
 @pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0), Frontier(errors=1000)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import resource
 import sqlite3
 from pathlib import Path
@@ -45,3 +46,11 @@ def test_where_no_file_can_be_opened_sqlite_is_not_believed(tmp_path: Path) -> N
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert "unable to open database file: too many files are open" in str(failure)
+
+
+def test_a_closed_folder_is_told_rather_than_what_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "a"
+    monkeypatch.setattr(os, "access", lambda path, _: path != closed)
+    error = PermissionError(errno.EACCES, "")
+    assert str(disk_failure(closed / "b" / "config.yaml", error)).startswith(f"{closed}: Permission denied: ")
+    assert str(disk_failure(tmp_path / "x", error)).startswith(f"{tmp_path / 'x'}: Permission denied: ")

@@ -17,7 +17,7 @@ def test_the_remedy_reads_more(name: str, times: int) -> None:
     told = load(None, [part.strip() for part in said.split("--set")])
     assert limits_of(told)[name] > held
     assert f"with --set {said} reads" in sentence({name: (2, held)})
-    assert f"with --set {said} reads" in sentence_of(name, held)
+    assert f"'larm crawl --set {said}' reads" in sentence_of(name, held)
 
 
 def test_there_is_no_remedy_for_the_limits_of_an_earlier_larm() -> None:

@@ -8,7 +8,7 @@ from larm.monitor.snapshot import ClusterFigures, Snapshot
 
 def said(reason: str = "finished", **figures: object) -> list[str]:
     now = Snapshot(pages=5, **figures)  # type: ignore[arg-type]
-    return [*outcome(now, reason, "site"), next_step(now, reason, "site")]
+    return [*outcome(now, reason, "site"), next_step(now, reason)]
 
 
 def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
@@ -38,7 +38,7 @@ def test_of_several_agents_the_figures_of_all_are_told() -> None:
     first, second, last = said(cluster=all_of_them, pages_run=5)
     assert first == "finished: 5 pages in this run, 5 in site"
     assert second.startswith("all agents: 3 agents: 320 pages, 0 URLs to go; coverage 100.0%")
-    assert last.startswith("next: 'larm search WORDS --dir site --cluster'; ")
+    assert last.startswith("next: 'larm search --cluster WORDS'; ")
 
 
 def test_many_kinds_of_errors_are_counted() -> None:

@@ -165,7 +165,7 @@ def test_failures_are_counted_by_reason(reason: FailReason) -> None:
 
 
 def test_not_modified_stores_no_page_but_that_it_is_current() -> None:
-    landed = land(NotModified({}, TIMING))
+    landed = land(NotModified({}, TIMING), msgspec.structs.replace(message(HERE), known=UNKNOWN))
     assert (landed.page, landed.messages, landed.error) == (False, (), False)
     assert landed.visit is not None
     assert (landed.visit.page, landed.visit.status, len(landed.visit.links)) == (HERE, 304, 0)
@@ -312,3 +312,10 @@ def test_links_to_visited_pages_never_become_messages() -> None:
     assert landed.known == {"visited": known.access}
     assert [message.url for message in landed.messages] == [LINKS[1].url]
     assert tuple(visit_of(landed).links) == LINKS, "the storages get them all"
+
+
+def test_a_304_that_was_not_asked_for_is_no_page() -> None:
+    landed = land(NotModified({}, TIMING))
+    assert not landed.page
+    assert "revisit/unchanged" not in landed.counts
+    assert (visit_of(landed).status, visit_of(landed).failure) == (304, "HTTP status 304")

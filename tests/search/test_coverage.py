@@ -80,5 +80,5 @@ def test_a_block_that_is_still_written_does_not_count_yet(tmp_path: Path, left: 
 def test_what_is_damaged_is_said(tmp_path: Path) -> None:
     position = stored(tmp_path, *WEB)
     (tmp_path / "graph" / SNAPSHOT).write_bytes(b"")
-    assert "snapshot is damaged; the next run of larm crawl makes it again" in shortfall(tmp_path)
+    assert "snapshot is damaged; the next run makes it again" in shortfall(tmp_path)
     assert not is_complete(tmp_path, position)

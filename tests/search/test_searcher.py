@@ -254,7 +254,7 @@ def test_accents_apart_from_their_letters(
 
 
 def test_no_index_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no index in .*: run larm crawl first.*; --dir names another"):
+    with pytest.raises(UsageError, match=r"no index in .*: 'larm crawl URL' makes one, .*; --dir names another"):
         IndexSearcher(tmp_path)
 
 

@@ -85,7 +85,7 @@ def test_an_empty_log_has_no_entries(tmp_path: Path) -> None:
 
 
 def test_no_log_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no store\.log in .*: run larm crawl first; --dir names another"):
+    with pytest.raises(UsageError, match=r"no store\.log in .*: 'larm crawl URL' makes one; --dir names another"):
         StoreLog(tmp_path)
 
 

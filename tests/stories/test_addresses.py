@@ -114,7 +114,7 @@ def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWe
     (sentence,) = left_out(tmp_path, config_of(long), run.last)
     told = re.fullmatch(
         r"1 link to URLs of more than 2,048 characters not followed; "
-        r"'larm crawl --dir \S+ -start @\S+/logs/URLLengthFilter.log -s filters.length.max=(\d+)' does",
+        r"'larm crawl -start @logs/URLLengthFilter.log -s filters.length.max=(\d+)' does",
         sentence,
     )
     assert told is not None, sentence

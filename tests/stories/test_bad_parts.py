@@ -82,7 +82,7 @@ def test_what_a_filter_raised_for_is_told_and_fetched_when_it_is_mended(tmp_path
     run = run_crawl(tmp_path, start, settings)
     (said,) = [each for each in left_out(tmp_path, config_of(start, settings), run.last) if "raised" in each]
     assert said.startswith("1 link not followed, as a filter raised")
-    assert f"cut -f3 {tmp_path / 'logs' / 'filter_errors.log'} | larm crawl --dir {tmp_path} -start @-" in said
+    assert "'cut -f3 logs/filter_errors.log | larm crawl -start @-'" in said
     url = lines(tmp_path, "filter_errors")[0].split("\t")[2]
     run_crawl(tmp_path, [start, url])
     assert asked(web)["a.localhost/riddle"] == 1

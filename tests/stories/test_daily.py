@@ -118,6 +118,11 @@ def test_defaults_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ConfigError, match="LARM_FRONTIER_DELYA"):
         effective(tmp_path, None, ())
     monkeypatch.delenv("LARM_FRONTIER_DELYA")
+    for name, meant in (("LARM_FECTH__DELAY", "fetch"), ("LARM_CONTCAT", "agent.contact")):
+        monkeypatch.setenv(name, "5s")
+        with pytest.raises(ConfigError, match=rf"{name}: .*: no such key; did you mean {meant}\?"):
+            effective(tmp_path, None, ())
+        monkeypatch.delenv(name)
     (home / "config.yaml").write_text("frontier: {dely: 3s}")
     with pytest.raises(ConfigError, match=str(home / "config.yaml")):
         effective(tmp_path, None, ())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from larm.building.state import last_header
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.testing.replies import Reply, html, moved
@@ -234,3 +235,32 @@ def test_what_redirects_to_itself_is_asked_for_once_however_many_lead_there(web:
         host.page(f"/{number}", links=[f"/{number + 1}", "/login"])
     run_crawl(tmp_path, web.url("a.localhost"))
     assert Counter(request.path for request in web.requests)["/login"] == 1
+
+
+def test_the_slow_ways_of_a_host_and_known_paths_are_told(web: SyntheticWeb, tmp_path: Path) -> None:
+    host = web.host("a.localhost")
+    host.page("/", links=["/robots.txt.html", "/?C=N;O=D", *(f"/{number}" for number in range(1, 7))])
+    host.page("/robots.txt.html")
+    for number in range(1, 7):
+        host.status(f"/{number}", 403)
+    start = web.url("a.localhost")
+    settings: dict[str, object] = {"frontier.errors": 1, "frontier.error_delay": 2}
+    said = told(tmp_path, start, run_crawl(tmp_path, start, settings), settings)
+    assert web.url("a.localhost", "/robots.txt.html") in stored(tmp_path)
+    assert "1 URL not fetched, as filters.known_paths has an entry for it" in said
+    assert "1 host with nearly nothing but errors asked 2 times more slowly; the same command with -s frontier.error" in said
+
+
+def test_start_urls_are_saved_before_the_first_is_asked_for(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Who leaves in the first seconds goes on by larm crawl alone."""
+    saved: list[list[str]] = []
+
+    def page(_: Request) -> Reply:
+        header = last_header(tmp_path)
+        saved.append(list(header.start_urls) if header else [])
+        return html("<title>a</title>")
+
+    web.host("a.localhost").add("/", page)
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start)
+    assert saved == [[start]]

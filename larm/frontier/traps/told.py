@@ -12,8 +12,8 @@ _STATES = {
     State.OPEN: "does not change the text",
     State.CLOSED: "went on without anything new; whether it is a trap is not decided yet: what it holds back is asked for when"
     " its host has nothing else to do, or by a later run",
-    State.TRAP: "is a trap: it went on and on without anything new (larm crawl --parked fetches what it holds back)",
-    State.SAME: "does not change the text (larm crawl --parked fetches what it holds back)",
+    State.TRAP: "is a trap: it went on and on without anything new ('larm crawl --parked' fetches what it holds back)",
+    State.SAME: "does not change the text ('larm crawl --parked' fetches what it holds back)",
 }
 
 

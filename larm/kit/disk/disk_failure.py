@@ -54,6 +54,8 @@ def disk_failure(path: Path, error: Exception) -> StorageError:
     if isinstance(error, OSError):
         what = os.strerror(error.errno) if error.errno else what
         advice = _BY_ERRNO.get(error.errno or 0)
+        if error.errno == errno.EACCES:  # a folder on the way may be closed, rather than what is in it
+            path = next((folder for folder in reversed(path.parents) if not os.access(folder, os.X_OK)), path)
     elif isinstance(error, sqlite3.Error):
         # the low byte is the kind, the rest says where in SQLite; sqlite3's own misuse errors have no code
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
