@@ -317,7 +317,7 @@ def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, notes: list[s
         ground.normalizer.parse,
         whole=whole,
         limits=limits_of(ground.settings),
-        now=ground.shared.clock.wall(),
+        wall=ground.shared.clock.wall,
         current=ground.settings.recrawl.current,
         share=ground.settings.recrawl.share,
         state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},

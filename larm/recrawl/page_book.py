@@ -7,10 +7,11 @@ as forgotten only after a `Visit.gone`, which is decided at the end of a revisit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -135,6 +136,8 @@ class PageBook:
         self._generation = 0
         self._puts: dict[int, PageRow | None] = {}
         """None: to be removed."""
+        self._claims: dict[int, PageRow] = {}
+        """Those of them of which a sitemap has said something, and no answer came."""
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
@@ -171,7 +174,7 @@ class PageBook:
             row = None if visit.document is not None and not visit.revisited else self._find(key)
             if visit.document is not None:
                 self._puts[key] = _row(visit, url, now, row)
-                self._hear(visit.document.lastmods or {})
+                self._hear(visit.document.lastmods or {}, (url.host, urlsplit(visit.referrer).netloc))
                 continue
             if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
                 self._puts[key] = _row(visit, url, now, None)
@@ -185,13 +188,16 @@ class PageBook:
         self._puts[key] = row
 
     def commit(self) -> Mapping[str, Any]:
-        """One generation."""
-        if self._puts:
+        """One generation. What sitemaps have said is of the one before, as a crash does not undo what came of these pages."""
+        heard = {key: row for key, row in self._claims.items() if self._puts.get(key) is row}
+        if heard:
+            self._open_table().write_parts(self._generation, map(_put, sorted(heard.items())))
+        if len(self._puts) > len(heard):
             self._generation += 1
-            rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None]
+            rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None and key not in heard]
             gone = [key for key, row in self._puts.items() if row is None]
             self._open_table().write_parts(self._generation, map(_put, rows), gone)
-            self._puts = {}
+        self._puts, self._claims = {}, {}
         return {"generation": self._generation}
 
     def close(self) -> None:
@@ -207,15 +213,21 @@ class PageBook:
         elif own is None or own.last.asked <= row.last.asked:
             self._puts[key] = row
 
-    def _hear(self, lastmods: Mapping[int, int]) -> None:
-        """What a sitemap says of pages that are known; written where it is news."""
+    def _hear(self, lastmods: Mapping[int, int], hosts: Container[str]) -> None:
+        """What a sitemap says of pages that are known; written where it is news.
+
+        Of these ``hosts`` alone: its own, and the one of which robots.txt names it (sitemaps.org, "Sitemaps & Cross Submits").
+        """
         keys = [key for key in lastmods if key not in self._puts]
         found = {key: decode_row(each.data, self._path) for key, each in self._open_table().get_many(keys).items()}
         found |= {key: row for key in lastmods if (row := self._puts.get(key)) is not None}
         for key, row in found.items():
             past = row.past or Past(row.fetched)
-            if row.stored and (told := claim(past, lastmods[key], row.fetched)) is not past:
-                self._puts[key] = msgspec.structs.replace(row, past=told)
+            if row.host in hosts and row.stored and (told := claim(past, lastmods[key], row.fetched)) is not past:
+                new = msgspec.structs.replace(row, past=told)
+                if key not in self._puts or self._claims.get(key) is row:
+                    self._claims[key] = new
+                self._puts[key] = new
 
     def _find(self, key: int) -> PageRow | None:
         if key in self._puts:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -35,6 +36,9 @@ _BATCH = 1000
 _SAMPLE = 0.2
 """Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""
 _FIRST, _SAMPLED, _ALL = 1, 2, 3
+_SITEMAP = re.compile(r"sitemap[^/]*\.(xml|txt)(\.gz)?$", re.IGNORECASE)
+_SKEW = 60.0
+"""Seconds by which a clock may be set back while a revisit runs."""
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -71,7 +75,7 @@ class Recrawl:
         *,
         whole: bool = False,
         limits: Mapping[str, int] = MappingProxyType({}),
-        now: float = 0.0,
+        wall: Callable[[], float] = lambda: 0.0,
         current: float = 0.0,
         share: float = 1.0,
         state: Mapping[str, Any] = MappingProxyType({}),
@@ -82,7 +86,7 @@ class Recrawl:
         ``whole``: some storage has not been given all pages, or other links are followed now, so none may be answered by "not
         modified".
         ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
-        ``now``: wall time; ``current``: seconds for which servers are believed that a page is.
+        ``wall``: the time, as the page book has it; ``current``: seconds for which servers are believed that a page is.
         ``share``: of the pages that are asked for, unless all have to come whole; ``state``: what the last run `cut`.
         """
         # constant after construction
@@ -93,13 +97,14 @@ class Recrawl:
         self._parse = parse
         self._whole = whole
         self._limits = limits
-        self._now = now
+        self._wall = wall
+        self._now = wall()
         self._longest = current
         self._share = 1.0 if whole else share
         # replaced in a step of the gate
         self._begun = msgspec.convert(state, _Begun)
         if starts is not None:
-            self._begun = _Begun(_ALL if self._share == 1 else _FIRST, int(now))
+            self._begun = _Begun(_ALL if self._share == 1 else _FIRST, int(self._now))
 
     # -- the rounds
 
@@ -138,15 +143,17 @@ class Recrawl:
             yield self._asked_for(some)
 
     def _rows(self) -> Iterator[tuple[int, PageRow]]:
-        """Pages that there were before, and that may have changed."""
+        """Pages that there were before, and that may have changed. What came later than now came by a clock that was ahead."""
+        ahead = self._wall() + _SKEW
         for batch in _rows(self._path, read_only=True):
             for key, row in batch:
                 since = row.past.since if row.past else row.fetched
-                if not row.only_moved and since < self._begun.at and (self._was_asked(row) or not self._is_current(row)):
+                before = since < self._begun.at or since > ahead
+                if not row.only_moved and before and (self._was_asked(row) or not self._is_current(row)):
                     yield key, row
 
     def _was_asked(self, row: PageRow) -> bool:
-        return row.last.asked >= self._begun.at
+        return self._begun.at <= row.last.asked <= self._wall() + _SKEW
 
     def _candidates(self) -> Iterator[tuple[int, PageRow]]:
         return ((key, row) for key, row in self._rows() if not self._was_asked(row))
@@ -177,7 +184,8 @@ class Recrawl:
     def _is_due(self, row: PageRow) -> bool:
         """In the first round."""
         if self.goes_on:
-            return bool(row.past and row.past.sitemap) or bool(row.cuts and may_be_whole(row.cuts, self._limits))
+            known = row.past.sitemap if row.past else _may_be_sitemap(row)
+            return known or bool(row.cuts and may_be_whole(row.cuts, self._limits))
         return not self._is_current(row)
 
     def due(self) -> Iterator[list[URLMessage]]:
@@ -192,6 +200,8 @@ class Recrawl:
         for batch in _rows(self._path):
             old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
             current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
+            if self.goes_on:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
+                old = [(key, msgspec.structs.replace(row, known=UNKNOWN) if _may_be_sitemap(row) else row) for key, row in old]
             messages = self._asked_for(old)
             for message in messages:
                 left.pop(message.url.fingerprint, None)
@@ -244,6 +254,12 @@ class Recrawl:
                     f"recrawl.most_gone ({self._most_gone:g}) allows at once"
                 )
         return [visit for visits in lost.values() for visit in visits]
+
+
+def _may_be_sitemap(row: PageRow) -> bool:
+    """A page that was fetched once: robots.txt leads there, or its name says so."""
+    named = row.referrer.endswith("/robots.txt") or _SITEMAP.search(row.access) is not None
+    return named and row.stored and row.past is None
 
 
 def cut_pages(path: Path) -> dict[str, tuple[int, int]]:

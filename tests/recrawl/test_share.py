@@ -64,8 +64,8 @@ class Crawl:
     def recrawl(self, share: float, *, resumed: object = None) -> Recrawl:
         state = resumed if isinstance(resumed, dict) else {}
         starts = [] if resumed is None else None
-        now = self.clock.wall()
-        return Recrawl(self.path, starts, 1.0, self.notes.append, PARSE, share=share, now=now, state=state)
+        wall = self.clock.wall
+        return Recrawl(self.path, starts, 1.0, self.notes.append, PARSE, share=share, wall=wall, state=state)
 
     def round(self, recrawl: Recrawl, *changed: str) -> list[str]:
         """The next one; the pages that it asks for are answered."""
@@ -164,6 +164,55 @@ def test_claims(past: Past, lastmod: int, fetched: int, *, news: bool) -> None:
     assert (claim(past, lastmod, fetched).claimed == lastmod) == news
 
 
+def test_pages_that_came_by_a_clock_that_was_ahead_are_asked_for(tmp_path: Path) -> None:
+    """And a revisit that is done knows it, though the clock is still behind."""
+    crawl = Crawl(tmp_path, [f"/{number}" for number in range(50)])
+    crawl.clock.set_wall(BEGAN - DAY)
+    recrawl = crawl.recrawl(0.5)
+    asked = crawl.round(recrawl) + crawl.round(recrawl)
+    assert len(set(asked)) == 25
+    assert not recrawl.goes_on
+    assert crawl.notes == ["25 pages were not asked for: recrawl.share is 0.5 (-s recrawl.share=1 asks for all)"]
+
+
+def test_sitemaps_that_an_earlier_larm_did_not_mark_are_read_first_and_whole(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, ["/1", "/a/Sitemap-2.xml.gz", "/sitemap/x"])
+    crawl.store(msgspec.structs.replace(page(f"{HOST}/map", "first"), referrer=f"{HOST}/robots.txt"))
+    crawl.clock.advance(DAY)
+    messages = [message for batch in crawl.recrawl(0.5).due() for message in batch]
+    assert {message.url.access.removeprefix(HOST) for message in messages} == {"/a/Sitemap-2.xml.gz", "/map"}
+    assert {message.known for message in messages} == {UNKNOWN}
+    crawl.answer("/map", changed=False)
+    assert first(crawl.recrawl(0.5)) == ["/a/Sitemap-2.xml.gz"]  # the other one was none
+
+
+def test_a_sitemap_is_believed_of_its_own_host_and_of_who_names_it(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, ["/1"])
+    crawl.store(page("http://b.org/1", "first"))
+    crawl.clock.advance(DAY)
+    said = {PARSE(f"{host}/1").fingerprint: int(BEGAN) + 5 for host in (HOST, "http://b.org")}
+    for referrer, claimed in ((f"{HOST}/", 1), ("http://b.org/robots.txt", 2)):
+        document = Document("application/xml", lastmods=said)
+        crawl.store(msgspec.structs.replace(page(SITEMAP, "map"), document=document, referrer=referrer))
+        assert sum(bool(row.past and row.past.claimed) for row in crawl.rows().values()) == claimed
+
+
+def test_what_a_sitemap_said_is_not_taken_for_an_answer_after_a_crash(tmp_path: Path) -> None:
+    """Only what came after the checkpoint comes whole: the sitemap itself, and a page of which it said something as well."""
+    crawl = Crawl(tmp_path, ["/1", "/2"])
+    crawl.clock.advance(DAY)
+    position = crawl.book.commit()
+    crawl.book.store([page(f"{HOST}/2", "other", revisited=True)])
+    crawl.sitemap({"/1": BEGAN + DAY + 5, "/2": BEGAN + 2 * DAY})
+    crawl.book.close()
+    again = PageBook(crawl.path, crawl.clock)
+    again.open(position)
+    again.close()
+    rows = crawl.rows()
+    assert [path for path, row in rows.items() if row.known == UNKNOWN] == ["/2", "/sitemap.xml"]
+    assert rows["/1"].past == Past(int(BEGAN), claimed=int(BEGAN) + DAY + 5)
+
+
 def test_claims_are_judged_by_what_came(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path, ["/1", "/2"])
     crawl.clock.advance(DAY)
@@ -186,7 +235,7 @@ def test_later_rounds_ask_for_whole_pages_where_something_new_has_to_see_them(tm
     begun = some.recrawl(0.5)
     list(begun.due())
     again = Recrawl(
-        some.path, None, 1.0, some.notes.append, PARSE, whole=True, share=0.5, now=some.clock.wall(), state=begun.cut(last=True)
+        some.path, None, 1.0, some.notes.append, PARSE, whole=True, share=0.5, wall=some.clock.wall, state=begun.cut(last=True)
     )
     batches, _ = again.more()
     assert [message.known for batch in batches for message in batch] == [UNKNOWN] * 3
