@@ -159,7 +159,7 @@ def test_it_is_frozen() -> None:
         ),
         ("threads: 3", "threads: no such key; did you mean fetch.threads or storage.index.threads?"),
         ("fetch: {delayy: 3}", "fetch.delayy: no such key; did you mean frontier.delay?"),
-        ("urls: {zzz: 1}", "urls.zzz: no such key; expected one of lowercase_path, host_resolver"),
+        ("urls: {zzz: 1}", "urls.zzz: no such key; expected one of lowercase_path, folder_pages, host_resolver"),
         ("1: 2", "1: no such key"),
         ("fetch: {threads: many}", "fetch.threads: expected a whole number, got text"),
         ("fetch: {threads: 1.5}", "fetch.threads: expected a whole number, got a decimal number"),

@@ -121,7 +121,7 @@ def _digests(settings: Config, directory: Path, start_urls: Sequence[str]) -> st
         "scope": [crawl.scope, crawl.restrict_to, crawl.include, crawl.exclude],
         "crawl.max_depth": crawl.max_depth,
         "crawl.max_pages": crawl.max_pages,
-        "urls.*": [settings.urls.lowercase_path, host_rules(settings, directory)],
+        "urls.*": [settings.urls.lowercase_path, settings.urls.folder_pages, host_rules(settings, directory)],
         "cluster.name": cluster.name,
         "cluster.agents": cluster.agents,
         "cluster.by": cluster.by,

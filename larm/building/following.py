@@ -38,6 +38,7 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         filters.own,
         {name: value for name, value in msgspec.to_builtins(settings.files).items() if value or name in _ALWAYS},
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
+        *([] if settings.urls.folder_pages else ["folder_pages"]),
     ]
     depth = settings.crawl.max_depth
     return Following(

@@ -43,7 +43,11 @@ _AIR: Final = 16_000_000, 128_000_000
 def normalizer_of(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
     """For URLs of a crawl with these start URLs. Raises ConfigError."""
     files = any(start.lower().startswith(FILES) for start in starts)
-    return URLNormalizer(resolver_of(settings, directory), settings.urls.lowercase_path, files=files)
+    return URLNormalizer(resolver_of(settings, directory), *_forms(settings), files=files)
+
+
+def _forms(settings: Config) -> tuple[bool, bool]:
+    return settings.urls.lowercase_path, settings.urls.folder_pages
 
 
 class Processors:
@@ -130,7 +134,7 @@ def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:
     return Terms(
         processing=plain(settings.processing),
         agent=settings.agent.name,
-        lowercase_path=settings.urls.lowercase_path,
+        urls=_forms(settings),
         host_rules=host_rules(settings, directory),
         files=any(start.lower().startswith(FILES) for start in starts),
         text=wants_text(settings),

@@ -65,6 +65,7 @@ class Urls(Section, frozen=True):
     """The normaliser."""
 
     lowercase_path: bool = False  # paths are case-sensitive (RFC 3986); folding loses pages (LARM-22)
+    folder_pages: bool = True  # /index.html is / (LARM-30), as on nearly all servers; elsewhere one of two pages would be lost
     host_resolver: FileName = ""  # file of rules (LARM-39)
 
 

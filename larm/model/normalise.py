@@ -46,11 +46,12 @@ def _spellings() -> dict[str, str]:
 _SPELLING = _spellings()
 
 
-def normal_file(file: str, lowercase: bool) -> str:
+def normal_file(file: str, lowercase: bool, folder_pages: bool = True) -> str:
     """The normal form of ``/path?query``.
 
     ``file`` must come out of a WHATWG parser: ASCII, begins with ``/``, dot segments (``%2E`` ones too) already removed.
-    With ``lowercase`` both parts are folded, escaped UTF-8 included (LARM-22, LARM-28).
+    With ``lowercase`` both parts are folded, escaped UTF-8 included (LARM-22, LARM-28). With ``folder_pages``,
+    ``/index.html`` is ``/`` (LARM-30).
     """
     if _NORMAL.fullmatch(file):
         if not lowercase:
@@ -63,7 +64,7 @@ def normal_file(file: str, lowercase: bool) -> str:
     if lowercase:
         path, query = _FOLD.sub(_fold, path), _FOLD.sub(_fold, query)
     last = path.rindex("/") + 1
-    if _FOLDERS.fullmatch(path, last):
+    if folder_pages and _FOLDERS.fullmatch(path, last):
         path = path[:last]
     return f"{path}?{query}" if query else path
 

@@ -101,11 +101,19 @@ class URLNormalizer:
     links of files to files: never a link or a redirect on the web.
     """
 
-    def __init__(self, resolver: HostResolver | None = None, lowercase_path: bool = False, *, files: bool = False) -> None:
+    def __init__(
+        self,
+        resolver: HostResolver | None = None,
+        lowercase_path: bool = False,
+        folder_pages: bool = True,
+        *,
+        files: bool = False,
+    ) -> None:
         # constant after construction
         self._files = files
         self._resolver = resolver or HostResolver()
         self._lowercase_path = lowercase_path
+        self._folder_pages = folder_pages
         # written by any thread; what a race costs is time
         self._keys: dict[str, str] = {}
 
@@ -146,7 +154,7 @@ class URLNormalizer:
     def _make(self, access: str, scheme: str, authority: str, file: str) -> Url:
         access = access or f"{scheme}://{authority}{file}"  # credentials are left out: they must not reach a log
         key = self._keys.get(authority) or self._key(authority)
-        normal = normal_file(file, self._lowercase_path)
+        normal = normal_file(file, self._lowercase_path, self._folder_pages)
         normalised = access if normal == file and key == authority else f"{scheme}://{key}{normal}"
         return Url(access, normalised, key, xxhash.xxh3_64_intdigest(normalised.encode()) >> 1)
 

@@ -66,7 +66,7 @@ class Child:
         return self._reply
 
     def _build(self, terms: Terms) -> ByMime:
-        normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), terms.lowercase_path, files=terms.files)
+        normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), *terms.urls, files=terms.files)
         settings = settings_of(terms)
         return processors(
             LinkMemo(normalizer),

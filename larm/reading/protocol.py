@@ -23,7 +23,8 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     processing: dict[str, Any]
     """`larm.config.Processing`, without what is about other types than HTML."""
     agent: str
-    lowercase_path: bool
+    urls: tuple[bool, bool]
+    """``urls.lowercase_path`` and ``urls.folder_pages``."""
     host_rules: str
     """The host resolver's file, as text."""
     files: bool

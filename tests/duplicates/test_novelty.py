@@ -51,6 +51,13 @@ def test_less_than_a_tenth_is_nothing_new() -> None:
     assert stale(page("a", " ".join(words)), page("b", some), page("c", more)) == [False, True, False]
 
 
+def test_two_known_words_beside_each_other_are_nothing_new() -> None:
+    """One of few pieces of such a page is; else tags that can be combined would have something to say for very long."""
+    said = "Tagged {}\n\nItem 1. Item 2. Item 3. Item 4."
+    tags = ["apples and oranges", "lemons and cherries", "apples and cherries"]
+    assert stale(*(page(f"{n}", said.format(tag)) for n, tag in enumerate(tags))) == [False, False, True]
+
+
 def test_numbers_and_identifiers_say_nothing() -> None:
     text = "Events of the day {}: none are known to the club, session {}. Next day: {}"
     days = [page(f"{n}", text.format(n, f"a{n}f", n + 1)) for n in range(100, 120)]

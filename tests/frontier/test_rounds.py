@@ -255,6 +255,37 @@ def test_named_traps_come_to_an_end_with_their_articles(store: BlockStore, name:
     assert walk.fetched.total() <= 2 * named.budget
 
 
+@pytest.mark.parametrize("count", [150, pytest.param(1_000, marks=SLOW)])
+@pytest.mark.parametrize("name", ["calendar-path", pytest.param("calendar-query", marks=SLOW)])
+def test_all_events_of_a_calendar_without_end_are_found(store: BlockStore, name: str, count: int) -> None:
+    """Years go by between them in the order in which days are found; the days of empty years may not cost more than that."""
+    named = TRAPS[name](count)
+    assert named.budget is not None
+    walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100).run(3 * named.budget)
+    walk.check()
+    assert named.found(walk.fetched) == named.real
+    assert walk.fetched.total() <= named.budget
+
+
+def albums(photos: int) -> Web:
+    """Photos without a word, in two sizes, of which the larger ones lead nowhere."""
+
+    def read(address: str) -> Read:
+        if address == f"{HOST}/":
+            return Read([f"{HOST}/a/0/{each}" for each in range(photos)], new=True)
+        return Read([] if address.endswith("-big") else [f"{address}-big"])
+
+    return read
+
+
+def test_leaves_of_a_folder_are_fetched_whatever_they_are_called(store: BlockStore) -> None:
+    """More of them than a host may have of what says nothing new, where nothing speaks for a trap."""
+    walk = Walk(store, albums(1_200), [f"{HOST}/"]).run()
+    walk.check()
+    assert not walk.held, walk.rig.said
+    assert walk.fetched.total() == 1 + 2 * 1_200
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 4))])
 @pytest.mark.parametrize("web", ["thin-5", "tree-3", "index"])
 def test_whoever_comes_first_it_ends_the_same(store: BlockStore, web: str, seed: int) -> None:

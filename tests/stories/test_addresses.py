@@ -50,6 +50,15 @@ def test_only_the_page_of_a_folder_is_the_folder(tmp_path: Path, web: SyntheticW
     assert asked(web) == once(*(f"a.localhost{path}" for path in PAGES))
 
 
+@pytest.mark.parametrize("folder_pages", [True, False])
+def test_pages_of_a_folder_that_differ_are_fetched_if_asked_for(tmp_path: Path, web: SyntheticWeb, folder_pages: bool) -> None:
+    paths = ("/", "/index.html", "/index.php")
+    for path in paths:
+        web.host("a.localhost").page(path, path, f"The page {path}.", links=paths)
+    run_crawl(tmp_path, [web.url("a.localhost", "/")], {**QUICK, "urls.folder_pages": folder_pages})
+    assert asked(web) == once(*(f"a.localhost{path}" for path in (paths[:1] if folder_pages else paths)))
+
+
 def test_a_directory_of_an_earlier_larm_gets_the_pages_that_it_lost(
     tmp_path: Path, web: SyntheticWeb, starts: list[str]
 ) -> None:

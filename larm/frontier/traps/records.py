@@ -57,6 +57,10 @@ class Round(msgspec.Struct, array_like=True, gc=False):
     """Parts in a row that reproduced."""
     rate: float = 0.0
     """What each page of the first of these brought."""
+    news: int = 0
+    """Pages of all parts so far that said something new."""
+    bred: int = 0
+    """Addresses of the last part that were found on pages whose own pattern holds others back."""
 
     def __post_init__(self) -> None:
         if self.left < 0:
@@ -64,7 +68,7 @@ class Round(msgspec.Struct, array_like=True, gc=False):
 
     def ask(self, number: int) -> None:
         """A part of so many addresses goes on."""
-        self.asked, self.read, self.fresh, self.brought = number, 0, 0, 0
+        self.asked, self.read, self.fresh, self.brought, self.bred = number, 0, 0, 0, 0
 
 
 class PatternRecord:

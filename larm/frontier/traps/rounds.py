@@ -10,9 +10,11 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
   first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
-  then; nor where it brings nothing and all have one path but for numbers, without parameters, as products that differ in a
-  number; nor in a run that asks for all that was held back, if it brings no more than it takes. All others together may cost
-  as many requests as the host has had else, or as many as make `_DUE` with these.
+  then; nor where it hardly brings anything, and others of its round have said something; nor where it hardly brings anything
+  and has no parameters: on a host with a trap only if all have one path but for numbers, as products that differ in a number,
+  and were not found on pages like which others are held back, as the days of a calendar's months are; nor in a run that asks
+  for all that was held back, if it brings no more than it takes. All others together may cost as many requests as the host has
+  had else, or as many as make `_DUE` with these.
 - A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little, or
   the host has had less than `_DUE`.
 - Where nothing is left, the pattern opens.
@@ -41,6 +43,8 @@ _MANY = 2
 """Unseen addresses that a page of a part may bring."""
 _TIMES = 3
 """Parts in a row that reproduce, rounds in a row that fail, parts in a row that say nothing new: once may be chance."""
+_DULL = 5
+"""The last, where parts before them have said something: the days of a whole year without events."""
 _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
 _DRY = 0.6
@@ -101,6 +105,7 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
         _decide_parameter(traps, record, round_, lines)
         return
     round_.total += round_.brought
+    round_.news += round_.fresh
     round_.dull = 0 if round_.fresh else round_.dull + 1
     reproduces = round_.asked >= _GLANCE and round_.brought > _MANY * round_.asked
     worth = round_.fresh * (_NEW if reproduces else _HARDLY) >= round_.read > 0
@@ -109,9 +114,13 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
     if barren and _is_endless(traps, round_):
         _close(traps, record, lines, f"{round_.asked} of its pages led to {round_.brought} others, and so on")
     elif round_.left:
-        leaves = record.native >= min(round_.left, _PART) and round_.dull < _TIMES
+        barely = round_.brought * _HARDLY <= round_.asked
+        ends = not traps.trapped and round_.brought <= round_.asked
+        leaves = record.native >= min(round_.left, _PART) and (ends or round_.dull < _TIMES)
+        leaves |= barely and round_.news > 0 and round_.dull < _DULL
         leaves |= traps.released and round_.brought <= round_.asked
-        leaves |= not round_.brought and record.breadth == SHAPE and "?" not in record.text
+        alone = record.breadth == SHAPE and round_.bred * 2 <= round_.asked
+        leaves |= barely and "?" not in record.text and (alone or not traps.trapped)
         free = worth or (not traps.trapped if reproduces else leaves)
         traps.rounds -= round_.asked if worth else 0
         _ask_for_part(traps, record, round_, free=free)
@@ -207,4 +216,12 @@ def _leave(traps: HostTraps, record: PatternRecord) -> list[URLMessage]:
             if sifting:
                 traps.parameters.claim(access, parts_of(access))
             go.append(msgspec.structs.replace(message, released=not again, stale=False))
+    if traps.round is not None and traps.trapped and record is traps.records[traps.current]:
+        traps.round.bred += sum(_is_bred(traps, message.referrer) for message in go)
     return go
+
+
+def _is_bred(traps: HostTraps, referrer: str) -> bool:
+    """Found on a page like which others are held back."""
+    found = traps.holder(referrer)
+    return found is not None and found[1].breadth <= SHAPE and found[1].held > 0
