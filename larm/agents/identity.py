@@ -12,9 +12,10 @@ import msgspec
 
 from larm.agents.membership import Saved
 from larm.agents.said import Said, name_of
-from larm.errors import StorageError, UsageError
+from larm.errors import UsageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure, disk_failures
+from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.json_file import read_json
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -39,14 +40,9 @@ def read_identity(path: Path, cluster: str = "", certified: str = "") -> Identit
 
     Raises UsageError where it is of another cluster, or of another name; StorageError.
     """
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=Identity)
-    except FileNotFoundError:
+    found = read_json(path, Identity, "put it back as it was, or start over with --fresh")
+    if found is None:
         return Identity(cluster, name_of(certified))
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: it is damaged ({error}); put it back as it was, or start over with --fresh") from error
-    except OSError as error:
-        raise disk_failure(path, error) from error
     if cluster and found.cluster != cluster:
         raise UsageError(f"{path.parent.parent} has a part of the cluster {found.cluster}, not of {cluster}")
     if not Said(b"", certified).may_speak_for(found.name):

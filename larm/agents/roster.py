@@ -13,9 +13,8 @@ from larm.agents.card import Card
 from larm.agents.files import IDENTITY, ROSTER
 from larm.agents.identity import Identity
 from larm.agents.placement import PLACEMENTS, key_of
-from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.json_file import read_json
 
 
 class Roster(msgspec.Struct, frozen=True):
@@ -51,15 +50,7 @@ def place_of(name: str, card: Card | None) -> str:
 
 def read_roster(folder: Path) -> Roster | None:
     """Of a crawl's folder of queues; None: it has no part in a cluster, or did not meet anybody yet. Raises StorageError."""
-    path = folder / ROSTER
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Roster)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: it is damaged ({error}); remove it, and an agent that runs writes it again") from error
-    except OSError as error:
-        raise disk_failure(path, error) from error
+    return read_json(folder / ROSTER, Roster, "remove it, and an agent that runs writes it again")
 
 
 def write_roster(folder: Path, roster: Roster) -> None:

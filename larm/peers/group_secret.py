@@ -12,7 +12,7 @@ import hmac
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.secret_file import read_secret
 
 HEADER = "larm-group"
 _SHORTEST = 16
@@ -31,10 +31,7 @@ class GroupSecret:
     @classmethod
     def opened(cls, path: Path) -> GroupSecret:
         """The one in the file. Raises StorageError, also for a file that others can read."""
-        with disk_failures(path):
-            mode, secret = path.stat().st_mode, path.read_text(encoding="utf-8", errors="replace").strip()
-        if mode & 0o077:
-            raise StorageError(f"{path}: others than you can read this secret; 'chmod 600' it")
+        secret = read_secret(path, "secret")
         if len(secret) < _SHORTEST:
             raise StorageError(f"{path}: expected {_SHORTEST} characters or more; 'openssl rand -base64 24' makes some")
         return cls(secret)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
-from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.secret_file import read_secret
 
 KEY_LENGTH = 43
 """Characters of a public key."""
@@ -40,17 +38,7 @@ class Identity:
     @classmethod
     def opened(cls, path: Path) -> Identity:
         """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
-        with disk_failures(path):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-                with os.fdopen(file, "wb") as new:
-                    new.write(text_of(Ed25519PrivateKey.generate().private_bytes_raw()).encode() + b"\n")
-                    new.flush()
-                    os.fsync(file)
-            if path.stat().st_mode & 0o077:
-                raise StorageError(f"{path}: others than you can read this key; 'chmod 600' it, or remove it for a new one")
-            secret = bytes_of(path.read_text(encoding="ascii", errors="replace").strip())
+        secret = bytes_of(read_secret(path, "key", lambda: cls.new().secret))
         if secret is None or len(secret) != _SECRET:
             raise StorageError(f"{path}: not a peer's key; remove it, and the next start makes a new one")
         return cls(Ed25519PrivateKey.from_private_bytes(secret))

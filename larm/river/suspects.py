@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.json_file import read_json
 from larm.kit.processes.crash_trace import CrashTrace
 from larm.kit.processes.flight_recorder import LONGEST, FlightRecorder
 from larm.model.crawl_hash import digest
@@ -39,7 +39,9 @@ class Suspects:
         """Draw conclusions from what the last process left. Raises StorageError."""
         self._file = folder / "suspects.json"
         trace = folder / "crash"
-        self._points = _read(self._file)
+        self._points: dict[str, int] = (
+            read_json(self._file, dict[str, int], "remove it, and pages that crash larm will be tried again") or {}
+        )
         with disk_failures(folder):
             crashed = CrashTrace.crashed(trace)
             self._recorder = FlightRecorder(folder / "inflight", slots)
@@ -115,14 +117,3 @@ def _name(url: str) -> str:
     if len(url) <= LONGEST:
         return url
     return f"{url[:1000]}...{digest(url.encode('utf-8', 'replace')):x}"
-
-
-def _read(file: Path) -> dict[str, int]:
-    if not file.exists():
-        return {}
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, int])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(
-            f"{file}: can't be read ({error}); remove it, and pages that crash larm will be tried again"
-        ) from error

@@ -16,14 +16,13 @@ import hashlib
 import hmac
 import os
 import secrets
-from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
 from starlette.requests import Request
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.secret_file import read_secret
 
 COOKIE = "larm_session"
 _BYTES = 32
@@ -57,17 +56,7 @@ def default_path() -> Path:
 
 def open_token(path: Path) -> Token:
     """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
-    with disk_failures(path):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(file, "w", encoding="ascii") as new:
-                new.write(secrets.token_urlsafe(_BYTES) + "\n")
-                new.flush()
-                os.fsync(file)
-        if path.stat().st_mode & 0o077:
-            raise StorageError(f"{path}: others than you can read this token; 'chmod 600' it, or remove it for a new one")
-        secret = path.read_text(encoding="utf-8", errors="replace").strip()
+    secret = read_secret(path, "token", lambda: secrets.token_urlsafe(_BYTES))
     if len(secret) < _BYTES:
         raise StorageError(f"{path}: too short for a token; remove it, and the next start makes a new one")
     return Token(secret, path)

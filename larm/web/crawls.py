@@ -7,7 +7,6 @@ on.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +17,7 @@ from larm.control.client import Control, NotRunning
 from larm.control.requests import Errors, Pages, Report, Request, Status
 from larm.errors import LarmError, StorageError
 from larm.kit.disk.files import is_there
+from larm.kit.disk.json_file import read_json
 from larm.model.seen import Seen
 from larm.monitor.history import Step, history, steps
 from larm.monitor.outcome import how
@@ -126,7 +126,7 @@ def _of_saved(served: Served) -> Crawl:
     said, saved, configured = "", _Saved(), False
     try:
         configured = is_there(served.path / CONFIG_FILE)
-        saved = _read(served.path / STATS)
+        saved = read_json(served.path / STATS, _Saved, "the next crawl writes it anew") or _Saved()
     except StorageError as error:
         said = str(error)
     state = how(saved.finish_reason) or ("ended without a word" if saved.state == "running" else "no crawl yet")
@@ -139,16 +139,6 @@ def _of_saved(served: Served) -> Crawl:
         said=said,
         left_out=saved.said,
     )
-
-
-def _read(path: Path) -> _Saved:
-    """Empty where there is none. Raises StorageError."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Saved)
-    except FileNotFoundError:
-        return _Saved()
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: can't read the figures: {error}") from error
 
 
 def rows_of(crawl: Crawl) -> list[tuple[str, Any]]:

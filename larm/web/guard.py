@@ -40,6 +40,8 @@ _LONGEST_QUERY = 40_000
 _LARGEST_HEADERS = 32_768
 _PATIENCE = 10.0
 """Seconds for each piece of a body."""
+_BODY_SECONDS = 60.0
+"""For all of it; the largest ones come at 50,000 bytes a second (`larm.peers.yousearch.announcing`)."""
 
 
 class Guard:
@@ -132,10 +134,11 @@ async def _drained(receive: Receive) -> None:
 
 def _patient(receive: Receive) -> Receive:
     """Who sends a body drop by drop is not waited for."""
+    end = asyncio.get_running_loop().time() + _BODY_SECONDS
 
     async def receive_soon() -> Message:
         try:
-            return await asyncio.wait_for(receive(), _PATIENCE)
+            return await asyncio.wait_for(receive(), min(_PATIENCE, end - asyncio.get_running_loop().time()))
         except TimeoutError:
             return {"type": "http.disconnect"}
 

@@ -17,6 +17,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from larm.fetching.file_types import type_of
 from larm.peers.call_backs import CallBacks
@@ -101,7 +102,7 @@ def _hidden(request: Request, peering: Peering, name: str) -> Collection[str] | 
     passes, key = peering.passes, peering.card.key
     given = request.query_params.get("pass", "")
     if given and passes.owner(given, key):
-        response = RedirectResponse(request.url.path, 303)
+        response = RedirectResponse(request.scope["raw_path"].decode("latin-1"), 303)  # a name may have a question mark
         secure = request.url.scheme == "https"
         response.set_cookie(PASS, given, path="/files/", httponly=True, samesite="lax", secure=secure)
         return response
@@ -175,7 +176,7 @@ def _content(request: Request, pieces: _Pieces, name: str) -> Response:
         headers["content-range"] = f"bytes {first}-{last}/{size}"
     headers["content-length"] = str(last - first + 1)
     pieces.at, pieces.end = first, last + 1
-    return StreamingResponse(pieces, status, headers)
+    return _FileResponse(pieces, status, headers)
 
 
 def _range(asked: str, size: int) -> tuple[int, int]:
@@ -189,8 +190,22 @@ def _range(asked: str, size: int) -> tuple[int, int]:
     return (first, last) if first <= last else (0, size - 1)
 
 
+class _FileResponse(StreamingResponse):
+    """Whose file is closed when it ends, also where somebody hangs up."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.pieces.close()
+
+    def __init__(self, pieces: _Pieces, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(pieces, status, headers)
+        self.pieces = pieces
+
+
 class _Pieces:
-    """Of a file, whose descriptor it closes: behind the last one, or where nobody asks for more. One thread at a time."""
+    """Of a file, whose descriptor it closes where nobody asks for more. One thread at a time."""
 
     def __init__(self, descriptor: int, end: int) -> None:
         self.descriptor = descriptor
@@ -203,15 +218,14 @@ class _Pieces:
     def __next__(self) -> bytes:
         piece = os.pread(self.descriptor, min(_PIECE, self.end - self.at), self.at) if self.at < self.end else b""
         if not piece:
-            self._close()  # at once: what refers to this lives until memory is tidied up
             raise StopIteration
         self.at += len(piece)
         return piece
 
     def __del__(self) -> None:
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
         self.descriptor = -1

@@ -26,18 +26,31 @@ _LARGEST_HEAD = 81_920
 """Bytes of a request line and headers that are kept while more is awaited; `larm.web.guard` is stricter."""
 _HEAD_SECONDS = 10.0
 """For a request line and headers to come."""
+_STALLED_SECONDS = 120.0
+"""For who reads nothing of what he is sent: a browser that pauses a download asks for the rest later."""
 _GOOD_BYE = 0.1
 _LAST_SECONDS = 3
 """For requests under way, at the end."""
 
 
 class _PunctualProtocol(H11Protocol):
-    """Closes a connection on which a request has begun, or the first one should have, and does not come to the end of its head.
+    """Closes a connection on which a request has begun, or the first one should have, and does not come to the end of its head,
+    or on which nobody reads what is sent.
 
-    uvicorn waits for that for ever; between requests it has a time-out of its own.
+    uvicorn waits for both for ever; between requests it has a time-out of its own.
     """
 
     _timer: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(_STALLED_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -103,5 +103,5 @@ def test_one_whose_turn_did_not_come_stays_a_suspect(tmp_path: Path) -> None:
 
 def test_damaged_list(tmp_path: Path) -> None:
     (tmp_path / "suspects.json").write_text("{")
-    with pytest.raises(StorageError, match=r"suspects\.json: can't be read"):
+    with pytest.raises(StorageError, match=r"suspects\.json: it is damaged"):
         Suspects(tmp_path, 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import stat
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from larm.errors import StorageError
 from larm.model.file_url import file_url
 from larm.peers.http_client import HttpClient
 from larm.peers.remote import RemoteSearcher
+from larm.web import guard as guard_module
 from larm.web import server as server_module
 from larm.web.access import COOKIE, default_path, open_token
 from larm.web.guard import HEADERS
@@ -189,6 +192,46 @@ def test_who_does_not_say_what_he_wants_is_cut_off(start: Start, harbour: Path, 
             while piece := slow.recv(65_536):
                 received += piece
             assert received.count(b"200 OK") == said.count(asked)
+
+
+def test_who_sends_a_body_by_drops_is_cut_off(start: Start, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though each of them comes soon enough."""
+    monkeypatch.setattr(guard_module, "_BODY_SECONDS", 0.5)
+    served = start(harbour)
+    head = (
+        b"POST /api/v1/findings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), 30) as slow:
+        slow.sendall(head)
+        slow.settimeout(0.05)
+        received, drops = b"", 0
+        with suppress(ConnectionError):
+            while drops < 600:
+                try:
+                    received = slow.recv(65_536)
+                    break
+                except TimeoutError:
+                    slow.sendall(b" ")
+                    drops += 1
+        assert drops < 600, f"it was waited for: {received!r}"
+
+
+def test_who_reads_nothing_is_cut_off(start: Start, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "_STALLED_SECONDS", 0.2)
+    served = start(harbour)
+    ended = threading.Event()
+    original = server_module._PunctualProtocol.connection_lost
+
+    def lost(self: server_module._PunctualProtocol, error: Exception | None) -> None:
+        original(self, error)
+        ended.set()
+
+    monkeypatch.setattr(server_module._PunctualProtocol, "connection_lost", lost)
+    with socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), 30) as slow:
+        asked = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with suppress(ConnectionError):
+            slow.sendall(asked * 2_000)
+        assert ended.wait(60)
 
 
 def httpx_client(server: Served):  # type: ignore[no-untyped-def]

@@ -77,7 +77,7 @@ def test_a_directory_that_is_no_crawl_and_figures_that_are_damaged(start: Start,
     assert "no crawl yet" in served.get("/crawls").text
     assert served.get(f"/crawls/{tmp_path.name}").status_code == 200
     (tmp_path / "stats.json").write_text("{")
-    assert "read the figures" in served.get(f"/crawls/{tmp_path.name}").text
+    assert "stats.json: it is damaged" in served.get(f"/crawls/{tmp_path.name}").text
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "ThreadMonitor.log").write_bytes(b"\xff\x00;\n;;;\n")
     assert served.get(f"/crawls/{tmp_path.name}").status_code == 200

@@ -20,7 +20,8 @@ from larm.config import Config, Network, Search
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure, disk_failures
+from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.json_file import read_json
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.peers.addresses import host_of, kinds_of
@@ -296,17 +297,11 @@ def _seeds(body: bytes) -> list[Seed]:
 
 def _born(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]], random: SystemRandom, now: int) -> _Born:
     """The hash that was chosen at the first start; at this one, if it is the first. Raises StorageError."""
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=_Born)
-        if belongs(found.hash, identity.key):
-            return found
+    found = read_json(path, _Born, "remove it, and a new hash is chosen")
+    if found is not None and belongs(found.hash, identity.key):
+        return found
+    if found is not None:
         raise StorageError(f"{path}: the hash of another key; remove it, and a new one is chosen")
-    except FileNotFoundError:
-        pass
-    except msgspec.MsgspecError as error:
-        raise StorageError(f"{path}: {error}; remove it, and a new hash is chosen") from error
-    except OSError as error:
-        raise disk_failure(path, error) from error
     known = {seed.hash for seed in lists() if _is_good(seed)}
     born = _Born(own_hash(known, identity.key, random), now)
     write_atomically(path, msgspec.json.encode(born))

@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.json_file import read_json
 
 MOST = 10_000
 """Keys in a list, and sites."""
@@ -61,7 +60,7 @@ class Trust:
         self._path = path
         self._lock = threading.Lock()
         # guarded by self._lock
-        self._saved = _read(path)
+        self._saved = (read_json(path, _Saved, "mend it or remove it, and vote anew") if path else None) or _Saved()
         self._denied = frozenset[str]()
         self._sites = frozenset[str]()
         self._count()
@@ -179,16 +178,3 @@ def _is_key(text: str) -> bool:
 
 def _is_site(text: str) -> bool:
     return 0 < len(text) <= _LONGEST_SITE and text.isascii() and text.replace("-", "a").replace(".", "a").isalnum()
-
-
-def _read(path: Path | None) -> _Saved:
-    if path is None:
-        return _Saved()
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Saved)
-    except FileNotFoundError:
-        return _Saved()
-    except msgspec.MsgspecError as error:
-        raise StorageError(f"{path}: {error}; mend it or remove it, and vote anew") from error
-    except OSError as error:
-        raise disk_failure(path, error) from error

@@ -15,7 +15,7 @@ from larm.building.state import QUEUES, forgotten_of, last_header
 from larm.errors import LarmError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
-from larm.kit.disk.files import is_there
+from larm.kit.disk.json_file import read_json
 from larm.model.forgotten import ForgottenPages
 
 _FILES = (DATABASE, f"{DATABASE}-wal")
@@ -50,8 +50,8 @@ class ForgottenFiles:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def left(self) -> list[str]:
-        """What a new crawl has to be told; see `told`. Raises OSError."""
-        return msgspec.json.decode(self._left.read_bytes(), type=list[str]) if is_there(self._left) else []
+        """What a new crawl has to be told; see `told`. Raises StorageError."""
+        return read_json(self._left, list[str], "remove it, and what was forgotten of this folder is shared again") or []
 
     def told(self) -> None:
         """It knows."""

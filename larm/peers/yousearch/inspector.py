@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from larm.config import CONFIG_FILE, Files
+from larm.config import CONFIG_FILE
 from larm.errors import LarmError, StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.files import is_there
@@ -44,21 +44,21 @@ class Inspectors:
         self._shares = shares
         self._crawling = Crawling()
         # only the inspectors' thread
-        self._each: dict[str, Inspector] = {}
+        self._seen: dict[str, bytes] = {}
+        """What was indexed last, by folders."""
 
     def look(self, tell: Callable[[str, str], object]) -> bool:
         """At each; of what is not shared any more the index is removed. True: something has changed.
 
         ``tell`` takes names of shares and what is wrong with each, or nothing."""
-        shared = {share.folder: share for share in self._shares.all}
-        changed = not self._each.keys() <= shared.keys()
-        self._each = {folder: each for folder, each in self._each.items() if folder in shared}
+        shared = {share.folder for share in self._shares.all}
+        changed = not self._seen.keys() <= shared
+        self._seen = {folder: seen for folder, seen in self._seen.items() if folder in shared}
         for share in self._shares.named:
             wrong = ""
             try:
                 if share.folder in shared:
-                    inspector = Inspector(share, self._shares.files, self._shares.forgotten[share.name], self._crawling)
-                    changed = self._each.setdefault(share.folder, inspector).look() or changed
+                    changed = self._look(share, self._shares.forgotten[share.name]) or changed
                 else:
                     self._shares.forgotten[share.name].remove_index()
             except (LarmError, OSError) as error:
@@ -69,6 +69,55 @@ class Inspectors:
     def stop(self) -> None:
         """A crawl under way stops in good order, and none begins; the next start goes on. Any thread."""
         self._crawling.stop()
+
+    def _look(self, share: Share, forgotten: ForgottenFiles) -> bool:
+        """True: the index was made anew, as something had changed. Raises StorageError, OSError."""
+        seen, index_pages = self._picture(share)
+        if seen == self._seen.get(share.folder):
+            return False
+        self._configure(share, forgotten, index_pages)
+        if self._forget_again(share, forgotten) and self._crawling.run(share.directory):
+            self._seen[share.folder] = seen
+        elif not self._crawling.stopped:
+            raise StorageError(f"not all of it could be indexed, {share.directory / OUTPUT} says why; it is tried again")
+        return True
+
+    def _picture(self, share: Share) -> tuple[bytes, bytes]:
+        """Equal as long as nothing changes; and of index pages alone. Nothing is followed or opened."""
+        picture, pages = sha256(), sha256(os.fsencode(share.place))
+        for line in _walk(share.folder, _DEEPEST):
+            picture.update(line)
+            if os.fsdecode(line.partition(b"\0")[0].rpartition(b"/")[2]) in self._shares.files.index_pages:
+                pages.update(line)
+        return picture.digest(), pages.digest()
+
+    def _configure(self, share: Share, forgotten: ForgottenFiles, index_pages: bytes) -> None:
+        """The crawl's settings, which are ours. What an index page does not link to any more is not to be found, so then the
+        crawl begins anew."""
+        directory = share.directory
+        before = directory / _INDEX_PAGES
+        if is_there(directory) and (not is_there(before) or before.read_bytes() != index_pages):
+            forgotten.remove_index()
+        settings = {
+            "crawl": {"start": [file_url(share.place + "/")]},
+            "files": msgspec.to_builtins(
+                msgspec.structs.replace(self._shares.files, hidden=False, places={share.name: share.folder})
+            ),
+            "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
+        }
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomically(before, index_pages)
+        write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
+
+    def _forget_again(self, share: Share, forgotten: ForgottenFiles) -> bool:
+        """What was forgotten of an earlier index never gets into this one: a crawl that reads no file is told of it first."""
+        run, directory, left = self._crawling.run, share.directory, forgotten.left()
+        if left:
+            run(directory, "crawl", "-q", "-s", 'files.exclude=["*"]')
+            if not run(directory, "forget", "--yes", *left):
+                return False
+            forgotten.told()
+        return True
 
 
 class Crawling:
@@ -112,68 +161,6 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-class Inspector:
-    """Of one share."""
-
-    def __init__(self, share: Share, files: Files, forgotten: ForgottenFiles, crawling: Crawling) -> None:
-        # constant after construction
-        self.share = share
-        self._files = files
-        self._forgotten = forgotten
-        self._crawling = crawling
-        # only the inspectors' thread
-        self._seen = b""
-
-    def look(self) -> bool:
-        """True: the index was made anew, as something had changed. Raises StorageError, OSError."""
-        seen, index_pages = self._picture()
-        if seen == self._seen:
-            return False
-        self._configure(index_pages)
-        if self._forget_again() and self._crawling.run(self.share.directory):
-            self._seen = seen
-        elif not self._crawling.stopped:
-            raise StorageError(f"not all of it could be indexed, {self.share.directory / OUTPUT} says why; it is tried again")
-        return True
-
-    def _picture(self) -> tuple[bytes, bytes]:
-        """Equal as long as nothing changes; and of index pages alone. Nothing is followed or opened."""
-        picture, pages = sha256(), sha256(os.fsencode(self.share.place))
-        for line in _walk(self.share.folder, _DEEPEST):
-            picture.update(line)
-            if os.fsdecode(line.partition(b"\0")[0].rpartition(b"/")[2]) in self._files.index_pages:
-                pages.update(line)
-        return picture.digest(), pages.digest()
-
-    def _configure(self, index_pages: bytes) -> None:
-        """The crawl's settings, which are ours. What an index page does not link to any more is not to be found, so then the
-        crawl begins anew."""
-        directory = self.share.directory
-        before = directory / _INDEX_PAGES
-        if is_there(directory) and (not is_there(before) or before.read_bytes() != index_pages):
-            self._forgotten.remove_index()
-        settings = {
-            "crawl": {"start": [file_url(self.share.place + "/")]},
-            "files": msgspec.to_builtins(
-                msgspec.structs.replace(self._files, hidden=False, places={self.share.name: self.share.folder})
-            ),
-            "recrawl": {"most_gone": 1.0},  # on a disk, what is gone is gone
-        }
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomically(before, index_pages)
-        write_atomically(directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
-
-    def _forget_again(self) -> bool:
-        """What was forgotten of an earlier index never gets into this one: a crawl that reads no file is told of it first."""
-        run, directory, left = self._crawling.run, self.share.directory, self._forgotten.left()
-        if left:
-            run(directory, "crawl", "-q", "-s", 'files.exclude=["*"]')
-            if not run(directory, "forget", "--yes", *left):
-                return False
-            self._forgotten.told()
-        return True
 
 
 def _walk(folder: str, deepest: int) -> Iterator[bytes]:

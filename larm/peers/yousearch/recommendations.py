@@ -17,9 +17,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from larm.errors import StorageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.json_file import read_json
 from larm.peers.identity import Identity, is_signed
 from larm.seams import Clock
 
@@ -89,7 +88,7 @@ class Shelf:
         self._clock = clock
         self._lock = threading.Lock()
         # guarded by self._lock; replaced as a whole, so read without it
-        self._own = _read(file)
+        self._own: list[_Own] = read_json(file, list[_Own], "remove it, and your recommendations are gone") or []
 
     def add(self, query: str, url: str, title: str, *, anonymous: bool) -> Recommendation | None:
         """None where there are too many. Raises StorageError."""
@@ -153,17 +152,6 @@ class Shelf:
         write_atomically(self._file, msgspec.json.encode(own))
         self._file.chmod(0o600)
         self._own = own
-
-
-def _read(file: Path) -> list[_Own]:
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=list[_Own])
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise disk_failure(file, error) from error
-    except msgspec.MsgspecError as error:
-        raise StorageError(f"{file}: damaged ({error}); remove it, and your recommendations are gone") from error
 
 
 class Board:

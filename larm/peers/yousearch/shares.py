@@ -20,10 +20,10 @@ from urllib.parse import quote_from_bytes
 import msgspec
 
 from larm.config import Files
-from larm.errors import StorageError, UsageError
+from larm.errors import UsageError
 from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.json_file import read_json
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path, file_url
 from larm.peers.yousearch.forgotten import ForgottenFiles
@@ -90,15 +90,20 @@ class Shares:
         self._stopped_file = directory / "not-shared.json"
         self._lock = threading.Lock()
         # guarded by self._lock; replaced as a whole, so read without it
-        self._stopped = _read(self._stopped_file)
+        self._stopped = frozenset(read_json(self._stopped_file, list[str], "remove it to share all that is configured") or ())
         self._indexed = indexed
-        self.files = msgspec.structs.replace(files, hidden=False, index_pages=files.index_pages or _INDEX_PAGES)
+        self.files = msgspec.structs.replace(
+            files,
+            hidden=False,
+            exclude=(*files.exclude, "*\n*"),  # which no address of a server leads to
+            index_pages=files.index_pages or _INDEX_PAGES,
+        )
         """What of a folder is shared."""
         self._rules = {
             share.name: FileRules(
                 [Root(share.folder, listed=True)],
                 include=files.include,
-                exclude=files.exclude,
+                exclude=self.files.exclude,
                 index_pages=self.files.index_pages,
                 listed=files.listed,
             )
@@ -198,19 +203,6 @@ def _check(only: Collection[str], named: Sequence[Share]) -> None:
         for other, folder in names.items():
             if other != name and (_contains(folder, names[name]) or _contains(names[name], folder)):
                 raise UsageError(f"peers.only: {name}: {other} is shared as well, and one is in the other")
-
-
-def _read(path: Path) -> frozenset[str]:
-    try:
-        return frozenset(msgspec.json.decode(path.read_bytes(), type=list[str]))
-    except FileNotFoundError:
-        return frozenset()
-    except OSError as error:
-        raise disk_failure(path, error) from error
-    except msgspec.MsgspecError as error:  # fail closed
-        raise StorageError(
-            f"{path}: damaged, so nobody knows what is not to be shared: {error}; remove it to share all"
-        ) from error
 
 
 def _contains(folder: str, path: str) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.json_file import read_json
 from larm.model.findings import Asked
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yousearch.summary import Parameters
@@ -74,7 +74,7 @@ class Tuner:
         # guarded by self._lock; replaced as a whole, so read without it
         self.now = configured
         self.message: Tuning | None = None
-        kept = _read(file) if administrator else None
+        kept = read_json(file, Tuning, "remove it, and the next message is as good") if administrator else None
         if kept is not None and self._is_good(kept):
             self.message, self.now = kept, kept.tunables
 
@@ -100,13 +100,3 @@ class Tuner:
 
 def _data(serial: int, tunables: Tunables) -> bytes:
     return msgspec.json.encode([serial, *map(float, msgspec.structs.astuple(tunables))])  # 60 and 60.0 are the same
-
-
-def _read(file: Path) -> Tuning | None:
-    """None for what is none: the next message is as good."""
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=Tuning)
-    except (FileNotFoundError, msgspec.MsgspecError):
-        return None
-    except OSError as error:
-        raise disk_failure(file, error) from error

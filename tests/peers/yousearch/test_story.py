@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import html
 import json
 import os
@@ -156,6 +157,7 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
     (docs / ".secret.html").write_text("eels that nobody sees")
     (docs / "sub" / "x y.txt").write_text("eels in a folder")
     (tmp_path / "outside.txt").write_text("eels elsewhere")
+    (docs / "two\nlines.txt").write_text("eels that no address leads to")
     (docs / "link.txt").symlink_to(tmp_path / "outside.txt")
     (docs / "up").symlink_to(tmp_path)
     with group(tmp_path) as made:
@@ -204,6 +206,15 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         assert ": 2 files can be found" in page
         assert 'scope="row">127.0.0.' in page, "who asked"
         assert owner.client.post("/peers/share", data={"name": "docs", "shared": "0"}).status_code == 403, "only with the token"
+        (docs / "large.bin").write_bytes(bytes(20_000_000))
+        gc.disable()
+        try:
+            for _ in range(20):
+                with owner.client.stream("GET", "/files/docs/large.bin") as answer:
+                    next(answer.iter_raw())
+            until(lambda: len(os.listdir("/proc/self/fd")) < before + 10)  # nor who hangs up
+        finally:
+            gc.enable()
         (docs / "new.txt").write_text("eels that came later")
         os.unlink(docs / "sub" / "x y.txt")
         until(lambda: {hit["url"].rpartition("/")[2] for hit in asker.search("eels")["hits"]} == {"harbour.html", "new.txt"})

@@ -1,0 +1,31 @@
+"""A secret in a file that its owner alone may read. Called at the start, on the main thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from larm.errors import StorageError
+from larm.kit.disk.disk_failure import disk_failures
+
+
+def read_secret(path: Path, what: str, new: Callable[[], str] | None = None) -> str:
+    """Without spaces around it. ``new`` makes one where there is no file. ``what`` it is, for people: ``token``.
+
+    Raises StorageError, also for a file that others can read."""
+    with disk_failures(path):
+        if new is not None:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                with os.fdopen(file, "w", encoding="ascii") as opened:
+                    opened.write(new() + "\n")
+                    opened.flush()
+                    os.fsync(file)
+        mode, secret = path.stat().st_mode, path.read_text(encoding="utf-8", errors="replace").strip()
+    if mode & 0o077:
+        remedy = "" if new is None else ", or remove it for a new one"
+        raise StorageError(f"{path}: others than you can read this {what}; 'chmod 600' it{remedy}")
+    return secret
