@@ -39,6 +39,7 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         {name: value for name, value in msgspec.to_builtins(settings.files).items() if value or name in _ALWAYS},
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
         *([] if settings.urls.folder_pages else ["folder_pages"]),
+        *(() if settings.robots.sitemaps or scope is None else ("no sitemaps",)),  # not in the digests of earlier versions
     ]
     depth = settings.crawl.max_depth
     return Following(

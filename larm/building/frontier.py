@@ -48,8 +48,10 @@ def frontier_of(  # noqa: PLR0917
     may_lease: Callable[[], bool],
     owner: Filter | None = None,
     copies: Filter | None = None,
+    *,
+    anew: bool = False,
 ) -> Frontier:
-    """Raises ConfigError, StorageError."""
+    """``anew``: each robots.txt is asked for again. Raises ConfigError, StorageError."""
     settings, state, logs, shared, header = ground.settings, ground.state, ground.logs, ground.shared, ground.header
     book = HostBook(
         state.store,
@@ -82,7 +84,7 @@ def frontier_of(  # noqa: PLR0917
         may_lease=lambda: may_lease() and handler.keeps_up(),
         addresses=shared.addresses,
     )
-    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally)
+    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally, anew=anew)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     chain = FilterChain(

@@ -137,6 +137,7 @@ def limits_of(settings: Config) -> dict[str, int]:
         cuts.PAGE: int(settings.fetch.page_size),
         cuts.FILE: max(int(settings.fetch.page_size), int(settings.fetch.document_size)),
         cuts.DOCUMENTS: int(1000 * documents.timeout) + int(documents.memory),
+        cuts.PROCESSES: documents.processes,
         cuts.LINKS: settings.processing.links,
         cuts.EFFORT: settings.processing.effort,
         cuts.PROCESSOR: 1,

@@ -161,6 +161,8 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     watch = StartWatch(mission.urls, shared.clock)
     scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
     node = _node(ground, mission, steering)
+    following = following_of(settings, scope)
+    others = has_changed(header, following, settings.crawl.restrict_to)
     frontier = frontier_of(
         ground,
         mission,
@@ -172,10 +174,9 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         lambda: steering.may_lease() and bytes_left.may_lease() and (node is None or node.may_lease()),
         None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
+        anew=others,
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    following = following_of(settings, scope)
-    others = has_changed(header, following, settings.crawl.restrict_to)
     notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
     notes += [note_of(again=mission.again)] if others else []
     recrawl = _recrawl(ground, mission, frontier, notes, whole=bool(apart.late) or others)

@@ -18,7 +18,7 @@ from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.frontier.robots.desk import RobotsDesk
-from larm.frontier.robots.landing import TRUNCATED
+from larm.frontier.robots.landing import TRUNCATED, UNWANTED
 from larm.kit.counted import counted
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
@@ -149,6 +149,12 @@ def _by_settings(settings: Config, now: Snapshot) -> Iterator[str]:
             "host",
             "with a robots.txt that is longer than robots.size: rules and sitemaps behind that are not known",
             f"--set robots.size={larger(5, size // 10**6)}MB reads more",
+        ),
+        (
+            UNWANTED if settings.robots.sitemaps else "",
+            "host",
+            "with sitemaps in its robots.txt that are not fetched, as --max-depth is given",
+            "-s crawl.max_depth=null in place of it fetches them, and what they list",
         ),
         (
             NOFOLLOW,

@@ -18,6 +18,8 @@ TEXT: Final = "storage.index.text_size"
 """The text is longer than what is indexed."""
 DOCUMENTS: Final = "processing.documents"
 """A PDF or office file takes more time or memory to read."""
+PROCESSES: Final = "processing.documents.processes"
+"""There are none to read PDF and office files."""
 LINKS: Final = "processing.links"
 """It leads to more places."""
 EFFORT: Final = "processing.effort"
@@ -53,6 +55,7 @@ CUTS: Final[dict[str, Cut]] = {
         "for which processing.documents allows too little time or memory",
         ((f"{DOCUMENTS}.timeout", 60, "s"), (f"{DOCUMENTS}.memory", 2, "GB")),
     ),
+    PROCESSES: Cut("of PDF or office files, which processing.documents.processes leaves unread", ((PROCESSES, 2, ""),)),
     LINKS: Cut("with more links than processing.links", ((LINKS, 10_000_000, ""),)),
     EFFORT: Cut("whose markup is more work than processing.effort", ((EFFORT, 10, ""),)),
     PROCESSOR: Cut("that a processor failed on (logs/thread*_errors.log says how)", ()),

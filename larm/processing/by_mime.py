@@ -24,7 +24,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.own_fields import as_fields
 from larm.processing.apart.protocol import KINDS
-from larm.processing.apart.reader import DocumentProcessor, DocumentReader
+from larm.processing.apart.reader import DocumentProcessor, DocumentReader, UnreadProcessor
 from larm.processing.assembly import Assembler
 from larm.processing.embedded import CssProcessor, WithEmbedded
 from larm.processing.folder import FolderProcessor, name_of
@@ -168,7 +168,9 @@ def processors(
     }
     if settings.follow_embedded:
         standard["text/css"] = CssProcessor(assembler)
-    if documents is not None and settings.documents.processes:
+    if not settings.documents.processes:
+        standard |= dict.fromkeys(KINDS, UnreadProcessor())
+    elif documents is not None:
         standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count)

@@ -49,7 +49,7 @@ def hollow_of(document: Document, body: bytes) -> str:
 
 
 def _of_file(document: Document) -> str:
-    if document.raw_text or document.other_text or document.fields or not document.index:
+    if document.raw_text or document.other_text or document.fields or document.cuts or not document.index:
         return ""
     if document.mime in KINDS:
         return hollow.DOCUMENT

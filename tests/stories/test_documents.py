@@ -74,6 +74,24 @@ def test_documents_are_found_and_their_links_followed(web: SyntheticWeb, tmp_pat
     assert any("Entry of the day" in line for line in lines(tmp_path, "links"))
 
 
+def test_what_was_not_read_for_want_of_processes_is_read_once_there_are_some(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = site_of(web)
+    base = f"http://a.localhost:{site.port}"
+    site.page("/", links=["/paper.pdf"])
+    reply = document(pdf("On aardvarks", ["An aardvark digs."], link=f"{base}/cited"), "application/pdf")
+    reply.headers["ETag"] = '"1"'
+    site.add("/paper.pdf", reply)
+    site.page("/cited")
+    run = run_crawl(tmp_path, f"{base}/", {"processing.documents.processes": 0})
+    assert run.counters["cut/processing.documents.processes"] == 1
+    assert "hollow/document" not in run.counters
+    assert found(tmp_path, "cut:processing.documents.processes") == ["paper.pdf"]
+    run = run_crawl(tmp_path, f"{base}/")
+    assert run.counters["processing/documents"] == 1
+    assert "paper.pdf" in found(tmp_path, "aardvark")
+    assert f"{base}/cited" in indexed(tmp_path)
+
+
 def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
     monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)

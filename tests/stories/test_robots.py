@@ -178,3 +178,20 @@ def test_sitemaps_are_not_used_where_nobody_wants_them(tmp_path: Path, web: Synt
     start = _with_sitemap(web)
     run_crawl(tmp_path, start, settings)
     assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"crawl.max_depth": 3}, {"robots.sitemaps": False}, {"crawl.scope": "host", "crawl.exclude": ["/map.xml"]}]
+)
+def test_sitemaps_that_a_run_left_out_are_fetched_by_one_that_takes_them(
+    tmp_path: Path, web: SyntheticWeb, settings: dict[str, object]
+) -> None:
+    """Though robots.txt is kept for a day."""
+    start = _with_sitemap(web)
+    run = run_crawl(tmp_path, start, settings)
+    assert "a.localhost/map.xml" not in asked(web)
+    assert run.counters.get("robotstxt/sitemaps_unwanted", 0) == ("crawl.scope" not in settings)
+    run_crawl(tmp_path, start, {"crawl.scope": "host"})
+    assert {"a.localhost/map.xml", "a.localhost/hidden"} <= set(asked(web))
+    run_crawl(tmp_path, start, {"crawl.scope": "host"})
+    assert asked(web, robots=True)["a.localhost/robots.txt"] == 2

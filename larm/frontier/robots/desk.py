@@ -49,8 +49,12 @@ class RobotsDesk:
     name = "robots"
     log_name = "RobotExclusionFilter"
 
-    def __init__(self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally) -> None:
+    def __init__(
+        self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally, *, anew: bool = False
+    ) -> None:
+        """``anew``: what earlier runs were told is asked for again, as they may have left out sitemaps that it names."""
         # constant after construction
+        self._oldest = clock.monotonic() + settings.ttl if anew else 0.0  # when rules of this run may expire
         self._book = book
         self._queues = queues
         self._settings = settings
@@ -160,7 +164,7 @@ class RobotsDesk:
         origin = host.robots.get(scheme)
         if origin is not None and origin.rules is not None:
             now = self._clock.monotonic()
-            more = 0 < origin.rules.cut < self._settings.size
+            more = 0 < origin.rules.cut < self._settings.size or origin.expires < self._oldest
             if now < origin.expires <= now + self._settings.ttl and not more:  # the ttl may be shorter than in the last run
                 return origin.rules
         if origin is None or not origin.loading:

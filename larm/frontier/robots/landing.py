@@ -24,6 +24,8 @@ from larm.model.url import BadUrl, Url
 
 TRUNCATED = "robotstxt/truncated"
 """Counts files that are longer than ``robots.size``."""
+UNWANTED = "robotstxt/sitemaps_unwanted"
+"""Counts files with sitemaps in a run that wants none."""
 
 
 class RobotsLander:
@@ -90,7 +92,9 @@ class RobotsLander:
             case RobotsRules():
                 rules = msgspec.structs.replace(answer, sitemaps=())  # there may be thousands, and the record must stay small
                 self._arrived(Arrival(lease.host, scheme_of(_asked_for(message)), rules, silent))
-                if self._declare is not None and answer.sitemaps and isinstance(outcome, Fetched):
+                if answer.sitemaps and self._declare is None:
+                    self._counters.add(UNWANTED, 1)
+                elif answer.sitemaps and self._declare is not None and isinstance(outcome, Fetched):
                     self._declare(list(self._sitemaps(message, answer)))
             case Redirect(location):
                 self._desk.load_again(self._elsewhere(message, location))

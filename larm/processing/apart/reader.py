@@ -17,7 +17,7 @@ from larm.config import Documents, IndexStorage
 from larm.kit.processes.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
 from larm.kit.processes.helper_serve import GRACE
 from larm.kit.processes.memory_budget import MemoryBudget
-from larm.model.cuts import DOCUMENTS
+from larm.model.cuts import DOCUMENTS, PROCESSES
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
@@ -132,3 +132,11 @@ class DocumentProcessor:
         )
         document = self._assembler.document(message, fetched, mime, page)
         return msgspec.structs.replace(document, unread=True) if found.ended else document
+
+
+class UnreadProcessor:
+    """For the same types, where there are no processes to read them: a run that has some asks for them again."""
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:  # noqa: ARG002
+        """See `larm.seams.Processor`."""
+        return Document(mime, cuts=(PROCESSES,))
