@@ -25,7 +25,10 @@ from benchmarks.judged import Question
 from benchmarks.sites import Site, fetch_deb, known_sites, run, unpack
 
 _MANUALS = {"howto podman": ("podman",), "howto system": ("systemd", "util-linux", "borgbackup", "btrfs-progs")}
-_NAMES = {"names tools": ("coreutils", "findutils", "procps", "psmisc", "lvm2", "iproute2", "cryptsetup-bin", "mdadm")}
+_NAMES = {
+    "names tools": ("coreutils", "findutils", "procps", "psmisc", "lvm2", "iproute2", "cryptsetup-bin", "mdadm"),
+    "names apps": ("docker.io", "flatpak", "ostree", "lxc"),
+}
 _FAQ = "howto python"
 HOW_TO = (*_MANUALS, *_NAMES, _FAQ)
 """Names of the sets."""

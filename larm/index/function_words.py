@@ -1,6 +1,7 @@
 """Function words of languages that tantivy has stems for, but no list: articles, prepositions, words that begin a question.
 
 Constants. Measured on Arabic questions: the right page is found at a mean reciprocal rank of .925 with this list, .916 without.
+tantivy's English list has 33 words, and none that a question begins with: "how do I" were three words that a page should have.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ FUNCTION_WORDS: Final = {
         "ο η το οι τα του της των τον την και κι σε στο στη στην στον στα στους στις με για από απο που πως "
         "ποιο ποια ποιος ποιοι τι πότε ποτε πού πόσο πόσα πόσες είναι ειναι ήταν ηταν να θα δεν μη μην ως ή "
         "ένα μια ένας αυτό αυτή αυτός αυτά κατά μετά όταν αν αλλά όπως ότι"
+    ),
+    "en": (
+        "a about an and any are as at be been being but by can could did do does doing for from had has have having he her "
+        "his how i if in into is it its me my no not of on or our she should so some such than that the their them then there "
+        "these they this those to was we were what when where which while who whom whose why will with would you your"
     ),
     "ro": (
         "si de la in cu pe din ce care cine cand unde cum cat cate cati este sunt a al ale ai un o unei unui "

@@ -1,8 +1,9 @@
 """WordQueries: from words to queries of tantivy, with the weights of fields, forms and rarity. On the reader's thread.
 
-BM25, with two changes. The forms of a word are one word: they add up, those that were typed count more, and it is as rare as
-all of them together. And it counts once, however many fields have it: as in the best of them, and a part of the others. How
-rare it is goes by pages, and for a part by the field: in a manual of git all pages have "commit", but few titles.
+BM25, with two changes. The forms of a word are one word, as rare as all of them together, and those that were typed count more.
+And it counts once, however many forms and fields have it: as the best of them, and a part of the others; a page with three
+forms of one word has no three words. How rare it is goes by pages, and for a part by the field: in a manual of git all pages
+have "commit", but few titles.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class WordQueries:
             yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
 
     def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
-        """In all of its forms, which add up, in each field."""
+        """In all of its forms, in each field."""
         query, settings = tantivy.Query, self._settings
         forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self.forms.of(unit.words[0])
         shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * settings.other_forms for form in forms}
@@ -218,7 +219,7 @@ class WordQueries:
                         counts = max(counts, _OF_A_NAME)
                     found.append(query.boost_query(term, of_field * share * counts))
             if found:
-                yield found[0] if len(found) == 1 else query.boolean_query([(tantivy.Occur.Should, each) for each in found])
+                yield found[0] if len(found) == 1 else self._any_of(found)
 
     def _phrase(self, words: Clause, weights: Mapping[str, float], weight: float) -> Iterator[tantivy.Query]:
         """As it stands, in each field."""

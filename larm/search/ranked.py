@@ -28,6 +28,8 @@ from larm.search.own_score import OwnScore
 
 _GRAPH = "graph"
 _FEW_WORDS = 2
+_ABOUT_ONE_THING = 4_000
+"""Characters of a main text; a longer page has all words by accident the more often, and having them counts the less."""
 _BY_LINKS = "rank by links"
 _ALL_WORDS = "all words"
 _BY_PASSAGE = "best passage"
@@ -180,7 +182,7 @@ class Ranker:
         for each, degree in zip(found.candidates, degrees, strict=True):
             parts = {_BY_LINKS: weight * log10(1 + degree)} if degree else {}
             if each.page in having_all:
-                parts[_ALL_WORDS] = self._settings.all_words * scale
+                parts[_ALL_WORDS] = self._settings.all_words * scale * min(1.0, _ABOUT_ONE_THING / max(1, each.length))
             if self._own:
                 page = self._reader.read(each, 0.0)
                 parts |= {own.name: own.of(page) for own in self._own}

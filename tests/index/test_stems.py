@@ -76,7 +76,7 @@ def test_all_languages_can_be_stemmed(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "word", "other"),
-    [("ar", "في", "كتاب"), ("el", "είναι", "βιβλίο"), ("ro", "și", "carte"), ("tr", "için", "kitap"), ("en", "the", "book")],
+    [("ar", "في", "كتاب"), ("el", "είναι", "βιβλίο"), ("ro", "și", "carte"), ("tr", "için", "kitap"), ("en", "How", "book")],
 )
 def test_function_words_are_known_as_the_index_writes_them(language: str, word: str, other: str) -> None:
     stemmer = Stemmer(language)

@@ -95,8 +95,20 @@ def test_all_words_by_accident_are_not_better_than_the_page_about_it(tmp_path: P
     assert names(ranking(tmp_path, "vacuum explained")) == ["about", "accident"]
 
 
-def test_forms_of_a_word_add_up(tmp_path: Path) -> None:
-    """They are one word; but the one that was typed counts more, and what shares little but the stem less."""
+def test_all_words_count_the_less_the_longer_a_page_is(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, more in (("short", 10), ("long", 2_000)):
+        text = "vacuum explained " + " ".join(f"word{number}" for number in range(more))
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
+    writer.commit()
+    writer.close()
+    parts = explained(tmp_path, "vacuum explained")
+    assert 2 * parts[1]["all words"] < parts[0]["all words"]
+
+
+def test_forms_of_a_word_are_one_word(tmp_path: Path) -> None:
+    """Several count more than one, but not twice; what was typed more, and what shares little but the stem less."""
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)
     for name, text in {
@@ -110,7 +122,9 @@ def test_forms_of_a_word_add_up(tmp_path: Path) -> None:
         writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
     writer.commit()
     writer.close()
-    assert names(ranking(tmp_path, "crawler")) == ["both", "one", "other"]
+    found = ranking(tmp_path, "crawler").results
+    assert [each.match.url[13:] for each in found] == ["both", "one", "other"]
+    assert found[0].match.score < 1.5 * found[1].match.score
     found = ranking(tmp_path, "multiplication").results
     assert [each.match.url[13:] for each in found] == ["times", "several"]
     assert found[1].match.score < 0.8 * found[0].match.score
