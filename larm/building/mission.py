@@ -65,8 +65,8 @@ def scope_sentence(settings: Config, scope: Scope, *, remembered: bool = False) 
         return "scope: everything, as the filter scope is not in filters.order; better with --max-pages"
     if isinstance(scope, ScopeFilter):
         return f"scope: {scope}"
-    parts = sorted({str(region) for region in scope.regions.values() if not region.whole})
-    if parts:
+    if not all(region.whole for region in scope.regions.values()):
+        parts = sorted({str(region) for region in scope.regions.values()})
         undo = ", as an earlier run was told; -s crawl.scope=host takes the whole hosts again" if remembered else ""
         return f"scope: {_some(parts, '; ')}{undo}"
     hosts = sorted("the start folders" if host == FILES else host for host in scope.hosts)

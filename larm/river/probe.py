@@ -75,7 +75,7 @@ class Probe:
             hosts_known=hosts.hosts,
             hosts_queued=hosts.ready + hosts.waiting,
             hosts_ready=hosts.ready,
-            hosts_waiting=hosts.waiting - hosts.blocked if hosts.waiting > hosts.blocked else 0,
+            hosts_waiting=max(hosts.waiting - hosts.blocked - hosts.given_up, 0),
             hosts_in_line=hosts.in_line,
             hosts_blocked=hosts.blocked,
             hosts_given_up=hosts.given_up,

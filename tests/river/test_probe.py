@@ -99,7 +99,7 @@ def test_every_url_is_counted_where_it_is(river: River) -> None:
     now = river.probe()
     assert (now.incoming, now.in_flight, now.transfers) == (3, 3, 32)
     assert now.waiting == 3, "those of a host that was given up, too"
-    assert (now.hosts_known, now.hosts_given_up) == (3, 1)
+    assert (now.hosts_known, now.hosts_given_up, now.hosts_waiting) == (3, 1, 0)
     assert now.handler_busy
 
 

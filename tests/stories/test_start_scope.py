@@ -90,7 +90,9 @@ def test_what_was_said_once_holds_on(start: str, web: SyntheticWeb, tmp_path: Pa
 def test_each_start_url_may_have_its_own(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
     other = web.url("blog.example.localhost")
     seeds = [{"url": start, "scope": "below", "exclude": ["*.pdf"]}]
-    run_crawl(tmp_path, [start, other], {"crawl.seeds": seeds})
+    run = run_crawl(tmp_path, [start, other], {"crawl.seeds": seeds})
+    (said,) = [note for note in run.notes if note.startswith("scope: below ")]
+    assert "; on blog.example.localhost:" in said, "all of it is told"
     assert fetched(web) == {"docs/", "docs/a", "docs/old/c"}
     assert asked(web)["blog.example.localhost/"] == 1
 
