@@ -170,7 +170,8 @@ class Host:
     @property
     def in_memory(self) -> int:
         """Messages that its queues hold in memory."""
-        return sum([queue.in_memory for queue in self.queues()])
+        held = self.queue.in_memory + self.parked.in_memory  # asked of each host again and again
+        return held if self.traps is None else held + sum([queue.in_memory for queue in self.traps.queues()])
 
     def queues(self) -> list[CachingQueue[URLMessage] | BandedQueue]:
         """All of its queues."""

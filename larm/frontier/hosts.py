@@ -38,6 +38,8 @@ ROW = "host/"
 """Prefix of the keys of host rows in the store."""
 _CHUNK = 500
 """Hosts that are read or relieved at a time: a few milliseconds of the lock."""
+_LEAST_BLOCK = 20
+"""Messages: fewer cost more as a block of their own, one more row to write, read and delete, than as a part of their record."""
 
 
 class HostBook:
@@ -79,6 +81,7 @@ class HostBook:
         self._going: set[str] = set()  # the same, of the checkpoint that is being written
         self._trims = 0
         self._spilled: StorageError | None = None  # why messages that left the memory did not come to the disk
+        self._surplus = 0  # messages that are to leave the memory with records
         self._messages = 0  # came into the memory since the queues were last looked at
 
     # -- one record
@@ -154,7 +157,7 @@ class HostBook:
             changed, self._changed = self._changed, {}
             self._going, self._forgotten = self._forgotten, set()
             wall = self._clock.monotonic() + self._shift
-            return [cut_host(host, self._shift, wall) for host in changed.values()]
+            return [cut_host(changed[key], self._shift, wall) for key in sorted(changed)]  # as they stand on the disk
 
     @property
     def clock_moved(self) -> float:
@@ -169,13 +172,18 @@ class HostBook:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
         with self.lock:
             self._going = set()
-            surplus = len(self._hosts) - self._settings.hosts_in_memory
-            if surplus <= 0:
+            hosts, messages = len(self._hosts) - self._settings.hosts_in_memory, self._surplus
+            self._surplus = 0
+            if hosts <= 0 and messages <= 0:
                 return
             self._trims += 1
-            idle = (key for key, host in self._hosts.items() if key not in self._changed and not host.busy)
-            for key in list(islice(idle, surplus)):
-                del self._hosts[key]
+            idle = [key for key, host in self._hosts.items() if key not in self._changed and not host.busy]
+            for key in idle:
+                if hosts <= 0 and messages <= 0:
+                    return
+                if (held := self._hosts[key].in_memory) or hosts > 0:
+                    del self._hosts[key]
+                    hosts, messages = hosts - 1, messages - held
 
     # -- hosts that come and go, see `larm.river.moves`
 
@@ -225,7 +233,8 @@ class HostBook:
     def relieve(self) -> None:
         """Keep the memory bounded. Whoever worked on hosts calls this afterwards, without the lock.
 
-        Of messages, the longest ends of queues go to disk here; records can go with the next checkpoint, which is asked for.
+        Of messages, the longest ends of queues go to disk here. A few messages are no block: they go with their records, which
+        can go with the next checkpoint, and that is asked for; unless there are so many that this would be too late.
         """
         if len(self._changed) > self._crowd:
             self._on_crowded()
@@ -234,14 +243,17 @@ class HostBook:
             return
         with self.lock:
             self._messages = 0
-            held = {key: host.in_memory for key, host in self._hosts.items() if host.in_memory}
+            held = {key: messages for key, host in self._hosts.items() if (messages := host.in_memory)}
         total = sum(held.values())
-        if total <= bound // 2:
-            return
-        longest = iter(sorted(held, key=held.__getitem__, reverse=True))
+        least = _LEAST_BLOCK if total <= bound - bound // 4 else 1
+        longest = iter(sorted([key for key in held if held[key] >= least], key=held.__getitem__, reverse=True))
         while total > bound // 2 and (keys := list(islice(longest, _CHUNK))):
             total -= sum(held[key] for key in keys)
             self._spill(keys)
+        if total > bound // 2:
+            with self.lock:
+                self._surplus = total - bound // 2
+            self._on_crowded()
 
     def _spill(self, keys: list[str]) -> None:
         sink: dict[str, bytes] = {}

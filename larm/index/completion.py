@@ -5,30 +5,18 @@ from __future__ import annotations
 import tantivy
 
 from larm.index import fields
-from larm.index.schema import total
 
-_LOOKED_AT = 30
-"""Words with that beginning, the most frequent ones: of so many it is counted how many pages have them beside the others, each
-by a search of 0.1 ms. (An aggregation knows none of our analyzers, so it can't count words of texts.)"""
+_WORDS = 30
 _ENDINGS = 20
 """Words of titles that the last word may become."""
 _TITLES = 30
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 
 
-def words_beginning(
-    schema: tantivy.Schema, searcher: tantivy.Searcher, condition: tantivy.Query | None, beginning: str
-) -> list[tuple[str, int]]:
+def words_beginning(searcher: tantivy.Searcher, condition: tantivy.Query | None, beginning: str) -> list[tuple[str, int]]:
     """Words of main texts that begin so, with the pages that have them and meet the condition; most pages first."""
-    found = [(str(word), int(pages)) for word, pages in searcher.terms_with_prefix(fields.MAIN, beginning, limit=_LOOKED_AT)]
-    if condition is None:
-        return found
-    pages = []
-    for word, _ in found:
-        term = tantivy.Query.term_query(schema, fields.MAIN, word, index_option="freq")
-        both = tantivy.Query.const_score_query(tantivy.Query.boolean_query([(_MUST, condition), (_MUST, term)]), 1.0)
-        pages.append((word, total(searcher.search(both, limit=1))))
-    return sorted([each for each in pages if each[1]], key=lambda each: -each[1])
+    found = searcher.terms_with_prefix(fields.MAIN, beginning, filter_query=condition, limit=_WORDS)
+    return [(str(word), int(pages)) for word, pages in found if pages]
 
 
 def titles_with(

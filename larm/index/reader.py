@@ -143,7 +143,7 @@ class IndexReader:
         """Words with that beginning, and how many pages have each of them beside what the tree asks for; most pages first."""
         self._retrieval.words.context.deadline.check()
         with self._failure:
-            return words_beginning(self._schema, self._searcher, self._retrieval.compiled(tree), beginning)
+            return words_beginning(self._searcher, self._retrieval.compiled(tree), beginning)
 
     def titles_with(self, tree: Node | None, beginning: str) -> list[str]:
         """Titles that have a word with that beginning, of pages that have what the tree asks for."""
@@ -151,11 +151,10 @@ class IndexReader:
         with self._failure:
             return titles_with(self._schema, self._searcher, self._retrieval.compiled(tree), beginning)
 
-    def titles_have(self, text: str, least: int) -> bool:
-        """Whether each word of a text is in the titles of so many pages; some microseconds."""
+    def frequency(self, name: str, value: str) -> int:
+        """Pages with this value of a meta word such as ``host``; those that are deleted may count until a merge."""
         with self._failure:
-            words = self.analyzer.words(text)
-            return bool(words) and all(self.statistics.frequency(fields.TITLE, word) >= least for word in words)
+            return self.statistics.frequency(fields.META, meta_word(name, value))
 
     def is_function_word(self, word: str) -> bool:
         """One such as "the", in a language of the index."""

@@ -26,6 +26,9 @@ from larm.index.word_queries import Sought, WordQueries
 
 _NAMED = 200
 """Pages with all words that are looked at one by one."""
+_MANY = 2_000
+"""Pages that have both of two words. To look for these, and for the best that have one, then takes less time than to look at
+all that have any, and finds the same."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
 """Words of a question, function words apart; of a longer one, what links say counts the less: it is about a topic, and the
@@ -34,6 +37,7 @@ _ENTRY = 2.0
 """What the entry of a name counts beside the name in a text: about as much as a title that is this name."""
 _HOME = 10.0
 """What the start page of a host that was asked for counts beside its name in a text: more than anything else."""
+_TWO = 2
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
 
 
@@ -93,11 +97,14 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        complete, pages = self._complete(every) if every is not None else (-1, set())
-        query = self._query(units, parts, condition, enough=asked and not complete)
+        having = self._of_all(units, parts, limit, offset) if every is not None else NOTHING
+        query = self._query(units, parts, condition, enough=asked and not having.complete)
         self.words.context.deadline.check()
+        if having.complete >= _MANY and not offset and _are_two_words(units):
+            found = self._of_either(units, parts, having, limit)
+            return found._replace(called=called, every=every, unknown=unknown, matching=query)
         result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-        complete = total(result) if every is None else complete
+        complete = total(result) if every is None else having.complete
         candidates = self._candidates(result.hits)
         shared = self._shared(units, query, () if offset else candidates)
         if shared is not None:
@@ -105,9 +112,38 @@ class Retrieval:
             both = tantivy.Query.boolean_query([(_MUST, query), (_SHOULD, shared)])
             hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
             candidates = self._candidates(hits)
-        if every is None:
-            pages = {each.page for each in candidates}
+        pages = {each.page for each in candidates} if every is None else having.having_all
         return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown, query)
+
+    def _of_all(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], limit: int, offset: int) -> Retrieved:
+        """The same, of pages that have all words alone."""
+        needed = [each for each in units if not each.common] or list(units)
+        always = {"has " + each.unit.name: self._settings.coverage * each.weight for each in needed}
+        musts = {"conditions", *("word " + each.unit.name for each in needed)}
+        query = tantivy.Query.boolean_query(
+            [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
+        )
+        result = self._searcher.search(query, limit=max(_NAMED, limit), offset=offset)
+        found = self._candidates(result.hits, sum(always.values()))
+        pages = {each.page for each in found}
+        return Retrieved(total(result), total(result), found[:limit], units, {}, parts, pages)
+
+    def _of_either(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], both: Retrieved, limit: int) -> Retrieved:
+        """The same of two words, of which ``both`` has the pages that have both: also those that have one, or that are called
+        so in links. As if all of it were one query, without looking for neighbours where there can be none."""
+        called = [(_SHOULD, part) for name, part in parts.items() if name == "links"]
+        where = [(_MUST, part) for name, part in parts.items() if name == "conditions"]
+        found, pages = {each.page: each for each in both.candidates}, -both.complete
+        alone = [([(_MUST, each.query), *called], self._settings.coverage * each.weight) for each in units]
+        if called:
+            alone.append(([(_MUST, called[0][1]), *((tantivy.Occur.MustNot, each.query) for each in units)], 0.0))
+        for asked, always in alone:
+            result = self._searcher.search(tantivy.Query.boolean_query([*asked, *where]), limit=max(1, limit))
+            pages += total(result)
+            for each in self._candidates(result.hits, always):  # of one that has both, this is not all of its score
+                found.setdefault(each.page, each)
+        best = sorted(found.values(), key=lambda each: (-each.score, each.address.segment_ord, each.address.doc))
+        return both._replace(total=pages, candidates=best[:limit])
 
     def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
         """The same pages, those that changed last first; only those with all words, if there are such: some word, and that
@@ -128,11 +164,6 @@ class Retrieval:
             return None
         best = best or self._candidates(self._searcher.search(query, limit=_NAMED, count=False).hits)
         return self._feedback.query(units, best, self._settings.feedback)
-
-    def _complete(self, every: tantivy.Query) -> tuple[int, Set[int]]:
-        """How many pages have all words, and the best of them."""
-        result = self._searcher.search(every, limit=_NAMED)
-        return total(result), self._pages([address for _, address in result.hits])
 
     def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
         """The pages of those candidates that have all words."""
@@ -237,13 +268,18 @@ class Retrieval:
         every = [(_MUST, each.query) for each in needed]
         return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])
 
-    def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]]) -> list[Candidate]:
+    def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]], always: float = 0.0) -> list[Candidate]:
         addresses = [address for _, address in hits]
         columns = [self._searcher.fast_field_values(name, addresses) for name in (fields.PAGE, fields.DIGEST, fields.LENGTH)]
         return [
-            Candidate(address, score, int(page or 0), int(digest or 0), int(length or 0))
+            Candidate(address, score + always, int(page or 0), int(digest or 0), int(length or 0))
             for (score, address), page, digest, length in zip(hits, *columns, strict=True)
         ]
+
+
+def _are_two_words(units: Sequence[Sought]) -> bool:
+    """Plain ones, of which a page has none, one or both."""
+    return len(units) == _TWO and all(len(each.unit.words) == 1 and not (each.common or each.unit.symbol) for each in units)
 
 
 def by_links(units: Sequence[Sought]) -> float:

@@ -93,6 +93,8 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _LONG = 200
 """Bytes."""
+_EMPTY = b"\x90"
+"""What a list of none is: most queues of most hosts are empty."""
 _PACKED = b"\x78"
 """What zlib begins with, and no list of msgpack does."""
 _encoder = msgspec.msgpack.Encoder()
@@ -111,7 +113,7 @@ def decode_messages(block: bytes) -> list[URLMessage]:
 
 def pack_messages(messages: Sequence[URLMessage]) -> bytes:
     """As `encode_messages`, for our own disk: a third of that where it is long, as URLs of a host begin alike."""
-    block = encode_messages(messages)
+    block = encode_messages(messages) if messages else _EMPTY
     return zlib.compress(block, 1) if len(block) > _LONG else block
 
 
@@ -121,7 +123,7 @@ def unpack_messages(block: bytes) -> list[URLMessage]:
     Not for what others send: it may be very long.
     """
     if block[:1] != _PACKED:
-        return decode_messages(block)
+        return decode_messages(block) if block != _EMPTY else []
     try:
         return decode_messages(zlib.decompress(block))
     except zlib.error as error:

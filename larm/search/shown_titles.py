@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from larm.index import fields
 from larm.index.reader import IndexReader
-from larm.index.tree import All, In, Meta, Node, Phrase
+from larm.index.tree import All, In, Meta, Node, Word
 
 _PARTED = re.compile(r"\s+(?:[-\u2010-\u2015|\u00b7\u2022\u00bb\u00ab:~]|::)\s+|(?<=\w):\s+|\s+(?=\([^()]+\)$)")
 _LEAST = 10
@@ -52,12 +53,17 @@ class ShownTitles:
             self._documents = self._reader.documents
         found = self._known.get((host, end))
         if found is None:
-            found = self._known[host, end] = self._reader.titles_have(end, _LEAST) and self._of_most(host, end)
+            found = self._known[host, end] = self._is_of_most(host, end)
         return found
 
-    def _of_most(self, host: str, end: str) -> bool:
-        pages = self._count(Meta("host", host))
-        return self._count(All((Meta("host", host), In("title", Phrase(end))))) >= max(_LEAST, _SHARE * pages)
+    def _is_of_most(self, host: str, end: str) -> bool:
+        words, reader = self._reader.analyzer.words(end), self._reader
+        likely = max(_LEAST, _SHARE / 2 * reader.frequency("host", host))  # half, as pages that were replaced count, too
+        if not words or any(reader.statistics.frequency(fields.TITLE, word) < likely for word in words):
+            return False
+        here = Meta("host", host)
+        titles = self._count(All((here, *(In("title", Word(word)) for word in words))))  # a phrase costs ten times as much
+        return titles >= max(_LEAST, _SHARE * self._count(here))
 
 
 def _says(text: str) -> bool:

@@ -128,7 +128,7 @@ def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]
     least = max(1, count * _RARE)
     best = _split(word, least, vocabulary)
     letters = set(word)
-    nearby = [vocabulary.beginning(first) for first in dict.fromkeys(word[:2])]
+    nearby = [vocabulary.beginning(first) for first in _beginnings(word)]
     for candidates in (*nearby, _first_letters(word, vocabulary)):
         for other, pages in candidates:
             if pages < least or (len(best) == _KEPT and log(pages) - _SLIP / 3 <= best[-1].score):
@@ -142,11 +142,22 @@ def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]
     return best
 
 
+def _beginnings(word: str) -> list[str]:
+    """Of words that are a slip away, but for a wrong first letter: all words of a letter would be a tenth of a large index."""
+    first, second, third = word[0], word[1], word[2]
+    found = dict.fromkeys((first + second, second + first, first + third, second + third))
+    others = [first + letter + then for letter in _letters(second) for then in {second: 0, third: 0}]
+    return [*found, *(each for each in others if each[:2] not in found)]
+
+
+def _letters(like: str) -> Sequence[str]:
+    code = ord(like)
+    return _LATIN if like in _LATIN else [chr(near) for near in range(max(128, code - 40), code + 40)]
+
+
 def _first_letters(word: str, vocabulary: Vocabulary) -> list[tuple[str, int]]:
-    """Words that differ in the first letter alone, and words of which it is missing; `beginning` would be asked for others."""
-    code = ord(word[0])
-    letters = _LATIN if word[0] in _LATIN else [chr(near) for near in range(max(128, code - 40), code + 40)]
-    found = [(other, vocabulary.pages(other)) for letter in letters for other in (letter + word, letter + word[1:])]
+    """Words that differ in the first letter alone, and words of which it is missing; `_beginnings` would be too many."""
+    found = [(other, vocabulary.pages(other)) for letter in _letters(word[0]) for other in (letter + word, letter + word[1:])]
     return sorted([row for row in found if row[1]], key=lambda row: -row[1])
 
 

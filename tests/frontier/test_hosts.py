@@ -156,6 +156,20 @@ def test_messages_beyond_the_bound_go_to_disk_and_come_back_in_order(store: Bloc
     assert len(order) == 100
 
 
+def test_a_few_messages_leave_with_their_record_and_are_no_block_of_their_own(store: BlockStore) -> None:
+    rig = Rig(store, of(messages_in_memory=200))
+    rig.put(*(f"h{number}/{page}" for page in range(3) for number in range(40)), *(f"long/{page}" for page in range(30)))
+    assert rig.crowds > 0, "more than half of the bound"
+    assert {key.partition("_")[0] for key in store.keys("") if key.endswith(".cqb")} == {"host-long"}
+    rig.save()
+    assert 80 <= in_memory(rig)[1] <= 100
+    assert "h0" not in rig.book._hosts
+    assert "h39" in rig.book._hosts
+    order = drained(rig)
+    assert len(order) == 150
+    assert [address for address in order if address.startswith("h7/")] == ["h7/0", "h7/1", "h7/2"]
+
+
 def test_parked_messages_are_bounded_too(store: BlockStore) -> None:
     rig = Rig(store, of(messages_in_memory=8))
     for page in range(10):

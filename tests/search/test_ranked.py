@@ -3,16 +3,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from larm.config import Search, SearchFields
 from larm.errors import ConfigError
+from larm.index import retrieval
+from larm.index.anchors import ANCHORS, write_anchors
 from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
+from larm.model.url import Url
 from larm.seams import FoundPage
 from larm.search.own_score import OwnScore
 from larm.search.query import parse_question
@@ -339,3 +343,32 @@ def test_of_long_pages_the_one_with_the_best_passage_comes_first(tmp_path: Path)
     parts = json.loads(first.explanation)
     assert parts["value"] == pytest.approx(first.score)
     assert "best passage" in {each["description"] for each in parts["details"]}
+
+
+def test_of_many_pages_the_best_are_found_by_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that have both words, and those that have one, are looked for by themselves: what is found is the same."""
+    chance = Random(4)
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for number in range(300):
+        words = chance.choices(("red", "car", "cars", "wheel", "road", "sky"), k=chance.randrange(1, 12))
+        host = chance.choice(("a.org", "b.org"))
+        where = Url(f"http://{host}/{number}", f"http://{host}/{number}", host, number)
+        title = chance.choice(("red", "car", "a red car", "road", "wheel")) if number % 5 else "sky"
+        words = words if number % 5 else ["sky"]
+        meta = meta_words(where, "text/html", language="en")
+        writer.add(Page(where, "text/html", title, " ".join(words), language="en", meta=meta))
+    writer.commit()
+    writer.close()
+    texts = [(number, [chance.choice(("car", "red car", "boat", "red"))]) for number in sorted(chance.sample(range(300), 40))]
+    write_anchors(tmp_path / ANCHORS, lambda after: [each for each in texts if each[0] > after])
+    reader = IndexReader(tmp_path / "index")
+    for text in ("red car", "wheel road", "red car site:a.org", "red car -sky", "red red", "the car", "boat car"):
+        found = []
+        for many in (1, 1_000_000):
+            monkeypatch.setattr(retrieval, "_MANY", many)
+            found.append(reader.retrieve(parse_question(text).tree, 300))
+        assert [each.page for each in found[0].candidates] == [each.page for each in found[1].candidates], text
+        scores = [[each.score for each in one.candidates] for one in found]
+        assert scores[0] == pytest.approx(scores[1])
+        assert (found[0].total, found[0].complete) == (found[1].total, found[1].complete)

@@ -170,3 +170,19 @@ def test_a_word_whose_forms_are_known_is_no_slip() -> None:
     spans = ANALYZER.spans("losing")
     assert [each.text for each in suggestions("losing", ["losing"], spans, book, alone)] == ["long"]
     assert suggestions("losing", ["losing"], spans, book, lambda word: [word, "lose"]) == []
+
+
+@pytest.mark.parametrize("typed", ["postgersql", "pstgresql", "poostgresql", "pastgresql", "ostgresql", "xpostgresql"])
+def test_not_all_words_with_a_letter_are_looked_at(typed: str) -> None:
+    """In a large index these are a hundred thousand."""
+    asked: list[str] = []
+
+    class Noted(FakeVocabulary):
+        def beginning(self, prefix: str) -> list[tuple[str, int]]:
+            asked.append(prefix)
+            return super().beginning(prefix)
+
+    assert [each.text for each in neighbours(typed, 0, Noted(BOOK))] == ["postgresql"]
+    assert min(map(len, asked)) == 2
+    found = [prefix for prefix in asked if "postgresql".startswith(prefix)]
+    assert len(found) <= 1, "no word twice"

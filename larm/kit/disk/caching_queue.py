@@ -109,7 +109,7 @@ class CachingQueue(Generic[T]):
         """The queue of which ``state`` is a `snapshot`; its blocks must still be in the store."""
         queue = cls(name, block_size, store, encode, decode)
         queue._front = state.front[::-1] or None
-        queue._blocks = _unpacked(state.blocks) or None
+        queue._blocks = _unpacked(state.blocks) if state.blocks else None
         queue._back = list(state.back) or None
         queue._next = state.next_number
         queue._length = len(state.front) + len(state.back) + sum([block & _LENGTH for block in queue._blocks or ()])
