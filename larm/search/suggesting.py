@@ -34,6 +34,7 @@ class Suggestion(msgspec.Struct, frozen=True):
 
 def suggest(reader: IndexReader, typed: str) -> tuple[Suggestion, ...]:
     """For what was typed so far; the last word may be unfinished. Raises StorageError, OutOfTimeError."""
+    typed = safe_line(typed)
     spans = reader.analyzer.spans(typed)
     if not spans:
         return ()
