@@ -43,7 +43,7 @@ def test_a_reader_sees_new_commits_after_reload(path: Path) -> None:
 
 
 def test_no_index_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"no index in {tmp_path}: run larm crawl first"):
+    with pytest.raises(UsageError, match=f"no index in {tmp_path}: .larm crawl URL. makes one"):
         IndexReader(tmp_path / "index")
 
 
