@@ -26,6 +26,7 @@ from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.documents import Documents
 from larm.peers.yacy.hashes import word_hash
 from larm.peers.yacy.joining import Joining
+from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.local import Local
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import Page
@@ -38,7 +39,6 @@ from larm.peers.yacy.questions import (
     Search,
 )
 from larm.peers.yacy.ring import PARTITIONS
-from larm.peers.yacy.shelf import Lengths
 from larm.peers.yacy.signing import Verify
 from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask
 from larm.seams import Clock

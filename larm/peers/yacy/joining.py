@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from math import log
-from statistics import median
 
+from larm.index.stems import LANGUAGES
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
+from larm.peers.yacy.lengths import Lengths, typical
 from larm.peers.yacy.page import TEXT, TITLE
 from larm.peers.yacy.questions import Found, WordFound
-from larm.peers.yacy.shelf import Lengths
 
 _CHARACTERS = 6
 """Of a word, and of what parts it from the next."""
@@ -42,7 +42,8 @@ class Joining:
 
     def add(self, words: Sequence[str], found: Found) -> None:
         """What a peer has answered to a question for these words."""
-        mean = Lengths(min(max(0.0, found.title), TITLE), min(max(0.0, found.text), TEXT))
+        languages = {each: min(max(0.0, share), 1.0) for each, share in found.languages.items() if each in LANGUAGES}
+        mean = Lengths(min(max(0.0, found.title), TITLE), min(max(0.0, found.text), TEXT), max(0, found.documents), languages)
         passed_over = {number for number, author in enumerate(found.authors) if author in self._denied}
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
@@ -68,9 +69,8 @@ class Joining:
 
     @property
     def lengths(self) -> Lengths:
-        """Of documents, by what most of those who have answered say."""
-        said = [each for each in self._lengths if each.text > 0] or [Lengths()]
-        return Lengths(median(each.title for each in said), median(each.text for each in said))
+        """Of documents, by all who have answered."""
+        return typical(self._lengths)
 
     def pages_with(self, unit: int) -> int:
         """Pages that are known to have it."""

@@ -9,9 +9,11 @@ peer's, and goes when the peer starts again.
 
 from __future__ import annotations
 
+import math
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -28,8 +30,8 @@ from larm.model.crawl_hash import page_hash
 from larm.model.findings import Asked, Findings
 from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.strangers import findings_of
+from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.page import Page
-from larm.peers.yacy.shelf import Lengths
 from larm.search.searcher import IndexSearcher
 
 _MEMORY = 15_000_000
@@ -147,14 +149,23 @@ def parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.P
 def _empty(pages: Sequence[Page], lengths: Lengths, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
     """As many that the documents' titles or texts have the mean length, and with one word for as much as the others lack.
 
-    Their languages are those of the documents, as those of most pages are what a query is read in."""
-    has = Lengths(sum(len(page.title) for page in pages), sum(len(page.text) for page in pages))
-    needed = [of / mean for of, mean in zip(has, lengths, strict=True) if mean > 0]
-    count = min(_MOST_EMPTY * len(pages), max(1, round(max(needed, default=0.0)) - len(pages)))
-    lacks = [max(0.0, mean * (len(pages) + count) - of) / count for of, mean in zip(has, lengths, strict=True)]
-    filler = [f"{name[:5]} " * round(each / 6) for each in lacks]  # 6: characters of a word, and of what parts it from the next
-    for number in range(count):
-        language = pages[number % len(pages)].language
+    With their languages the documents are as those of all, as the languages of many pages are what a query is read in."""
+    has = (sum(len(page.title) for page in pages), sum(len(page.text) for page in pages))
+    needed = [of / mean for of, mean in zip(has, lengths[:2], strict=True) if mean > 0]
+    languages = _lacking(pages, lengths.languages)
+    count = min(_MOST_EMPTY * len(pages), max(1, len(languages), round(max(needed, default=0.0)) - len(pages)))
+    lacks = [max(0.0, mean * (len(pages) + count) - of) / count for of, mean in zip(has, lengths[:2], strict=True)]
+    word = has[1] / (sum(page.text.count(" ") for page in pages) + len(pages))
+    filler = [f"{name[:5]} " * round(each / min(10.0, max(2.0, word))) for each in lacks]
+    languages += [page.language for page in pages] * _MOST_EMPTY
+    for number, language in zip(range(count), languages, strict=False):
         yield index.Page(
             url=normalizer.parse(f"http://{name}/{number}"), mime="", title=filler[0], text=filler[1], language=language
         )
+
+
+def _lacking(pages: Sequence[Page], shares: Mapping[str, float]) -> list[str]:
+    """A language for each document that is missed of it."""
+    has = Counter(page.language for page in pages)
+    lacks = {each: math.ceil(share * len(pages) - has[each]) for each, share in shares.items()}
+    return [each for each in sorted(lacks, key=lacks.__getitem__) for _ in range(lacks[each])]

@@ -77,14 +77,12 @@ class Membership:
 
     def is_news(self, seed: Seed) -> bool:
         """Worth to be checked: nothing as new is known of this peer."""
-        known = self._find(seed.hash)
+        known = self.get(seed.hash)
         return seed.hash != self._own and (known is None or seed.stamp > known.stamp)
 
     def learn(self, seed: Seed, now: float) -> bool:
         """Somebody told of it, and it has been checked. False: it is refused, or no news."""
-        if not self.is_news(seed) or not self._acceptable(seed, now):
-            return False
-        if seed.stamp <= self._failed.get(seed.hash, -inf):
+        if not self.is_news(seed) or not self._acceptable(seed, now) or seed.stamp <= self._failed.get(seed.hash, -inf):
             return False
         return self._put(seed, min(now, float(seed.stamp)))
 
@@ -92,7 +90,7 @@ class Membership:
         """It has asked or answered, just now, with this seed, checked. False: it is refused."""
         if seed.hash == self._own or not self._acceptable(seed, now):
             return False
-        known = self._find(seed.hash)
+        known = self.get(seed.hash)
         return self._put(seed if known is None or known.stamp <= seed.stamp else known, now)
 
     def failed(self, name: str, now: float) -> None:
@@ -192,7 +190,7 @@ class Membership:
 
     def get(self, name: str) -> Seed | None:
         """What is known of a peer."""
-        return self._find(name)
+        return self._active.get(name) or self._passive.get(name) or self._potential.get(name)
 
     def is_active(self, name: str) -> bool:
         """It answered when it was last asked."""
@@ -210,12 +208,12 @@ class Membership:
 
     def seen(self, name: str) -> float:
         """When it was last heard of; 0 of one that is not known."""
-        known = self._find(name)
+        known = self.get(name)
         return 0.0 if known is None else self._seen.get(name, float(known.stamp))
 
     def forget(self, name: str) -> None:
         """It is not known any more."""
-        known = self._find(name)
+        known = self.get(name)
         if known is not None:
             self._remove(name, known.ip)
             self._seen.pop(name, None)
@@ -237,7 +235,7 @@ class Membership:
         return True
 
     def _put(self, seed: Seed, seen: float) -> bool:
-        name, before = seed.hash, self._find(seed.hash)
+        name, before = seed.hash, self.get(seed.hash)
         seen = max(self.seen(name), seen)
         if name in self._active and before is not None and seed.reachable and seed.ip == before.ip:
             if (before.flags, before.born) != (seed.flags, seed.born):
@@ -296,9 +294,6 @@ class Membership:
         self._passive.pop(name, None)
         self._potential.pop(name, None)
         self._failed.pop(name, None)
-
-    def _find(self, name: str) -> Seed | None:
-        return self._active.get(name) or self._passive.get(name) or self._potential.get(name)
 
     def __repr__(self) -> str:
         return "<Membership: {} active, {} passive, {} potential>".format(*self.sizes)

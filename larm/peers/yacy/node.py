@@ -23,6 +23,7 @@ from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asker import Asker
 from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
+from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
@@ -30,7 +31,7 @@ from larm.peers.yacy.profile import Profile
 from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
-from larm.peers.yacy.shelf import Lengths, Shelf
+from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.signing import Signer, Verify
 from larm.peers.yacy.trust import Trust
 from larm.peers.yacy.whereabouts import OwnAddress

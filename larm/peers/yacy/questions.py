@@ -138,6 +138,10 @@ class Found(msgspec.Struct, frozen=True):
     title: float = 0.0
     text: float = 0.0
     """Mean lengths of the documents that the peer keeps, in characters; 0: it keeps none."""
+    documents: int = 0
+    """That it keeps."""
+    languages: dict[str, float] = {}
+    """Shares of these."""
 
 
 class Frequencies(msgspec.Struct, frozen=True):

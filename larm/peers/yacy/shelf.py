@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from larm.kit.disk.database import Database
@@ -21,6 +20,7 @@ from larm.peers.yacy.chunk import Reference, references_in
 from larm.peers.yacy.contents import hashes_in, unfit
 from larm.peers.yacy.hashes import packed
 from larm.peers.yacy.item import LIFE, Header, Kind, decoded_key, digest_of, encoded_key, refusal
+from larm.peers.yacy.lengths import Lengths, lengths_of
 from larm.peers.yacy.page import read_page
 from larm.peers.yacy.ring import partition_of
 from larm.peers.yacy.signing import Verify
@@ -47,13 +47,6 @@ _SAMPLE = 500
 """Documents whose lengths are looked at."""
 Found = list[tuple[str, Reference]]
 """Author and reference."""
-
-
-class Lengths(NamedTuple):
-    """Of documents, in characters, on the average; 0: not known."""
-
-    title: float = 0.0
-    text: float = 0.0
 
 
 class Kept(NamedTuple):
@@ -174,7 +167,7 @@ class Shelf:
                 )
                 pages = [read_page(body) for (body,) in rows]
                 if pages:
-                    return Lengths(fmean(len(page.title) for page in pages), fmean(len(page.text) for page in pages))
+                    return lengths_of(pages, count)
         return Lengths()
 
     def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:

@@ -25,7 +25,9 @@ _LATER = 600.0
 _BELIEVED = 86_400.0
 """Seconds for which a peer is believed to have what it was given: it may have lost its disk, and nobody has noticed."""
 _COUNTED = 600.0
-"""Seconds between two counts of the shelf: each reads much of it."""
+"""Seconds between two counts of the shelf, as each reads much of it; sooner where its size is not what it was."""
+_OTHER = 8
+"""Part of the size: more or less by this is not what it was. A peer that is filled says so at once, or all would rank by it."""
 _IDLE = 30.0
 """Seconds between two looks through the shelf (YACY-31)."""
 
@@ -43,6 +45,8 @@ class Spreading:
         """Of each peer the items that it has, and as of when: a few dozen bytes each."""
         self._asked_anew = node.now()
         self._counted = float("-inf")
+        self._size = 0
+        """Bytes that the shelf had when it was counted."""
         self._later: dict[tuple[int, str], float] = {}
         self.waiting = True
         """Something was not yet where it belongs when the shelf was looked through last."""
@@ -90,9 +94,9 @@ class Spreading:
 
     def _count(self) -> None:
         """What others are told of the shelf. Under the node's lock."""
-        node = self._node
-        if node.now() >= self._counted + _COUNTED:
-            self._counted = node.now()
+        node, size = self._node, self._node.shelf.counts[1]
+        if node.now() >= self._counted + _COUNTED or abs(size - self._size) > self._size / _OTHER:
+            self._counted, self._size = node.now(), size
             node.words, node.pages, node.lengths = node.shelf.words, node.shelf.own_pages(), node.shelf.lengths()
 
     def _plan(self, rows: Sequence[tuple[int, Header]]) -> dict[str, list[tuple[int, Header]]]:

@@ -31,6 +31,7 @@ AWAY = 43_200.0
 OWNERS = 3
 _HOUR = 3_600.0
 _MET = 100
+_DAY = 144
 _AT_AN_ADDRESS = 20
 Sample = Sequence[tuple[str, Page]]
 """Words, each with a page that has it."""
@@ -57,6 +58,8 @@ class Figures(NamedTuple):
     """Rounds until all owners of a reference have it, after one of them has left; the mean."""
     longest: int
     """The same, at most."""
+    handed: int
+    """Rounds until all was handed over, at first."""
     known: float
     """Share of the living peers that a peer takes for living, on the average."""
     dead: float
@@ -86,8 +89,12 @@ def _live(net: Net, hours: float, authors: int) -> Figures:
         page = Page(url=f"http://h{number}.example/", text=" ".join(f"w{number}x{word}" for word in range(20)) + " common")
         pages[number] = page
         net.peers[number * len(net.peers) // authors].publish(page)
-    net.settle(36_000.0, ROUND)
     sample = [(word, page) for page in pages.values() for word in page.text.split()]
+    handed = 0
+    while handed == 0 or _incomplete(net, sample):  # of a thousand somebody hears of somebody new in every round
+        net.run(ROUND, ROUND)
+        handed += 1
+        assert handed < _DAY, "it does not come to rest"
     net.asked.clear()
     cpu, broken, repairs = 0.0, dict[int, int](), list[int]()
     shares, left, rounds = [], 0, int(hours * 3_600 / ROUND)
@@ -117,7 +124,7 @@ def _live(net: Net, hours: float, authors: int) -> Figures:
         pings=(net.asked[PING] + net.asked[COUNT]) / len(up) / rounds,
         transfers=(net.asked[OFFER] + net.asked[HAND]) / len(up) / hours,
         balance=max(owned) * len(owned) / sum(owned), items=max(kept) * len(kept) / sum(kept),
-        repair=sum(repairs) / max(1, len(repairs)), longest=max(repairs, default=0),
+        repair=sum(repairs) / max(1, len(repairs)), longest=max(repairs, default=0), handed=handed,
         known=sum(len(view & names) / (len(names) - 1) for view in views) / len(views),
         dead=sum(len(view - names) / len(view) for view in views) / len(views),
         cpu=1_000 * cpu / len(up) / hours,

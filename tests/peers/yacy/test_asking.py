@@ -20,12 +20,13 @@ from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
+from larm.peers.yacy.joining import Joining
+from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
 from larm.peers.yacy.questions import FREQUENCIES, SEARCH, Found, FrequenciesFound, Search
 from larm.peers.yacy.ring import partition_of, place_in
-from larm.peers.yacy.shelf import Lengths
 from larm.peers.yacy.trust import Vote
 from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
@@ -266,3 +267,23 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     found = search(net.peers[7], "red otter")
     assert {hit.url for hit in found.hits} == set(before)
     assert not found.failure
+
+
+def test_lengths_are_known_as_soon_as_documents_are_kept(net: Net) -> None:
+    net.run(60)
+    mean = sum(len(page(n).text) for n in range(30)) / 30
+    keeps = [peer.node.lengths for peer in net.peers if peer.node.shelf.lengths().documents]
+    assert all(each.documents and each.text > 0 for each in keeps)
+    joining = Joining([("A" * 12,)])
+    for each in keeps:
+        joining.add((), Found((), (), *each))
+    assert joining.lengths.text == pytest.approx(mean, rel=0.05), "each counts for as many as it keeps"
+
+
+def test_a_liar_changes_the_mean_length_no_more_than_others_do() -> None:
+    joining = Joining([("A" * 12,)])
+    for _ in range(9):
+        joining.add((), Found((), (), 20.0, 2_000.0, 50))
+    joining.add((), Found((), (), 5e5, 1e300, 10**12))
+    assert 2_000 <= joining.lengths.text <= 2_400
+    assert 20 <= joining.lengths.title <= 24

@@ -17,9 +17,9 @@ from larm.index import fields
 from larm.index.analysis import Analyzer
 from larm.kit.disk.files import is_there
 from larm.model.findings import Asked, Findings, WordStatistics
+from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.local import Local, LocalIndex, local_search
 from larm.peers.yacy.page import Page
-from larm.peers.yacy.shelf import Lengths
 
 WORDS = [
     f"{first}{second}" for first in ("bel", "cam", "dor", "fen", "gol") for second in ("ta", "ri", "mo", "su", "ke", "lin")
@@ -99,6 +99,19 @@ def test_what_decides_is_known_before(pages: list[Page], local: Local) -> None:
         assert set(long.split()) < set(many), "and what may be added"
 
 
+def test_a_query_is_read_in_the_languages_of_the_network(local: Local) -> None:
+    """German takes "header" for a form of "head"; that none of the candidates is German is chance."""
+    pages = [
+        Page(url=f"http://h.example/{n}", text=f"The {word} of it is number{n} and what there is of that.", language="en")
+        for n, word in enumerate(("header", "head", "other", "other"))
+    ]
+    found = {}
+    for german in (0.0, 0.3):
+        with local(pages, Lengths(0.0, 50.0, 4, {"en": 1.0 - german, "de": german})) as index:
+            found[german] = {hit.url[-1] for hit in index.find(Asked(query="header")).hits}
+    assert found == {0.0: {"0"}, 0.3: {"0", "1"}}
+
+
 def test_what_fills_it_is_never_found(pages: list[Page], local: Local) -> None:
     lengths = Lengths(1_000.0, 5_000.0)
     with local(pages[:5], lengths) as index:
@@ -112,7 +125,7 @@ from pathlib import Path
 from larm.config import Search
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.page import Page
-from larm.peers.yacy.shelf import Lengths
+from larm.peers.yacy.lengths import Lengths
 with local_search(Search(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Lengths()):
     print("searching", flush=True)
     sys.stdin.read()

@@ -24,10 +24,10 @@ def test_twenty_peers() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_a_thousand_peers() -> None:
-    hold(simulate(1_000, 6))
+    hold(simulate(1_000, 2, together=True))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7_200)
 def test_ten_thousand_peers() -> None:
-    hold(simulate(10_000, 3, together=True))
+    hold(simulate(10_000, 1, authors=60, together=True))
