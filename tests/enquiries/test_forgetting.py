@@ -307,7 +307,7 @@ def test_what_waits_is_passed_over(web: SyntheticWeb, tmp_path: Path) -> None:
     start = web.url("a.localhost")
     assert run_crawl(tmp_path, start, {"crawl.max_pages": 5}).reason == "closespider_pagecount"
     config = config_of(start)
-    take_out(config, tmp_path, meant(config, tmp_path, [f"{start}bad/*"]))
+    assert take_out(config, tmp_path, meant(config, tmp_path, [f"{start}bad/*"])).waits
     web.log.clear()
     run = run_crawl(tmp_path, start)
     assert run.reason == "finished"
