@@ -24,6 +24,8 @@ MOST: Final = 0.5
 
 _FURNISHED = 0.02
 """Share of the text outside menus that is furniture, in a page that is no plain one."""
+_LINKS = 0.5
+"""Share of a block that is links, if it leads elsewhere."""
 _LEAST = 0.2
 """Share of it that may be main text of a page full of links, which wants to be found as such."""
 
@@ -80,6 +82,7 @@ def _by_blocks(blocks: Sequence[Block]) -> list[bool]:
     """The same of any page."""
     text = furniture = kept = 0
     chosen = [score > 0 for score in scores(blocks)]
+    _cut_tail(blocks, chosen)
     for block, is_main in zip(blocks, chosen, strict=True):
         size = len(block[0])
         kept += size * is_main
@@ -91,3 +94,13 @@ def _by_blocks(blocks: Sequence[Block]) -> list[bool]:
         beside = [not block[3] & NAVIGATION for block in blocks]
         return beside if any(beside) else [True] * len(blocks)
     return chosen
+
+
+def _cut_tail(blocks: Sequence[Block], chosen: list[bool]) -> None:
+    """A main text ends with text: headings and links behind it lead to other pages."""
+    for at in range(len(blocks) - 1, -1, -1):
+        if chosen[at]:
+            text, mark, _, _, linked = blocks[at]
+            if mark != "\r" and linked <= _LINKS * len(text):
+                return
+            chosen[at] = False

@@ -58,6 +58,26 @@ def test_a_page_of_a_magazine(parser: str, junk: str) -> None:
 
 @PARSERS
 @pytest.mark.parametrize(
+    ("tail", "kept"),
+    [
+        ("<h3>What others write of it</h3>", ""),
+        ("<h3>More</h3><p><a href=x>Another article, that you may like as well as this one.</a></p>", ""),
+        (
+            "<h3>More</h3><p>Sources, all of them: <a href=x>one</a>, and a second one.</p>",
+            " More Sources, all of them: one, and a second one.",
+        ),
+    ],
+)
+def test_a_main_text_ends_with_text(parser: str, tail: str, kept: str) -> None:
+    """No headings and no links to other articles, of which boxes say nothing; what is text of its own has its heading."""
+    article = f"<article itemprop=articleBody class=entry-content>{TEXT * 9}{tail}</article>"
+    html = f"{article}<div class=newsletter>Subscribe</div>"
+    found = document(html, parser=parser)
+    assert found.text.split("behind it.")[-1] == kept
+
+
+@PARSERS
+@pytest.mark.parametrize(
     "inner",
     [
         "<ul>" + "<li><a href=x>link</a>" * 50 + "</ul>",
