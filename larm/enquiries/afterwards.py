@@ -17,7 +17,7 @@ from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import Scope, as_before, scope_of
-from larm.building.start_folders import file_rules
+from larm.building.start_folders import called, file_rules
 from larm.building.start_urls import read_starts, with_starts
 from larm.building.state import (
     ALIASES,
@@ -107,7 +107,7 @@ class Explained(NamedTuple):
 def explain_url(settings: Config, directory: Path, text: str) -> Explained:
     """What became of a URL. Raises UsageError for what is no URL, or no crawl; StorageError."""
     try:
-        url = normalizer_of(settings, directory, [text]).parse(text)
+        url = normalizer_of(settings, directory, [text]).parse(called(text, settings.files.places))
     except BadUrl as error:
         raise UsageError(f"{without_credentials(text)}: {error}") from error
     refuse_without_crawl(directory)
