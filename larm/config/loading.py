@@ -221,7 +221,11 @@ def _near(name: str, names: Iterable[str], least: float = 0.6) -> list[str]:
     """The one of ``names`` that was probably meant, or none."""
     import difflib  # for mistakes alone
 
-    return difflib.get_close_matches(name, sorted(names), 1, least)
+    known = sorted(names)
+    return (
+        difflib.get_close_matches(name, known, 1, least)
+        or [each for each in known if len(each) > 2 and name.startswith(each)][:1]
+    )
 
 
 def _settings(struct: type[msgspec.Struct], path: str = "") -> Iterator[str]:

@@ -117,7 +117,7 @@ def _dotted(settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         elif name in _SECTIONS:
             yield name, value  # `load` says what is wrong with it
         else:
-            raise unknown_key(_HERE, name, (*_OF_CRAWL, *_SECTIONS))
+            raise unknown_key(_HERE, name, ("dir", "config", "on_page", "fresh", *_OF_CRAWL, *_SECTIONS))
 
 
 def _within(given: Mapping[str, object], struct: type[msgspec.Struct], path: str) -> Iterator[tuple[str, object]]:

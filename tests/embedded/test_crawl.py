@@ -92,6 +92,7 @@ def test_settings_are_those_of_the_file_and_the_call_wins(web: SyntheticWeb, tmp
     ("settings", "said"),
     [
         ({"max_page": 1}, r"larm.crawl\(\): max_page: no such key; did you mean max_pages\?"),
+        ({"directory": "x"}, r"larm.crawl\(\): directory: no such key; did you mean dir\?"),
         ({"fronteer": {"delay": 1}}, r"larm.crawl\(\): fronteer: no such key; did you mean frontier\?"),
         ({"max_pages": "many"}, r"larm.crawl\(\): crawl.max_pages: "),
         ({"frontier": {"dealy": 1}}, r"larm.crawl\(\): frontier.dealy: no such key; did you mean frontier.delay\?"),
