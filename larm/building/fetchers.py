@@ -40,7 +40,9 @@ def fetcher_pool(
     settings, clock = ground.settings, ground.shared.clock
     agent = user_agent(settings.agent, VERSION)
     sites = site_accesses(settings, ground.directory)
-    terms = FetchTerms(settings.fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), sites)
+    terms = FetchTerms(
+        settings.fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), sites, settings.frontier.retries
+    )
     fetchers: list[Fetcher] = []
     for _ in range(settings.fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

@@ -203,7 +203,7 @@ def _slowed(settings: Config, now: Snapshot) -> str:
 
 
 def _ends_early(now: Snapshot) -> str:
-    what = "stored as far as it could be unpacked"
+    what = "stored as far as it came or could be unpacked"
     return _told(now.counters.get(ENDS_EARLY, 0), "page", what, "the next run asks for the whole again")
 
 

@@ -62,6 +62,8 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     """libcurl's words for ``error``."""
     unopened: tuple[FailReason, str] | None = None
     """Why we opened no socket for it."""
+    last: bool = False
+    """Of a page that breaks off, as one does with a Content-Length that is too large, what came counts: no try follows."""
 
 
 def classify(ending: Ending, wall: float) -> Outcome:
@@ -72,7 +74,8 @@ def classify(ending: Ending, wall: float) -> Outcome:
     headers, complete = parse_headers(ending.lines)
     status = ending.status if complete else 0
     success = 200 <= status < 300
-    if status < 200 or (success and ending.error and not ending.stopped):
+    short = ending.last and ending.error == pycurl.E_PARTIAL_FILE and bool(ending.body)
+    if status < 200 or (success and ending.error and not ending.stopped and not short):
         return _failed(ending, complete)
     if success and status not in (204, 205):
         return _fetched(status, headers, ending)
@@ -87,7 +90,8 @@ def classify(ending: Ending, wall: float) -> Outcome:
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:
     raw = ending.body
     if "content-encoding" not in headers:
-        return Fetched(status, headers, raw, ending.timing, ending.stopped)
+        short = bool(ending.error) and not ending.stopped
+        return Fetched(status, headers, raw, ending.timing, ending.stopped or short, one_line(ending.message) if short else "")
     from larm.fetching.decoding import CantDecode, decode  # 3 ms, where it is needed
 
     try:

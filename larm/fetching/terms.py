@@ -27,3 +27,5 @@ class FetchTerms(NamedTuple):
     """Bytes of bodies that may be under way, for all fetchers together."""
     sites: SiteTable[SiteAccess] = SiteTable({})
     """What differs for some sites."""
+    retries: int | None = None
+    """Of a URL; when they are used up, what came of a page that breaks off counts. None: it never does."""

@@ -121,6 +121,7 @@ class Transfer:
             error=error,
             message=message,
             unopened=self._unopened,
+            last=self._is_last(),
         )
         fault = proxy_fault(handle, self._access.proxy, error, message) if self._access.proxy and not self._unopened else ""
         outcome = Failed(FailReason.PROXY, one_line(fault), ending.timing) if fault else classify(ending, wall)
@@ -267,6 +268,11 @@ class Transfer:
             return None
         self._stopped = True
         return 0
+
+    def _is_last(self) -> bool:
+        """No try follows, and no copy of the page would be replaced."""
+        message, retries = self.lease.message, self._terms.retries
+        return retries is not None and message.tries >= retries and message.known is None and not self._for_robots
 
     def _may_be_longer(self, start: bytes | bytearray) -> bool:
         """It is a document, of which more is wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pycurl
@@ -44,6 +45,16 @@ def test_what_is_no_page_is_refused(status: int) -> None:
 def test_a_body_that_was_stopped_is_truncated() -> None:
     outcome = ended(200, body=b"abc", stopped=True, error=pycurl.E_WRITE_ERROR, message="Failed writing")
     assert outcome == Fetched(200, {}, b"abc", TIMING, truncated=True)
+
+
+def test_a_body_that_breaks_off_counts_when_no_try_follows() -> None:
+    broken: dict[str, Any] = {"error": pycurl.E_PARTIAL_FILE, "message": "end of response with 9 bytes missing"}
+    assert isinstance(ended(200, body=b"abc", **broken), Failed)
+    outcome = ended(200, body=b"abc", last=True, **broken)
+    assert outcome == Fetched(200, {}, b"abc", TIMING, truncated=True, flaw="end of response with 9 bytes missing")
+    assert isinstance(ended(200, body=b"", last=True, **broken), Failed)
+    whole = gzip.compress(b"abc")
+    assert ended(200, "Content-Encoding: gzip", body=whole, limit=1_000, last=True, **broken).flaw == ""
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 300])

@@ -45,7 +45,7 @@ BROKEN = {
     "silent-later": (replies.stall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"), "timeout"),
     "gzip": (Reply(200, HTML | {"Content-Encoding": "gzip"}, gzip.compress(b"", mtime=0)[:10] + b"\x07" * 500), "content"),
     "reset": (replies.reset(), "dropped"),
-    "half": (replies.half(b"<p>half of it</p>" * 1000), "dropped"),
+    "bodiless": (Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", end="close"), "dropped"),
 }
 """No usable answer, and why."""
 STATUSES = (403, 404, 410, 500, 501)

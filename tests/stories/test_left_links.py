@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from larm.building.state import last_header
+from larm.config import Frontier
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
-from larm.testing.replies import Reply, html, moved
+from larm.testing.replies import Reply, half, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import Run, config_of, run_crawl, stored
@@ -220,11 +221,30 @@ def test_what_robots_txt_forbids_and_what_came_in_part_is_told(web: SyntheticWeb
     start = web.url("a.localhost")
     said = told(tmp_path, start, run_crawl(tmp_path, start), {})
     assert "2 URLs not fetched, as robots.txt forbids that; 'larm why URL' names the line" in said
-    assert "1 page stored as far as it could be unpacked; the next run asks for the whole again" in said
+    assert "1 page stored as far as it came or could be unpacked; the next run asks for the whole again" in said
     host.add("/packed", Reply(200, headers, packed))
     said = told(tmp_path, start, run_crawl(tmp_path, start), {})
     assert web.url("a.localhost", "/behind") in stored(tmp_path)
     assert "unpacked" not in said
+
+
+def test_a_page_that_breaks_off_each_time_is_stored_as_far_as_it_came(web: SyntheticWeb, tmp_path: Path) -> None:
+    """As all pages of a server do that says too large a Content-Length. What was whole before stays as it was."""
+    host = web.host("a.localhost")
+    page = html("<a href='/behind'>behind</a><p>" + "many words " * 500)
+    host.add("/", half(page.body))
+    host.page("/behind")
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start)
+    assert set(stored(tmp_path)) == {start, web.url("a.localhost", "/behind")}
+    assert Counter(request.path for request in web.requests)["/"] == 1 + Frontier().retries
+    assert "1 page stored as far as it came or could be unpacked" in told(tmp_path, start, run, {})
+    host.add("/", page)
+    run_crawl(tmp_path, start)
+    host.add("/", half(page.body))
+    run = run_crawl(tmp_path, start)
+    assert "downloader/ends_early" not in run.counters
+    assert stored(tmp_path)[start] == 2
 
 
 def test_what_redirects_to_itself_is_asked_for_once_however_many_lead_there(web: SyntheticWeb, tmp_path: Path) -> None:
