@@ -21,6 +21,7 @@ from larm.model import cuts
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url, URLNormalizer
+from larm.river.probe import pages_of
 
 
 class Mission(msgspec.Struct, frozen=True):
@@ -81,7 +82,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
     """What a person should know before it starts."""
     notes = []
     if header is not None:
-        pages = header.counters.get("item_scraped_count", 0)
+        pages = pages_of(header.counters)
         state = "is finished and is now revisited" if mission.again else "is continued"
         if mission.half_made:
             state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"

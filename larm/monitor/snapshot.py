@@ -101,7 +101,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     paused: bool = False
     """Nothing is asked for, as somebody wants it so."""
     pages: int = 0
-    """Documents stored in all runs of this directory."""
+    """That the crawl of this directory has, of all runs."""
     pages_run: int = 0
     """Documents stored in this run."""
     requests: int = 0

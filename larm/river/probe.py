@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from larm.config import Config
 from larm.kit.processes.children import helpers_seconds
@@ -14,6 +14,14 @@ from larm.river.parts import Frontier, Shared
 from larm.storage.pipeline import StorageLine
 
 _BYTES_A_FINGERPRINT = 15  # measured on the disk
+
+AGAIN = "revisit/stored_again"
+"""Counts documents that took the place of an earlier one of the same page."""
+
+
+def pages_of(totals: Mapping[str, int]) -> int:
+    """Pages that a crawl has, by its counters of all runs."""
+    return max(totals.get("item_scraped_count", 0) - totals.get(AGAIN, 0) - totals.get("revisit/gone", 0), 0)
 
 
 class Probe:
@@ -57,7 +65,7 @@ class Probe:
             elapsed=self._clock.monotonic() - self._began,
             idle=self._tally.value == 0,
             paused=self._paused(),
-            pages=counters.get("item_scraped_count", 0),
+            pages=pages_of(counters),
             pages_run=self._since("item_scraped_count", counters),
             requests=self._since("downloader/request_count", counters),
             received=self._since("downloader/response_bytes", counters),

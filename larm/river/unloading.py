@@ -28,6 +28,7 @@ from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.landing import Landed, Lander, with_exchanges
 from larm.river.parts import Frontier, Shared
+from larm.river.probe import AGAIN
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.suspects import Suspects
@@ -190,6 +191,8 @@ class Unloader:
         counts = landed.counts
         if landed.page:
             counts["item_scraped_count"] = counts[SPENT] = 1
+            if message.known is not None and message.known.digest:
+                counts[AGAIN] = 1
             if message.depth == 0:
                 counts["start/fetched"] = 1
         self._watch.ended(landed, retry=decision.retry and not decision.unreachable)

@@ -85,7 +85,9 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
         reindex_pages(config_of(start), tmp_path)
     told = [dict(explain_url(config_of(start), tmp_path, f"{start}{name}").rows).get("index", "") for name in ("int", "long")]
     assert sorted(map(bool, told)) == [False, True]
-    said = r"one search result with another page, larm search --alike shows both: nearly the same text \(about 9\d% of it\) as "
+    said = (
+        r"one search result with another page, 'larm search --alike' shows both: nearly the same text \(about 9\d% of it\) as "
+    )
     assert re.fullmatch(said + r"\S+", "".join(told))
     site.change("/long", text="Something else.")
     run_crawl(tmp_path, start, QUICK)
@@ -116,7 +118,7 @@ def test_aliases_are_indexed_when_nothing_is_merged_any_more(tmp_path: Path, web
     (alias,) = aliases(tmp_path)
     said = dict(explain_url(config_of(start), tmp_path, alias).rows)["index"]
     assert said.startswith(
-        "no page of its own, the next larm crawl gives it one with storage.index.duplicates.merge: false: same text as http://"
+        "no page of its own, 'larm crawl -s storage.index.duplicates.merge=false' gives it one: same text as http://"
     )
     assert left_out(tmp_path, config_of(start), Snapshot()) == [
         f"1 page found by searches under another address, which says the same or is named there as the right one: {alias}; "

@@ -72,8 +72,9 @@ def test_what_was_missing_or_forgotten_and_is_there_again_is_found(tmp_path: Pat
     run_crawl(tmp_path, start)
     assert indexed(tmp_path) == urls(web, "/", *PATHS) - urls(web, "/7")
     site.page("/7")
-    run_crawl(tmp_path, start)
+    run = run_crawl(tmp_path, start)
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
+    assert run.last.pages == len(PATHS) + 1
 
 
 def test_what_is_new_or_changed_is_stored_and_what_is_gone_is_forgotten(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -90,6 +91,7 @@ def test_what_is_new_or_changed_is_stored_and_what_is_gone_is_forgotten(tmp_path
     assert indexed(tmp_path) == urls(web, "/", *PATHS, "/new") - urls(web, "/7")
     assert stored(tmp_path) == urls(web, "/", *PATHS, "/new") + urls(web, "/", "/3"), "store.log tells what happened"
     assert (run.counters["revisit/changed"], run.counters["revisit/gone"]) == (2, 1)
+    assert run.last.pages == len(PATHS) + 1, "a page that was stored twice is one, and one that is gone is none"
 
 
 def test_a_site_that_is_gone_at_once_is_kept_until_it_is_back(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
