@@ -37,6 +37,7 @@ from larm.search.searcher import IndexSearcher
 _MEMORY = 15_000_000
 """tantivy's least; 200 documents take four of it."""
 _RAM = Path("/dev/shm")  # noqa: S108 - a folder of random name is made in it
+_NAME = "larm-"
 _MOST_EMPTY = 4
 """Times the documents."""
 
@@ -79,8 +80,8 @@ def local_search(settings: Search, notes: Path) -> Local:
     ``notes``: a folder of this process alone. Raises StorageError, OSError."""
     normalizer = URLNormalizer()
     with disk_failures(notes):
-        for each in notes.iterdir() if notes.is_dir() else ():
-            shutil.rmtree(each.resolve(), ignore_errors=True)
+        for note in notes.glob(f"{_NAME}*"):
+            shutil.rmtree(_RAM / note.name, ignore_errors=True)  # by its name: a link may lead anywhere
         shutil.rmtree(notes, ignore_errors=True)
         notes.mkdir()
 
@@ -99,7 +100,7 @@ def local_search(settings: Search, notes: Path) -> Local:
 
 @contextmanager
 def _folder(notes: Path) -> Iterator[Path]:
-    note = folder = notes / f"larm-{secrets.token_hex(8)}"
+    note = folder = notes / f"{_NAME}{secrets.token_hex(8)}"
     if _RAM.is_dir():
         folder = _RAM / note.name
         note.symlink_to(folder)  # before it is there

@@ -147,3 +147,14 @@ def test_what_a_killed_process_has_left_goes_at_the_next_start(tmp_path: Path) -
             assert index.find(Asked(query="belta")).total == 1
             assert not is_there(folder)
         assert os.listdir(notes) == []
+
+
+def test_only_its_own_folders_go_at_the_next_start(tmp_path: Path) -> None:
+    notes, other = tmp_path / "searches", tmp_path / "other"
+    notes.mkdir()
+    (other / "below").mkdir(parents=True)
+    (notes / "larm-0123").symlink_to(other)
+    (notes / "link").symlink_to(other)
+    local_search(Search(), notes)
+    assert is_there(other / "below")
+    assert os.listdir(notes) == []
