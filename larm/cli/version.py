@@ -85,10 +85,13 @@ def _requirements(name: str, *, extras: bool) -> set[str]:
 
 def _licence(found: Distribution) -> str:
     """As the package says itself; empty where it says nothing."""
-    about = found.metadata
-    classifiers = [each.rpartition(" :: ")[2] for each in about.get_all("Classifier", []) if "License" in each]
-    said = [about["License-Expression"], *classifiers, (about["License"] or "").partition("\n")[0]]
-    return next((str(each) for each in said if each), "")
+    classifiers = [each.rpartition(" :: ")[2] for each in _lines(found, "Classifier") if "License" in each]
+    said = [*_lines(found, "License-Expression"), *classifiers, *(each.partition("\n")[0] for each in _lines(found, "License"))]
+    return next(filter(None, said), "")
+
+
+def _lines(found: Distribution, key: str) -> list[str]:
+    return [str(each) for each in found.metadata.get_all(key, [])]
 
 
 def _bill() -> dict[str, Any]:
@@ -131,8 +134,8 @@ def _component(name: str, found: Distribution) -> dict[str, Any]:
         "version": found.version,
         "purl": reference,
     }
-    if expression := found.metadata["License-Expression"]:
-        part["licenses"] = [{"expression": expression}]
+    if expression := _lines(found, "License-Expression"):
+        part["licenses"] = [{"expression": expression[0]}]
     elif said := _licence(found):
         part["licenses"] = [{"license": {"name": said}}]
     return part

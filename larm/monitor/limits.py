@@ -44,13 +44,14 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
         (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_further(now)}"),
         (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
         (starved and (now.handler_busy or now.incoming), _handler(now)),
-        (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while (failed, 429 or 503)"),
+        (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while{_ASKED}"),
         (starved, "hosts that do not answer"),
     )
     busy = f"the fetcher threads ({_hosts(now.hosts_ready)} ready, {air} are in the air)"
     return next((phrase for holds, phrase in rows if holds), busy)
 
 
+_ASKED = " (failed, 429 or 503); 'larm ctl hosts' says how long"
 _ADVICE = {
     "a pause": "resume it",
     "the other agents": "start them, or mend the network between them; 'larm cluster status' says who is heard",

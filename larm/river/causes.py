@@ -16,7 +16,7 @@ _REFUSED = {
     204: "an answer without a page",
     205: "an answer without a page",
     304: "not modified, it says, though larm has no copy",
-    401: "it wants a login, which it may be given (larm help sites)",
+    401: "it wants a login, or another than it was given (larm help sites)",
     403: "the site refuses larm",
     404: "no such page",
     407: "a proxy on the way wants a login",

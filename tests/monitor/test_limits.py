@@ -47,7 +47,11 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
         ),
         ({**BUSY, "in_flight": 2}, 0.1, "the servers: 2 requests are in the air, no other host is ready"),
         ({"incoming": 70_000, "handler_busy": True}, 0.3, "the handler (70,000 messages wait for the filters)"),
-        ({**BUSY, "hosts_blocked": 1}, 0.0, "back-off: 1 host is left alone for a while (failed, 429 or 503)"),
+        (
+            {**BUSY, "hosts_blocked": 1},
+            0.0,
+            "back-off: 1 host is left alone for a while (failed, 429 or 503); 'larm ctl hosts' says how long",
+        ),
         ({**BUSY, "hosts_given_up": 4}, 0.0, "hosts that do not answer"),
         (
             {**BUSY, "hosts_ready": 30, "in_flight": 5},

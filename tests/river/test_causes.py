@@ -28,7 +28,7 @@ def failed(reason: FailReason, detail: str = "detail") -> Failed:
         (Moved(301, "/x", Timing()), "301: moved to /x"),
         (refused(204), "204: an answer without a page"),
         (refused(302), "302: a redirect that does not say where to"),
-        (refused(401), "401: it wants a login, which it may be given (larm help sites)"),
+        (refused(401), "401: it wants a login, or another than it was given (larm help sites)"),
         (refused(403), "403: the site refuses larm"),
         (refused(404), "404: no such page"),
         (refused(410), "410: the page is gone for good"),

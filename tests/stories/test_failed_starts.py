@@ -34,7 +34,7 @@ def cause(tmp_path: Path, start: str, settings: dict[str, object] | None = None)
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        (401, "401: it wants a login, which it may be given (larm help sites)"),
+        (401, "401: it wants a login, or another than it was given (larm help sites)"),
         (403, "403: the site refuses larm"),
         (404, "404: no such page"),
         (500, "500: the server failed (Internal Server Error), 3 times"),
