@@ -7,6 +7,7 @@ into one by itself. Who is ended meanwhile leaves an index that is whole, and do
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ from larm.index.kept import KEPT
 from larm.index.readable import as_the_others
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.files import sync_directory
 
 _EMPTY = 7
 """Segments beside the one: tantivy's merge policy wants eight of one size, and takes all below 10,000 documents for that."""
@@ -89,7 +91,11 @@ def _put_beside(path: Path, folder: Path) -> None:
     listed = msgspec.json.decode((path / MANAGED).read_bytes(), type=list[str])
     write_atomically(path / MANAGED, msgspec.json.encode(sorted({*listed, *files})))
     for name, data in files.items():
-        (path / name).write_bytes(data)
+        with (path / name).open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # before meta.json speaks of it: without it, after a power failure, there is no index
+    sync_directory(path)
     write_atomically(path / META, msgspec.json.encode(meta))
 
 

@@ -98,3 +98,28 @@ def test_files_that_a_killed_process_left_go(tmp_path: Path) -> None:
     assert purge(path)
     assert holding(path, SECRET) == set()
     assert os.path.exists(path / "mine")
+
+
+def test_files_of_which_meta_json_speaks_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the index is damaged after a power failure."""
+    path = tmp_path / "index"
+    with_secrets(path, (20, 2))
+    synced, real = set[int](), os.fsync
+
+    def sync(file: int) -> None:
+        real(file)
+        synced.add(os.fstat(file).st_ino)
+
+    def dying(target: Path, data: bytes) -> None:
+        if target.name != "meta.json":
+            return
+        before = {file.name for file in path.iterdir() if file.stat().st_mtime_ns <= begun}
+        assert {file.name for file in path.iterdir() if file.stat().st_ino not in synced} <= before
+        assert path.stat().st_ino in synced
+        raise KeyboardInterrupt
+
+    begun = max(file.stat().st_mtime_ns for file in path.iterdir())
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(module, "write_atomically", dying)
+    with pytest.raises(KeyboardInterrupt):
+        purge(path)
