@@ -239,7 +239,7 @@ class HostBook:
         if len(self._changed) > self._crowd:
             self._on_crowded()
         bound = self._settings.messages_in_memory
-        if self._messages < bound // 4:
+        if self._messages < bound // 8:
             return
         with self.lock:
             self._messages = 0
