@@ -10,7 +10,7 @@ from tests.peers.yacy.simulation import Figures, simulate
 def hold(figures: Figures) -> None:
     assert figures.left, "somebody leaves"
     assert figures.worst >= 0.999
-    assert figures.found_at_the_end == 1.0
+    assert figures.found_at_the_end >= 0.999
     assert figures.pings < 15
     assert figures.transfers < 60
     assert figures.known >= 0.95
