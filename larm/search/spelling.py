@@ -136,7 +136,7 @@ def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]
             if abs(len(other) - len(word)) > most or len(letters.symmetric_difference(other)) > 2 * most or other == word:
                 continue
             slips: float = distance(word, other, most)
-            if slips <= most:
+            if slips <= most and all(other != each.text for each in best):  # it may begin as two of these do
                 slips += (other[0] != word[0]) / 3 - (_undoubled(word) == _undoubled(other)) * 2 / 3
                 best = sorted([*best, Neighbour(log(pages) - slips * _SLIP, slips * _SLIP, other)], reverse=True)[:_KEPT]
     return best

@@ -186,3 +186,8 @@ def test_not_all_words_with_a_letter_are_looked_at(typed: str) -> None:
     assert min(map(len, asked)) == 2
     found = [prefix for prefix in asked if "postgresql".startswith(prefix)]
     assert len(found) <= 1, "no word twice"
+
+
+def test_a_word_is_one_neighbour_however_it_was_found() -> None:
+    book = FakeVocabulary({"aabcd": 60, "abcde": 20, "acbd": 30})
+    assert [each.text for each in neighbours("abcd", 0, book)] == ["aabcd", "acbd", "abcde"]
