@@ -33,7 +33,9 @@ class Answer:
         self.cut = record.get("warc-truncated")
         if self.kind == "resource":
             mime = record.get("content-type") or "application/octet-stream"
-            self.head, self.body = f"HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n\r\n".encode(), record.block
+            robots = record.get("x-robots-tag")  # as `larm.archive.records` notes it
+            asks = f"X-Robots-Tag: {robots}\r\n" if robots else ""
+            self.head, self.body = f"HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n{asks}\r\n".encode(), record.block
         else:
             self.head, self.body = parted(record.block)
         found = _STATUS.match(self.head)

@@ -1,22 +1,26 @@
 """An archive of a crawl that kept none: the page files as ``resource`` records, with what is known of each page. Main thread.
 
 What went over the wire is gone: of a page there are its bytes, without content encoding, its type, its status and the page with
-the first link to it. The date is that of the page file: no page in it was fetched later.
+the first link to it, and whether it asks not to be indexed, which an HTTP header may have said. The date is that of the page
+file: no page in it was fetched later; of an empty page, which is in none, that of the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from larm.archive.cdxj import Capture
 from larm.archive.records import COMPRESSIONS, Records, date_of
 from larm.archive.warc_files import Entry, Place, WarcFiles
 from larm.errors import UsageError
+from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
 from larm.seams import Clock
+from larm.storage.log import STORE_LOG
 from larm.storage.page_file import found_file
 from larm.storage.reader import StoreLog
+from larm.storage.store_log import StoreEntry
 
 
 def export_pages(
@@ -25,9 +29,13 @@ def export_pages(
     size: int,
     about: Sequence[tuple[str, str]],
     clock: Clock,
+    *,
+    indexed: Callable[[StoreEntry], bool],
+    tell: Callable[[str], object],
 ) -> int:
     """Write the archive into the folder ``target``, which must be empty or not there; how many pages it has.
 
+    ``indexed``: whether a page may be; ``tell`` is told how many pages are left out, and why.
     Raises UsageError, StorageError.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -39,7 +47,7 @@ def export_pages(
 
     def date(number: int) -> str:
         if number not in dates:
-            path = found_file(directory / "logs", number)
+            path = found_file(directory / "logs", number) if number else directory / "logs" / STORE_LOG
             with disk_failures(path):
                 dates[number] = date_of(path.stat().st_mtime)
         return dates[number]
@@ -48,14 +56,15 @@ def export_pages(
         return [Entry(records.warcinfo(file, clock.wall(), about).member)]
 
     files = WarcFiles(target, end, size, Place(), clock.wall, begin)
-    pages = 0
+    pages = refused = 0
     try:
         for entry in log:
-            if not entry.file:  # it asks not to be kept, or is empty
+            if entry.size and not entry.file:
+                refused += 1
                 continue
             files.prepare()
             when = date(entry.file)
-            made = records.resource(entry.url, when, entry.mime, log.body(entry))
+            made = records.resource(entry.url, when, entry.mime, log.body(entry), index=indexed(entry))
             told = [("via", entry.from_page), ("status", str(entry.status)), ("title", entry.title)]
             files.append(
                 [
@@ -67,4 +76,6 @@ def export_pages(
         files.commit()
     finally:
         files.close()
+    if refused:
+        tell(f"{counted(refused, 'page')} left out: no copy was kept, as they ask for none (noarchive)")
     return pages

@@ -99,10 +99,11 @@ class Records:
         fields = [("WARC-Target-URI", url), ("WARC-Concurrent-To", answer)]
         return self._made("metadata", date, FIELDS_TYPE, fields_block(about), fields)
 
-    def resource(self, url: str, date: str, mime: str, body: bytes) -> Made:
-        """A page of which only the bytes are known."""
+    def resource(self, url: str, date: str, mime: str, body: bytes, *, index: bool = True) -> Made:
+        """A page of which only the bytes are known, and perhaps that it asks not to be indexed."""
         kind = mime or "application/octet-stream"
-        return self._made("resource", date, kind, body, [("WARC-Target-URI", url)], payload_digest(body))
+        fields = [("WARC-Target-URI", url), *([] if index else [("X-Robots-Tag", "noindex")])]
+        return self._made("resource", date, kind, body, fields, payload_digest(body))
 
     def _wire(self, exchange: Exchange) -> list[tuple[str, str]]:
         fields = [("WARC-Target-URI", exchange.url)]

@@ -12,6 +12,7 @@ from larm.archive.names import FOLDER
 from larm.archive.wacz import write_wacz
 from larm.building.named_parts import about_crawl
 from larm.config import Config
+from larm.enquiries.stored_pages import StoredPages
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
@@ -25,13 +26,19 @@ WACZ = ".wacz"
 def export_archive(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
     """Into a folder, or a WACZ file; how many pages it has. Raises UsageError, StorageError."""
     if target.suffix.lower() != WACZ:
-        return export_pages(directory, target, int(settings.storage.warc.size), about_crawl(settings), SystemClock())
+        return _export(settings, directory, target, tell)
     kept = sorted((directory / FOLDER).glob("*.warc.gz"))
     if kept:
         return _pack(directory, target, kept, tell)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".larm-") as folder:
-        export_pages(directory, Path(folder), int(settings.storage.warc.size), about_crawl(settings), SystemClock())
+        _export(settings, directory, Path(folder), tell)
         return _pack(directory, target, sorted(Path(folder).glob("*.warc.gz")), tell)
+
+
+def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
+    size, about = int(settings.storage.warc.size), about_crawl(settings)
+    with StoredPages(settings, directory) as pages:
+        return export_pages(directory, target, size, about, SystemClock(), indexed=pages.indexed, tell=tell)
 
 
 def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object]) -> int:

@@ -65,13 +65,24 @@ class StoredPages:
                 url = self.normalizer.parse(entry.url)
             except BadUrl:  # of an earlier larm
                 continue
-            row = None if self._rows is None else self._rows.find(url.fingerprint)
+            row = self._row(url)
             if row is None or row.stored:
                 yield StoredPage(entry, url, row)
 
     def body(self, page: StoredPage) -> bytes:
         """Its bytes; empty where no copy is kept."""
         return self._log.body(page.entry)
+
+    def indexed(self, entry: StoreEntry) -> bool:
+        """Whether a page does not ask to be left out of indexes, as far as is known."""
+        try:
+            row = self._row(self.normalizer.parse(entry.url))
+        except BadUrl:  # of an earlier larm
+            return True
+        return row is None or row.index
+
+    def _row(self, url: Url) -> PageRow | None:
+        return None if self._rows is None else self._rows.find(url.fingerprint)
 
     def read(self, page: StoredPage) -> Document:
         """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title."""

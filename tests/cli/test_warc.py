@@ -15,6 +15,7 @@ from wacz.validate import Validation
 
 from larm import cli
 from larm.storage.reader import StoreLog
+from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.archive.judges import judge
 from tests.shared_data import ROOT
@@ -52,6 +53,29 @@ def test_an_archive_of_page_files(crawled: Path, tmp_path: Path, capsys: pytest.
     assert again.counters["item_scraped_count"] == 3
     assert cli.run(["warc", "export", "--dir", str(crawled), "--output", str(tmp_path / "out")]) == 2
     assert "expected a folder that is empty" in capsys.readouterr().err
+
+
+def test_an_archive_of_page_files_keeps_what_headers_ask_for_and_empty_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that an HTTP header keeps out of the index is kept out of that of the archive's crawl, too."""
+    with SyntheticWeb() as web:
+        site = web.host("a.localhost")
+        site.page("/", "Home", "words", links=["/hidden", "/empty", "/uncopied"])
+        for name, asks in (("hidden", {"X-Robots-Tag": "noindex"}), ("uncopied", {"X-Robots-Tag": "noarchive"}), ("empty", {})):
+            body = b"" if name == "empty" else f"<title>{name}</title><p>words".encode()
+            site.add(f"/{name}", Reply(200, {"Content-Type": "text/html"} | asks, body))
+        run_crawl(tmp_path / "crawl", web.url("a.localhost"))
+    assert cli.run(["warc", "export", "--dir", str(tmp_path / "crawl"), "--output", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().err
+    assert "1 page left out: no copy was kept" in said
+    assert "3 pages" in said
+    (file,) = (tmp_path / "out").glob("*.warc.gz")
+    found = {record.url: record.body for record in judge(file) if record.kind == "resource"}
+    assert found[f"{web.url('a.localhost')}empty"] == b""
+    run_crawl(tmp_path / "again", file.as_uri())
+    assert cli.run(["search", "--dir", str(tmp_path / "again"), "words", "--json"]) == 0
+    assert [hit["title"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["Home"]
 
 
 def valid(file: Path) -> None:
