@@ -34,7 +34,7 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         str(scope) if isinstance(scope, ScopeFilter) else "",
         sorted(repr(region) for region in regions if region.start == region.address),  # the others follow from redirects
         [name for name in filters.order if name not in _LATER],
-        filters.known_paths,
+        msgspec.structs.replace(filters.known_paths, prefixes=tuple(map(_as_before, filters.known_paths.prefixes))),
         filters.own,
         {name: value for name, value in msgspec.to_builtins(settings.files).items() if value or name in _ALWAYS},
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
@@ -47,6 +47,11 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         filters.length.max if LengthFilter.name in filters.order else sys.maxsize,
         sys.maxsize if depth is None else depth,
     )
+
+
+def _as_before(prefix: str) -> str:
+    """The default of earlier versions had no end: for links to ``/robots.txt.html`` and the like no crawl is read again."""
+    return "/robots.txt" if prefix == "/robots.txt$" else prefix
 
 
 def has_changed(header: Header | None, now: Following, restrict_to: str) -> bool:

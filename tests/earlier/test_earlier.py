@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,12 @@ import pytest
 from larm import cli
 from larm.building.wiring import build_crawl
 from larm.errors import LarmError
+from larm.storage.reader import StoreLog
 from tests.earlier.make import DATA, KINDS
 from tests.earlier.web import SETTINGS, EarlierWeb, ThatTime, earlier_web, pages
-from tests.stories.crawls import asked, check_stored, config_of, lines, watch
+from tests.stories.crawls import asked, check_stored, config_of, indexed, lines, rows, watch
 
-_INDEX = "another version of larm made this index; 'larm reindex' makes it anew"
+_INDEX = "another version of larm made this index; 'larm reindex.*' makes it anew"
 REFUSED: dict[str, str] = {"2026-11": _INDEX, "2026-11-symbols": _INDEX, "2026-11-bodies": _INDEX}
 """Archives that today's larm does not go on with: what it says."""
 _OF_A_RUN = {"lock", "sealed.json"}
@@ -83,3 +85,29 @@ def test_it_can_be_looked_into(web: EarlierWeb, earlier: tuple[str, str, Path], 
 def contents(directory: Path) -> dict[str, bytes]:
     files = [path for path in directory.rglob("*") if path.is_file() and path.name not in _OF_A_RUN and ".db" not in path.name]
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def test_a_page_of_it_can_be_forgotten(
+    web: EarlierWeb, earlier: tuple[str, str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, _, directory = earlier
+    page = next(each for each in sorted(pages(web)) if each.startswith("h00") and each.endswith(".html"))
+    host, path = page.split("/", 1)
+    url = web.url(host, f"/{path}")
+    forget = ["forget", "--yes", url, "--dir", str(directory)]
+    if name in REFUSED:
+        assert cli.run(forget) == 3
+        assert re.search(REFUSED[name], capsys.readouterr().err)
+        assert cli.run(["reindex", "--dir", str(directory)]) == 0
+    assert cli.run(forget) == 0
+    for _ in range(2):
+        watch(web)
+        ending = build_crawl(config_of(web.start_urls, SETTINGS), directory, clock=ThatTime(directory)).run()
+        assert (ending.reason, ending.error) == ("finished", None)
+        assert page not in asked(web)
+        stored = rows(directory)
+        assert sorted(row.url for row in stored) == sorted(
+            {f"http://{each.replace('/', f':{web.port}/', 1)}" for each in pages(web)} - {url}
+        )
+        assert indexed(directory) == Counter(row.url for row in stored)
+        assert all(len(StoreLog(directory).body(row)) == row.size for row in stored)
