@@ -47,6 +47,12 @@ def wrong(text: str) -> str:
 # -- what holds
 
 
+def test_an_empty_value_of_a_text_is_the_empty_text(tmp_path: Path) -> None:
+    file = written(tmp_path, "crawl: {restrict_to: x}\nagent: {contact: }\n")
+    settings = load(file, ["crawl.restrict_to="])
+    assert (settings.crawl.restrict_to, settings.agent.contact) == ("", "")
+
+
 def test_defaults() -> None:
     settings = load(None)
     assert settings == Config()
@@ -236,7 +242,7 @@ def test_a_file_that_can_not_be_read(tmp_path: Path) -> None:
         ("threads=3", "-s: threads: no such key"),
         ("=3", "-s: : no such key"),
         ("fetch..x=3", "-s: fetch.: no such key"),
-        ("agent.contact=", "-s: agent.contact: expected text, got null"),
+        ("fetch.threads=", "-s: fetch.threads: expected a whole number, got null"),
         ("fetch.threads=[", "-s fetch.threads=[: not YAML: "),
     ],
 )

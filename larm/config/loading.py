@@ -199,6 +199,8 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
         if _is_section(kind) and tree[key] is None:  # all of its keys are commented out
             del tree[key]
             continue
+        if getattr(kind, "__origin__", kind) is str and tree[key] is None:  # nothing stands behind the colon, or the =
+            tree[key] = ""
         if get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
             tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
         for where_in, value, section in _sections(kind, tree[key], f"{path}{key}"):
