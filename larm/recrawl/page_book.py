@@ -137,7 +137,7 @@ class PageBook:
         self._puts: dict[int, PageRow | None] = {}
         """None: to be removed."""
         self._claims: dict[int, PageRow] = {}
-        """Those of them of which a sitemap has said something, and no answer came."""
+        """Those of them that were amended, or of which a sitemap has said something, and no answer came."""
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
@@ -184,11 +184,14 @@ class PageBook:
                 self._puts[key] = _answered(row, visit, url, now)
 
     def amend(self, key: int, row: PageRow | None) -> None:
-        """Another row in the place of one; None: nothing is known of the page any more."""
+        """Another row in the place of one; None: nothing is known of the page any more. That is not undone by a crash."""
         self._puts[key] = row
+        if row is not None:
+            self._claims[key] = row
 
     def commit(self) -> Mapping[str, Any]:
-        """One generation. What sitemaps have said is of the one before, as a crash does not undo what came of these pages."""
+        """One generation. What sitemaps have said, or was amended, is of the one before: a crash does not undo what came of
+        these pages."""
         heard = {key: row for key, row in self._claims.items() if self._puts.get(key) is row}
         if heard:
             self._open_table().write_parts(self._generation, map(_put, sorted(heard.items())))

@@ -32,6 +32,27 @@ def test_what_no_checkpoint_knows_is_undone(tmp_path: Path) -> None:
     book.close()
 
 
+def test_what_was_amended_stays_and_undoes_nothing(tmp_path: Path) -> None:
+    """A page that is gone for long is not stored again where a process is killed after it, nor read whole."""
+    path, gone, other = tmp_path / "pages.db", url("http://a.org/gone"), page("http://a.org/other", "text")
+    book = PageBook(path)
+    book.open(None)
+    book.store([page(gone.access, "text"), other])
+    book.commit()
+    book.store([Visit(gone.access, url=gone, status=404)])
+    book.store([Visit(gone.access, url=gone, status=410, gone=True)])
+    position = book.commit()
+    before = dict(page_rows(path))
+    for key, row in before.items():
+        book.amend(key, replace(row, referrer="http://b.org/"))
+    assert book.commit() == position
+    book.close()
+    book = PageBook(path)
+    book.open(position)
+    book.close()
+    assert dict(page_rows(path)) == {key: replace(row, referrer="http://b.org/") for key, row in before.items()}
+
+
 def test_rows_of_a_host_go_from_one_book_to_another(tmp_path: Path) -> None:
     """What is known there already counts more if it is younger; in the old one nothing is left."""
     clock = FakeClock(1_000_000.0)
