@@ -52,6 +52,8 @@ _TOLD = 20
 """Failed start URLs that are told one by one: a screen of them."""
 _FILES = 300
 """That are open beside the connections: some 50 logs and databases; the index and its merges have most of the others."""
+_FEWEST = 100
+"""With which a crawl begins: one of a single host opens some 80, and one that can't open its databases has nothing to tell."""
 _NO_START = (
     "no start URL. Usage: larm crawl URL|PATH|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
 )
@@ -252,13 +254,20 @@ def _ask_about_another_site(config: Config, directory: Path) -> str:
 
 
 def _fewer_files(requests: int) -> list[str]:
-    """A note where not as many files may be open as so many requests at a time, and all else, may need."""
+    """A note where not as many files may be open as so many requests at a time, and all else, may need.
+
+    Raises UsageError where no crawl could begin.
+    """
     from larm.kit.processes.open_files import allow_open_files
 
     wanted = requests + _FILES
     allowed = allow_open_files(wanted)
     if allowed >= wanted:
         return []
+    if allowed < _FEWEST:
+        raise UsageError(
+            f"only {allowed} files may be open, and a crawl needs {_FEWEST} at least: allow more ('ulimit -n 1024')"
+        )
     more = "allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
     return [f"only {allowed:,} files and connections may be open, and a crawl may need {wanted:,}: {more}"]
 
@@ -266,8 +275,8 @@ def _fewer_files(requests: int) -> list[str]:
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
     from larm.reading.ahead import reader_ahead
 
-    ahead = reader_ahead(config.processing)  # before all else is loaded
     notes = [*notes, *_fewer_files(config.fetch.threads * config.fetch.transfers)]
+    ahead = reader_ahead(config.processing)  # before all else is loaded
     try:
         from larm.building.wiring import build_crawl
         from larm.kit.clock import SystemClock
