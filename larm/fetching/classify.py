@@ -88,16 +88,17 @@ def classify(ending: Ending, wall: float) -> Outcome:
 
 
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:
-    raw = ending.body
-    if "content-encoding" not in headers:
-        short = bool(ending.error) and not ending.stopped
-        return Fetched(status, headers, raw, ending.timing, ending.stopped or short, one_line(ending.message) if short else "")
-    from larm.fetching.decoding import CantDecode, decode  # 3 ms, where it is needed
+    raw = body = ending.body
+    truncated, flaw = ending.stopped, ""
+    if "content-encoding" in headers:
+        from larm.fetching.decoding import CantDecode, decode  # 3 ms, where it is needed
 
-    try:
-        body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
-    except CantDecode as error:
-        return Failed(FailReason.CONTENT, one_line(str(error)), ending.timing)
+        try:
+            body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
+        except CantDecode as error:
+            return Failed(FailReason.CONTENT, one_line(str(error)), ending.timing)
+    if ending.error and not ending.stopped and body == raw:  # nothing was packed, whose end would tell
+        truncated, flaw = True, one_line(ending.message)
     return Fetched(status, headers, body, ending.timing, truncated, flaw)
 
 

@@ -55,6 +55,10 @@ def test_a_body_that_breaks_off_counts_when_no_try_follows() -> None:
     assert isinstance(ended(200, body=b"", last=True, **broken), Failed)
     whole = gzip.compress(b"abc")
     assert ended(200, "Content-Encoding: gzip", body=whole, limit=1_000, last=True, **broken).flaw == ""
+    for nothing in ("identity", "utf-8", "gzip"):  # said of a body that is not packed
+        outcome = ended(200, f"Content-Encoding: {nothing}", body=b"abc", limit=1_000, last=True, **broken)
+        half = Fetched(200, {"content-encoding": nothing}, b"abc", TIMING, truncated=True, flaw=broken["message"])
+        assert outcome == half
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 300])
