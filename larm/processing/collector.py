@@ -54,6 +54,7 @@ class Collector(Generic[Node]):
         self._leading = 0  # links that lead somewhere
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
+        self._timed = False  # a time has just ended: a word behind it is another one
 
     def attributes_of(self, node: Node) -> Attributes:
         """All of them, their names in lower case."""
@@ -92,6 +93,11 @@ class Collector(Generic[Node]):
 
     def say(self, text: str) -> None:
         """A text."""
+        if self._timed:
+            self._timed = False
+            if text[:1].isalnum() or text[:1] >= "\x80":
+                self._words.append(" ")
+                self._say_in_link(" ")
         self._words.append(text)
         if self._leading:
             self._linked += len(text)
@@ -106,6 +112,8 @@ class Collector(Generic[Node]):
             self._end_link()
         elif name == "svg":
             self._drawn -= 1
+        elif name == "time":
+            self._timed = True
 
     def reading(self, language: str) -> Reading:
         """All that was found, when the last element has ended."""

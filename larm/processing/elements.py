@@ -9,8 +9,9 @@ from larm.processing.page import LINKING, SPEAKING
 from larm.processing.readable import BLOCK, HIDDEN, names
 
 _MORE: Final = names("noframes noscript")
-_SPECIAL: Final = names("br svg template")
+_SPECIAL: Final = names("br rp rt svg template time")
 
+_UNSEEN: Final = names("rp rt template")  # readings stand inside of words, which are whole without them
 
 PLAIN: Final = "\n"
 PARAGRAPH: Final = " "
@@ -48,7 +49,7 @@ def _meaning(name: str) -> Meaning:
         boxes=BoxesOf(name) if name in BOXES else None,
         leads=name in LINKING,
         says=name in SPEAKING,
-        hidden=name in HIDDEN or name in _MORE or name == "template",
+        hidden=name in HIDDEN or name in _MORE or name in _UNSEEN,
         more=name in _MORE,
     )
 

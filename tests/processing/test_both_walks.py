@@ -74,6 +74,10 @@ PAGES = {
     "places": _page(
         "<div id=a><h1>a</h1>x<h2>b</h2></div><a name=c></a><h2>c <a id=d></a></h2><li id='&eacute;'><h3 id>e</h3>"
     ),
+    "times": _page(
+        "<time>11:05</time>one <a href=x><time>2022</time>two</a><time>3</time>, <time>4</time>\u00e9<time>5</time><p>six"
+    ),
+    "readings": _page("<ruby>\u98df<rp>(</rp><rt>\u305f</rt><rp>)</rp></ruby>\u3079\u308b"),
     "what is not said": _page(
         '<script type="application/ld+json">{"a": "<b>"}</script><style>p {}</style><textarea><p></textarea>x'
         "<noscript>You need <a href=n>scripts</a>.<p>y</p></noscript>z<!-- c -->"
@@ -355,3 +359,11 @@ def test_any_markup(markup: str, frame: str, doctype: bytes) -> None:
 def test_any_markup_at_length(markup: str, frame: str, doctype: bytes) -> None:
     """What turns up once in ten thousand pages."""
     _check(markup, frame, doctype)
+
+
+def test_times_and_readings_stand_not_in_words() -> None:
+    assert [block[0] for block in reading(PAGES["times"]).blocks] == [
+        "11:05 one 2022 two3, 4 \u00e95",
+        "six",
+    ]
+    assert [block[0] for block in reading(PAGES["readings"]).blocks] == ["\u98df\u3079\u308b"]
