@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.config import Documents, Processing
-from larm.model.cuts import DOCUMENTS, TEXT
+from larm.model.cuts import DOCUMENTS, PROCESSES, TEXT
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.processing import xml_tokens
@@ -205,7 +205,7 @@ def test_headers_count(by_mime: ByMime) -> None:
 def test_without_processes_they_are_stored_and_not_read() -> None:
     none = Processing(documents=Documents(processes=0))
     process = processors(LinkMemo(normalizer), none, documents=DocumentReader(none.documents))
-    assert read(process, docx()) == Document(MIMES["word"])
+    assert read(process, docx()) == Document(MIMES["word"], cuts=(PROCESSES,))
 
 
 def with_font(body: bytes, character: str) -> bytes:

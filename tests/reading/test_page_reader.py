@@ -35,7 +35,7 @@ POISONED = "tests.reading.poisoned_child"
 
 
 def terms(*, text: bool = True) -> Terms:
-    return Terms(plain(SETTINGS), "larm", False, RULES, False, text, 10_000_000, OWN)
+    return Terms(plain(SETTINGS), "larm", (False, True), RULES, False, text, 10_000_000, OWN)
 
 
 def read(there: PageReader, pages: Sequence[Page]) -> list[Found]:

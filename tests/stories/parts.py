@@ -33,12 +33,13 @@ class StuckStorage(DocumentStorage):
 
 
 class LongStore(DocumentStorage):
-    """Takes what it is given until somebody says `release`."""
+    """Takes the first page until somebody says `release`; what is to be fetched first it takes at once."""
 
     release: ClassVar[threading.Event] = threading.Event()
 
     def store(self, visits: Sequence[Visit]) -> None:
-        self.release.wait()
+        if any(visit.document is not None for visit in visits):
+            self.release.wait()
 
 
 class LongClose(DocumentStorage):
