@@ -37,8 +37,16 @@ def explain(
     page: PageRow | None = None,
 ) -> list[Row]:
     """The details, in the order in which a URL meets them."""
-    rows = [*live_rows(url, refusals, book, settings), *_page(url, directory)]
+    rows = [*live_rows(url, refusals, book, settings), *_folder_page(url), *_page(url, directory)]
     return [*rows, *_fetch_lines(url, directory, page.last.asked if page else 0)]
+
+
+def _folder_page(url: Url) -> list[Row]:
+    """That it is one page with its folder (LARM-30)."""
+    named, kept = (not each.partition("?")[0].endswith("/") for each in (url.access, url.normalised))
+    if not named or kept:
+        return []
+    return [("one page", f"with {url.normalised}; -s urls.folder_pages=false with --fresh takes them for two")]
 
 
 def waits_of(url: Url, book: HostBook, directory: Path) -> Waits:

@@ -49,6 +49,8 @@ def test_forms_of_the_address(rig: Rig) -> None:
     found = rows(rig, "HTTP://A.org:80/~x/index.html")
     assert found["address"] == "http://a.org/~x/index.html"
     assert found["normalised"] == "http://a.org/%7Ex/"
+    assert found["one page"] == "with http://a.org/%7Ex/; -s urls.folder_pages=false with --fresh takes them for two"
+    assert "one page" not in rows(rig, "http://a.org/~x/") | rows(rig, "http://a.org/x.html")
     assert found["host"] == "a.org"
     assert found["host state"] == "never seen by this crawl"
 
