@@ -58,7 +58,11 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
     if said := errors_of(counters):
         where = "; 'larm links --broken' says where links to these are" if now.pages else ""
         yield f"errors: {said}{where}"
-    if left := now.queued + now.in_flight:
+    left = now.queued + now.in_flight
+    if left and now.idle and not (now.hosts_given_up or now.cluster):
+        waits = f"{counted(left, 'URL')} wait{'s' * (left == 1)} at hosts that are blocked"
+        yield f"{waits}: 'larm ctl unblock HOST' asks for them while the crawl runs"
+    elif left:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
         pace = ""

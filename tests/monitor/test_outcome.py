@@ -31,6 +31,7 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert first.startswith("stopped at --max-bytes: ")
     assert second.endswith(": raise --max-bytes (limits.bytes), and the same command goes on")
     assert said("shutdown", waiting=1)[1].endswith("for the next run: the same command goes on")
+    assert said(waiting=2, idle=True)[1].startswith("2 URLs wait at hosts that are blocked: 'larm ctl unblock HOST'")
 
 
 def test_of_several_agents_the_figures_of_all_are_told() -> None:
