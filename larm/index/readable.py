@@ -2,12 +2,14 @@
 
 tantivy takes a lock before it reads, for which it opens a file to write: it fails on a read-only disk and in the directory of
 another user. There it is given a folder of symbolic links to the files of the last commit. It opens all of them at once, so the
-folder may go as soon as there is a searcher.
+folder may go as soon as there is a searcher. A thread of tantivy's that looks for commits may put its lock there once more
+while it goes, so it is removed twice.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +30,15 @@ def openable(path: Path) -> Iterator[Path]:
         yield path
         return
     try:
-        folder = tempfile.TemporaryDirectory(prefix="larm-")
+        folder = Path(tempfile.mkdtemp(prefix="larm-"))
     except OSError as error:
         raise disk_failure(Path(tempfile.gettempdir()), error) from error
-    with folder:
-        _link_all(path, Path(folder.name))
-        yield Path(folder.name)
+    try:
+        _link_all(path, folder)
+        yield folder
+    finally:
+        for _ in range(2):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def as_the_others(path: Path) -> None:
