@@ -81,6 +81,11 @@ class Collector(Generic[Node]):
                 self._say_in_link(f" {attributes.get('alt') or ''} ")
             elif name == "script" and attributes.get("type") == LINKED_DATA:
                 self._linked_data.append(self.text_of(node))
+            elif (page := attributes.get("srcdoc")) and self._more is not None:
+                found = self._more(name, page)
+                self._break(PLAIN)
+                self._elements += found.elements
+                self._blocks += found.blocks
         elif name == "title" and not self._drawn and is_blank(self._title):
             self._title = self.text_of(node)
         elif meaning.more and self._more is not None:

@@ -248,6 +248,11 @@ cdef class Walk:
                 self.said.append(<const Byte *> <bytes> written, len(written))
             elif flags & IS_SCRIPT and found.get("type") == LINKED_DATA:
                 self.linked_data.append(self.content(node))
+            elif self.more is not None and found.get("srcdoc"):
+                inner = self.more(NAMES[tag], found["srcdoc"])
+                self.break_(PLAIN)
+                self.elements += inner.elements
+                self.blocks += inner.blocks
         elif flags & IS_TITLE and not self.drawn and is_blank(self.title):
             self.title = self.content(node)
         elif flags & MORE and self.more is not None:

@@ -26,7 +26,6 @@ _OPENING = re.compile(r"<!--|<script\b[^<>]*>|<style\b[^<>]*>", re.IGNORECASE)
 _ENDS = {"<!-": re.compile("-->"), "<sc": re.compile("</script", re.IGNORECASE), "<st": re.compile("</style", re.IGNORECASE)}
 _START_TAG = re.compile(r"<([a-z][a-z0-9]*+)\s((?:[^<>\"']|\"[^\"]{0,2000}+\"|'[^']{0,2000}+')*+)", re.IGNORECASE)
 _BASE = re.compile(r"<base\s[^<>]*?href\s*=\s*[\"']?([^\s\"'<>]+)", re.IGNORECASE)
-_SOURCE = re.compile(r"<img\s[^<>]*?\bsrc\s*=\s*[\"']?([^\s\"'<>]+)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![a-z:-])([a-z][a-z:-]*+)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.IGNORECASE)
 _CSS = re.compile(r"url\(\s*(?:\"([^\"]*)\"|'([^']*)'|([^\"'()\s]*))\s*\)|@import\s+(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])(?:\s[^,(]*(?:\([^)]*\)[^,(]*)*)?,?")  # of a srcset: an address, and what it is for
@@ -97,7 +96,7 @@ def _in_tag(tag: str, attributes: dict[str, str]) -> Iterator[str]:
     elif tag == "meta" and attributes.get("name", "").lower() == "msapplication-config":
         yield attributes.get("content", "")
     elif tag == "iframe" and "srcdoc" in attributes:
-        yield from _SOURCE.findall(attributes["srcdoc"])
+        yield from in_page(attributes["srcdoc"], files=True, srcset=False)
 
 
 def in_css(text: str) -> list[str]:

@@ -31,6 +31,7 @@ ReadTree = Callable[[bytes, More | None], Reading]
 
 FEW: Final = 12  # elements that lead somewhere or say something: pages with frames have little else
 _NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
+_SHOWN: Final = ("iframe", "noframes")  # the page that a frame has in an attribute is seen; and words for who has no frames
 _NOTHING: Final = Reading("", (), False, (), (), (), "", ())
 _FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
 
@@ -112,7 +113,7 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
 
 
 class _Others:
-    """What a page says to browsers without frames or scripts leads somewhere, too; for ours it is one text."""
+    """What a page says to browsers without frames or scripts leads somewhere, too, and what a frame holds (``srcdoc``)."""
 
     def __init__(self, body: bytes, read_tree: ReadTree, effort: int) -> None:
         self._body = body
@@ -130,14 +131,12 @@ class _Others:
             if _NOSCRIPT.fullmatch(self._body, self._body.rfind(b"<", 0, end), end):
                 self.open = len(written)
                 return _NOTHING
-        if "<" not in html:
+        if name not in _SHOWN and "<" not in html:
             return _NOTHING
-        harmless, warnings = cut(written, self._effort)
+        harmless, warnings = cut(as_html(written, ""), self._effort)
         self.warnings += warnings
         found = self._read_tree(harmless, None)
-        return (
-            found if name == "noframes" else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
-        )
+        return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
 
 
 def _without_noscript(body: bytes, size: int) -> bytes:

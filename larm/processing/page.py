@@ -18,7 +18,9 @@ LINKING = names("a area audio embed frame iframe img input link object script so
 SPEAKING = names("base meta")
 """Elements that say something about the page."""
 
-ASKED = names("alt as content data href hreflang http-equiv itemprop lang media name property rel src type xlink:href xml:lang")
+ASKED = names(
+    "alt as content data href hreflang http-equiv itemprop lang media name property rel src srcdoc type xlink:href xml:lang"
+)
 """Attributes that somebody asks an element of these two kinds for; the others are left out."""
 
 LINKED_DATA = "application/ld+json"
@@ -103,6 +105,27 @@ _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a st
 )
 
 
+_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
+_SHADOW = re.compile(rb"\sshadowrootmode\s*=", re.IGNORECASE)
+
+
 def as_html(body: bytes, mime: str) -> bytes:
-    """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script."""
+    """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script.
+
+    And what a browser shows at once of its templates (WHATWG HTML 4.12.3, ``shadowrootmode``) stands in no template.
+    """
+    if b"hadowroot" in body or b"hadowRoot" in body:
+        body = _with_shadows(body)
     return _SELF_CLOSED.sub(rb"<\1\2></\1>", body) if mime == "application/xhtml+xml" else body
+
+
+def _with_shadows(body: bytes) -> bytes:
+    shown: list[bool] = []  # of the templates that are open
+
+    def renamed(tag: re.Match[bytes]) -> bytes:
+        if not tag[1]:
+            shown.append(_SHADOW.search(tag[2]) is not None)
+            return b"<x-shadow%b>" % tag[2] if shown[-1] else tag[0]
+        return b"</x-shadow> " if shown and shown.pop() else tag[0]
+
+    return _TEMPLATE.sub(renamed, body)

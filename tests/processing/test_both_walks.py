@@ -77,6 +77,10 @@ PAGES = {
     "times": _page(
         "<time>11:05</time>one <a href=x><time>2022</time>two</a><time>3</time>, <time>4</time>\u00e9<time>5</time><p>six"
     ),
+    "frames that hold a page": _page(
+        "<h2>a<iframe srcdoc='<h1 id=x>b</h1><nav class=menu>c<a href=y>d</a></nav><title>e</title>'></iframe>f</h2>"
+    ),
+    "shadows": _page("<x-y><template shadowrootmode=open><p>a<a href=x>b</a><slot></slot></template>c</x-y>d"),
     "readings": _page("<ruby>\u98df<rp>(</rp><rt>\u305f</rt><rp>)</rp></ruby>\u3079\u308b"),
     "what is not said": _page(
         '<script type="application/ld+json">{"a": "<b>"}</script><style>p {}</style><textarea><p></textarea>x'

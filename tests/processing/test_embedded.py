@@ -28,7 +28,7 @@ def found(html: str) -> list[str]:
         ("<blockquote cite=c><q>x</q>", ["c"]),
         ("<param name=movie value=m><param name=width value=9>", ["m"]),
         ("<applet archive='a.jar, b.jar' code=c>", ["c", "a.jar", "b.jar"]),
-        ("<iframe srcdoc='<img src=s>'>", ["s"]),
+        ("<iframe srcdoc='<video poster=s>'>", ["s"]),
         ("<p style='background: url(u)'>", ["u"]),
         ("<style>a { b: url('u') }</style><!-- <td background=c> --><td background=d>", ["d", "u"]),
         ("<script>'<td background=s>'</script><td background=d>", ["d"]),

@@ -23,6 +23,11 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<a href=mailto:a@b>x</a><a href='javascript:x()'>y</a><a href=tel:1>z</a>", []),
         ("<map><area href=x alt=' An  area '></map>", [("/dir/x", 0, "An area", True)]),
         ("<iframe src=x>fallback</iframe>", [("/dir/x", 1, "", True)]),
+        (
+            "<iframe srcdoc='<a href=x>y</a>'></iframe><x-y><template shadowrootmode=open><a href=z>y</a></template></x-y>"
+            "<template><a href=no>y</a></template>",
+            [("/dir/x", 0, "y", True), ("/dir/z", 0, "y", True)],
+        ),
         ("<frameset><frame src=x><frame src=y></frameset>", [("/dir/x", 1, "", True), ("/dir/y", 1, "", True)]),
         ("<img src=x alt='A  picture'>", [("/dir/x", 0, "A picture", False)]),
         ("<img src='data:image/png;base64,AAAA'>", []),
