@@ -1,7 +1,7 @@
 """An archive of a crawl that kept none: the page files as ``resource`` records, with what is known of each page. Main thread.
 
 What went over the wire is gone: of a page there are its bytes, without content encoding, its type, its status and the page with
-the first link to it, and whether it asks not to be indexed, which an HTTP header may have said. The date is that of the page
+the first link to it, and what it asks of crawlers, which an HTTP header may have said. The date is that of the page
 file: no page in it was fetched later; of an empty page, which is in none, that of the log.
 """
 
@@ -30,12 +30,12 @@ def export_pages(
     about: Sequence[tuple[str, str]],
     clock: Clock,
     *,
-    indexed: Callable[[StoreEntry], bool],
+    robots: Callable[[StoreEntry], str],
     tell: Callable[[str], object],
 ) -> int:
     """Write the archive into the folder ``target``, which must be empty or not there; how many pages it has.
 
-    ``indexed``: whether a page may be; ``tell`` is told how many pages are left out, and why.
+    ``robots``: what a page asks of them; ``tell`` is told how many pages are left out, and why.
     Raises UsageError, StorageError.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -64,7 +64,7 @@ def export_pages(
                 continue
             files.prepare()
             when = date(entry.file)
-            made = records.resource(entry.url, when, entry.mime, log.body(entry), index=indexed(entry))
+            made = records.resource(entry.url, when, entry.mime, log.body(entry), robots(entry))
             told = [("via", entry.from_page), ("status", str(entry.status)), ("title", entry.title)]
             files.append(
                 [

@@ -99,10 +99,10 @@ class Records:
         fields = [("WARC-Target-URI", url), ("WARC-Concurrent-To", answer)]
         return self._made("metadata", date, FIELDS_TYPE, fields_block(about), fields)
 
-    def resource(self, url: str, date: str, mime: str, body: bytes, *, index: bool = True) -> Made:
-        """A page of which only the bytes are known, and perhaps that it asks not to be indexed."""
+    def resource(self, url: str, date: str, mime: str, body: bytes, robots: str = "") -> Made:
+        """A page of which only the bytes are known, and perhaps what it asks of crawlers."""
         kind = mime or "application/octet-stream"
-        fields = [("WARC-Target-URI", url), *([] if index else [("X-Robots-Tag", "noindex")])]
+        fields = [("WARC-Target-URI", url), *([("X-Robots-Tag", robots)] if robots else [])]
         return self._made("resource", date, kind, body, fields, payload_digest(body))
 
     def _wire(self, exchange: Exchange) -> list[tuple[str, str]]:

@@ -38,7 +38,7 @@ def export_archive(settings: Config, directory: Path, target: Path, tell: Callab
 def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
     size, about = int(settings.storage.warc.size), about_crawl(settings)
     with StoredPages(settings, directory) as pages:
-        return export_pages(directory, target, size, about, SystemClock(), indexed=pages.indexed, tell=tell)
+        return export_pages(directory, target, size, about, SystemClock(), robots=pages.robots, tell=tell)
 
 
 def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object]) -> int:

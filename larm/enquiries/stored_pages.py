@@ -73,13 +73,13 @@ class StoredPages:
         """Its bytes; empty where no copy is kept."""
         return self._log.body(page.entry)
 
-    def indexed(self, entry: StoreEntry) -> bool:
-        """Whether a page does not ask to be left out of indexes, as far as is known."""
+    def robots(self, entry: StoreEntry) -> str:
+        """What a page asks of crawlers, as an X-Robots-Tag says it, as far as is known."""
         try:
             row = self._row(self.normalizer.parse(entry.url))
         except BadUrl:  # of an earlier larm
-            return True
-        return row is None or row.index
+            return ""
+        return "" if row is None else ", ".join(filter(None, ("" if row.index else "noindex", row.asks)))
 
     def _row(self, url: Url) -> PageRow | None:
         return None if self._rows is None else self._rows.find(url.fingerprint)

@@ -8,6 +8,7 @@ as forgotten only after a `Visit.gone`, which is decided at the end of a revisit
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +21,7 @@ from larm.kit.clock import SystemClock
 from larm.kit.disk.record_table import RecordTable
 from larm.model.crawl_hash import digest
 from larm.model.cuts import may_be_whole
-from larm.model.document import Visit
+from larm.model.document import Document, Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
 from larm.model.url import Url
 from larm.recrawl.freshness import current_until
@@ -30,6 +31,7 @@ from larm.seams import Clock
 _LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
+_LAST = 253_402_300_799  # second of the year 9999
 _CURRENT = frozenset({200, 304})
 """Answers without a page that say that the one we have is current."""
 
@@ -80,6 +82,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Its host is another crawl's now; this one has the page still (`larm.recrawl.revisit.kept_pages`)."""
     past: Past | None = None
     """None: it was asked for once, and is no sitemap."""
+    asks: str = ""
+    """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
 
     @property
     def only_moved(self) -> bool:
@@ -315,4 +319,14 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
         index=visit.document is None or visit.document.index,
         current=current_until(headers, now) if known is not UNKNOWN else 0,
         past=past,
+        asks=_asked(visit.document) if visit.document is not None else "",
     )
+
+
+def _asked(document: Document) -> str:
+    """Also what its headers ask for, which nobody else keeps."""
+    until = ""
+    if document.until is not None:  # dates with a time zone may be in the year 0 or 10,000
+        until = f"unavailable_after: {datetime.fromtimestamp(min(max(document.until, 0), _LAST), UTC).isoformat()}"
+    snippet = "" if document.snippet is None else f"max-snippet: {document.snippet}"
+    return ", ".join(filter(None, ("" if document.follow else "nofollow", snippet, until)))

@@ -61,21 +61,30 @@ def test_an_archive_of_page_files_keeps_what_headers_ask_for_and_empty_pages(
     """A page that an HTTP header keeps out of the index is kept out of that of the archive's crawl, too."""
     with SyntheticWeb() as web:
         site = web.host("a.localhost")
-        site.page("/", "Home", "words", links=["/hidden", "/empty", "/uncopied"])
-        for name, asks in (("hidden", {"X-Robots-Tag": "noindex"}), ("uncopied", {"X-Robots-Tag": "noarchive"}), ("empty", {})):
+        site.page("/", "Home", "words", links=["/hidden", "/empty", "/uncopied", "/quiet", "/past"])
+        for name, asks in {
+            "hidden": {"X-Robots-Tag": "noindex"},
+            "uncopied": {"X-Robots-Tag": "noarchive"},
+            "empty": {},
+            "quiet": {"X-Robots-Tag": "nofollow, max-snippet: 0, unavailable_after: 2099-01-02"},
+            "past": {"X-Robots-Tag": "unavailable_after: 2001-01-02"},
+        }.items():
             body = b"" if name == "empty" else f"<title>{name}</title><p>words".encode()
             site.add(f"/{name}", Reply(200, {"Content-Type": "text/html"} | asks, body))
         run_crawl(tmp_path / "crawl", web.url("a.localhost"))
     assert cli.run(["warc", "export", "--dir", str(tmp_path / "crawl"), "--output", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().err
     assert "1 page left out: no copy was kept" in said
-    assert "3 pages" in said
+    assert "5 pages" in said
     (file,) = (tmp_path / "out").glob("*.warc.gz")
     found = {record.url: record.body for record in judge(file) if record.kind == "resource"}
     assert found[f"{web.url('a.localhost')}empty"] == b""
     run_crawl(tmp_path / "again", file.as_uri())
     assert cli.run(["search", "--dir", str(tmp_path / "again"), "words", "--json"]) == 0
-    assert [hit["title"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["Home"]
+    hits = json.loads(capsys.readouterr().out)["hits"]
+    assert {hit["title"]: bool(hit["snippet"]) for hit in hits} == {"Home": True, "quiet": False}
+    assert cli.run(["search", "--dir", str(tmp_path / "again"), "robot:nofollow", "--json"]) == 0
+    assert [hit["title"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["quiet"]
 
 
 def valid(file: Path) -> None:

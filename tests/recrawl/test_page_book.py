@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
+from larm.processing.directives import of_header
 from larm.recrawl.page_book import PageBook, encode_row
 from larm.recrawl.revisit import PageRows, Recrawl, page_rows
 from larm.testing.clock import FakeClock
@@ -29,6 +30,23 @@ def test_what_no_checkpoint_knows_is_undone(tmp_path: Path) -> None:
     book.open(position)
     assert recrawl(tmp_path).gone() == []
     assert [message.known for batch in recrawl(tmp_path).due() for message in batch] == [UNKNOWN]
+    book.close()
+
+
+def test_what_a_page_asks_for_is_kept_whatever_the_year(tmp_path: Path) -> None:
+    """With a time zone, a date may be in the year 0 or 10,000."""
+    book = PageBook(tmp_path / "pages.db")
+    book.open(None)
+    visit = page(ADDRESS, text="word")
+    assert visit.document is not None
+    asked = []
+    for date in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2030-01-02"):
+        until = of_header(f"unavailable_after: {date}", "larm").until
+        book.store([replace(visit, document=replace(visit.document, until=until, follow=False, snippet=7))])
+        book.commit()
+        asked += [of_header(row.asks, "larm") for _, row in page_rows(tmp_path / "pages.db")]
+    assert [each[1:4] for each in asked] == [(False, True, 7)] * 3
+    assert [each.until for each in asked] == [0.0, 253_402_300_799.0, 1_893_542_400.0]
     book.close()
 
 
