@@ -35,7 +35,7 @@ class Fetch(Section, frozen=True):
 
 
 class Documents(Section, frozen=True):
-    """PDF and office files, which are read in processes of their own."""
+    """PDF, books (EPUB) and office files, which are read in processes of their own."""
 
     processes: Count = 2  # one that hangs must not stop the others; 0: such files are stored and not read
     timeout: Seconds = Seconds(10)  # most take less than one; a crawl that is stopped waits for those that are being read

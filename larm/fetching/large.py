@@ -1,4 +1,4 @@
-"""Which bodies may be larger than a page: PDF and office files, whose end has what is needed to read any of them. Pure."""
+"""Which bodies may be larger than a page: PDF, books and office files, whose end has what is needed to read any of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 _TYPE = re.compile(
     rb"content-type:[ \t]*application/(?:x-)?"
-    rb"(?:pdf|vnd\.(?:openxmlformats-officedocument|oasis\.opendocument|ms-[a-z]+\.[a-z]+\.macro))",
+    rb"(?:pdf|epub|vnd\.(?:openxmlformats-officedocument|oasis\.opendocument|ms-[a-z]+\.[a-z]+\.macro))",
     re.IGNORECASE,
 )
 _PDF = b"%PDF-"

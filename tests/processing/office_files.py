@@ -162,3 +162,32 @@ def ods() -> bytes:
         "</table:table></office:spreadsheet>"
     )
     return zipped({"content.xml": content}, "application/vnd.oasis.opendocument.spreadsheet")
+
+
+def epub() -> bytes:
+    """Its parts stand in another order than they are read in."""
+
+    def chapter(text: str) -> str:
+        return (
+            f"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head><body>{text}</body></html>"
+        )
+
+    items = {"a": "b%20c.xhtml", "b": "../one.xhtml", "c": "style.css", "d": "locked.xhtml", "e": "lost.xhtml"}
+    manifest = "".join(
+        f"<opf:item id='{name}' href='{href}' media-type='{'text/css' if 'css' in href else 'application/xhtml+xml'}'/>"
+        for name, href in items.items()
+    )
+    parts = {
+        "META-INF/container.xml": "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles></container>",
+        "META-INF/encryption.xml": "<encryption><enc:CipherReference URI='OEBPS/locked.xhtml'/></encryption>",
+        "OEBPS/book.opf": "<opf:package><metadata><dc:title>Of crawlers</dc:title><dc:language>de</dc:language>"
+        "<dc:subject>Web</dc:subject><dc:subject>Search</dc:subject><dc:date>1970-01-02</dc:date></metadata>"
+        f"<manifest>{manifest}</manifest>"
+        f"<spine>{''.join(f'<itemref idref={name!r}/>' for name in 'bade')}</spine></opf:package>",
+        "OEBPS/b c.xhtml": chapter("<h1>Second</h1><p>More <a href='http://a.localhost/x'>there</a>"),
+        "OEBPS/style.css": "p { color: red }",
+        "OEBPS/locked.xhtml": "\x01\x02",
+        "one.xhtml": chapter("<script/><h1>First</h1><p>Some <b>words</b> and <a href='OEBPS/b%20c.xhtml'>a link</a>"),
+        "unlisted.html": chapter("never"),
+    }
+    return zipped(parts, "application/epub+zip")

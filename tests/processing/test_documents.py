@@ -18,11 +18,11 @@ from larm.processing import xml_tokens
 from larm.processing.apart.child import found_in
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.office import read_office
-from larm.processing.apart.protocol import KINDS, OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
+from larm.processing.apart.protocol import EPUB, KINDS, OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
 from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import ByMime, processors
 from larm.testing.fakes import message, page
-from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx, zipped
+from tests.processing.office_files import docx, epub, ods, odt, pdf, pptx, xlsx, zipped
 from tests.processing.pages import PAGE, normalizer
 
 
@@ -129,6 +129,37 @@ def test_ods(by_mime: ByMime) -> None:
     assert found.text == "Prices Apples 12.5"
 
 
+def test_epub(by_mime: ByMime) -> None:
+    found = read(by_mime, epub(), "application/zip")
+    assert found.mime == MIMES[EPUB]
+    assert (found.title, found.modified, found.language, found.description) == ("Of crawlers", 86_400, "de", "Web Search")
+    assert found.text == "First Some words and a link Second More there"
+    assert (found.headings, links(found)) == (("First", "Second"), [("/x", "there")])
+    said = [warning.rpartition(": ")[2] for warning in found.warnings]
+    assert said == ["OEBPS/lost.xhtml is missing", "OEBPS/locked.xhtml is encrypted"]
+
+
+def test_a_book_that_does_not_say_what_is_in_it(by_mime: ByMime) -> None:
+    body = zipped({"2.html": "<title>B</title>two", "1.XHTML": "<p>one", "x.css": "p"}, MIMES[EPUB])
+    found = read(by_mime, body)
+    assert (found.title, found.text) == ("B", "one two")
+
+
+def test_a_book_whose_pages_are_a_bomb(by_mime: ByMime) -> None:
+    """40 pages of 5 MB, in a few KB; and one page whose markup would take minutes."""
+    with io.BytesIO() as buffer:
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("a.html", "<p>first")
+            file.writestr("b.html", "<b><i x>" * 100_000)
+            for number in range(40):
+                file.writestr(f"c{number}.html", "<p>bomb" * 700_000)
+        body = buffer.getvalue()
+    found = read(by_mime, body, MIMES[EPUB])
+    assert found.text.startswith("first")
+    assert DOCUMENTS in found.cuts or TEXT in found.cuts
+    assert found.warnings
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "warning"),
     [
@@ -138,6 +169,12 @@ def test_ods(by_mime: ByMime) -> None:
         (zipped({"x": "y"}), "sheet", "there is no workbook in it"),
         (zipped({"x": "y"}), "slides", "there are no slides in it"),
         (zipped({"x": "y"}), "open", "there is no content in it"),
+        (zipped({"x": "y"}), "epub", "there are no pages in it"),
+        (
+            zipped({"x.html": "y", "META-INF/encryption.xml": "<CipherReference URI='x.html'/>"}),
+            "epub",
+            "it is encrypted",
+        ),
         (
             zipped({"content.xml": "<a/>", "META-INF/manifest.xml": "<manifest:encryption-data/>"}),
             "open",
@@ -165,10 +202,10 @@ def test_a_bomb_is_cut(by_mime: ByMime) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(data=st.data(), kind=st.sampled_from([WORD, SHEET, SLIDES, OPEN]))
+@given(data=st.data(), kind=st.sampled_from([WORD, SHEET, SLIDES, OPEN, EPUB]))
 def test_any_bytes_are_read_or_refused(data: st.DataObject, kind: str) -> None:
     """In this process: what the readers raise would otherwise be hidden by the one that they run in."""
-    parts = {WORD: docx(), SHEET: xlsx(), SLIDES: pptx(), OPEN: odt()}[kind]
+    parts = {WORD: docx(), SHEET: xlsx(), SLIDES: pptx(), OPEN: odt(), EPUB: epub()}[kind]
     with zipfile.ZipFile(io.BytesIO(parts)) as file:
         texts = {name: file.read(name).decode() for name in file.namelist()}
     name = data.draw(st.sampled_from(sorted(texts)))

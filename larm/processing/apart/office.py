@@ -1,4 +1,4 @@
-"""Office files: which reader is for which kind. Runs in a reading process only."""
+"""Office files, and books: which reader is for which kind. Runs in a reading process only."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ from larm.model.cuts import DOCUMENTS
 from larm.processing.apart import open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable
-from larm.processing.apart.protocol import OPEN, SHEET, SLIDES, WORD, Found
+from larm.processing.apart.protocol import EPUB, OPEN, SHEET, SLIDES, WORD, Found
 
-_READERS = {WORD: word.read, SHEET: sheet.read, SLIDES: slides.read, OPEN: open_document.read}
+
+def _book(package: Package, budget: Budget) -> str:
+    from larm.processing.apart.epub import read  # with the reader of pages, for who has books
+
+    return read(package, budget)
+
+
+_READERS = {WORD: word.read, SHEET: sheet.read, SLIDES: slides.read, OPEN: open_document.read, EPUB: _book}
 
 
 def read_office(body: bytes, kind: str, budget: Budget) -> Found:
-    """What is in a document of Office Open XML or OpenDocument."""
+    """What is in a document of Office Open XML, OpenDocument or EPUB."""
     try:
         package = Package(body, budget.memory)
     except Unreadable as error:
         return budget.given_up(str(error))
     try:
         budget.title = _READERS[kind](package, budget)
-        properties = package.properties("meta.xml" if kind == OPEN else "docProps/core.xml")
+        properties = package.properties("meta.xml" if kind == OPEN else package.book() or "docProps/core.xml")
     except Unreadable as error:
         _note(package, budget)
         return budget.given_up(str(error))

@@ -111,8 +111,14 @@ class Package:
                     return target if target in self.names else otherwise
         return otherwise
 
+    def book(self) -> str:
+        """The name of the part that tells of all others in a book (EPUB); empty where nothing says it."""
+        tokens = self.tokens("META-INF/container.xml")
+        roots = [tokens.attributes(rest) for kind, name, rest in tokens if kind == START and local(name) == "rootfile"]
+        return next((root["full-path"] for root in roots if root.get("full-path")), "")
+
     def properties(self, part: str) -> Properties:
-        """Of ``docProps/core.xml`` or ``meta.xml``."""
+        """Of ``docProps/core.xml``, ``meta.xml``, or the part that tells of a book."""
         found: dict[str, str] = {}
         current = ""
         for kind, name, rest in self.tokens(part):
@@ -120,6 +126,8 @@ class Package:
                 found[current] = found.get(current, "") + rest
             elif kind == START:
                 current = local(name)
+                if current in found:
+                    found[current] += " "
             elif kind == END:
                 current = ""
         date = next((found[name] for name in ("modified", "date", "created", "creation-date") if name in found), "")

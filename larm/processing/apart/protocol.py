@@ -45,7 +45,7 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
     """Its process ended, or had not enough memory: it may be read the next time."""
 
 
-PDF, WORD, SHEET, SLIDES, OPEN = "pdf", "word", "sheet", "slides", "open"
+PDF, WORD, SHEET, SLIDES, OPEN, EPUB = "pdf", "word", "sheet", "slides", "open", "epub"
 KINDS: Final = {
     "application/pdf": PDF,
     "application/x-pdf": PDF,
@@ -69,6 +69,7 @@ KINDS: Final = {
         f"application/vnd.oasis.opendocument.{name}": OPEN
         for name in ("text", "text-template", "spreadsheet", "presentation", "text-master")
     },
+    "application/epub+zip": EPUB,
 }
 """By MIME type."""
 

@@ -131,7 +131,7 @@ class DocumentProcessor:
             cuts=found.cuts,
         )
         document = self._assembler.document(message, fetched, mime, page)
-        return msgspec.structs.replace(document, unread=True) if found.ended else document
+        return msgspec.structs.replace(document, description=found.description, unread=found.ended)
 
 
 class UnreadProcessor:
