@@ -60,7 +60,7 @@ def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds
     ending = Ending(
         status=status,
         lines=lines,
-        body=body[:limit] if 200 <= status < 300 else b"",
+        body=body[:limit] if 200 <= status <= 300 else b"",
         timing=Timing(seconds, len(body)),
         limit=limit,
         stopped=stopped,

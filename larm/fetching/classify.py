@@ -6,7 +6,7 @@ Called on the fetcher threads, once for each transfer.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import pycurl
@@ -51,7 +51,7 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     lines: Sequence[bytes]
     """All header lines, those of 1xx answers and trailers among them."""
     body: bytes
-    """The body as it was sent, as much of it as is wanted; nothing unless the status is a 2xx."""
+    """The body as it was sent, as much of it as is wanted; nothing unless the status may be that of a page."""
     timing: Timing
     limit: int = sys.maxsize
     """Bytes of the decoded body that are wanted."""
@@ -73,7 +73,7 @@ def classify(ending: Ending, wall: float) -> Outcome:
     """
     headers, complete = parse_headers(ending.lines)
     status = ending.status if complete else 0
-    success = 200 <= status < 300
+    success = _has_page(status, headers)
     short = ending.last and ending.error == pycurl.E_PARTIAL_FILE and bool(ending.body)
     if status < 200 or (success and ending.error and not ending.stopped and not short):
         return _failed(ending, complete)
@@ -85,6 +85,11 @@ def classify(ending: Ending, wall: float) -> Outcome:
         return Moved(status, headers["location"], ending.timing)
     retry_after = headers.get("retry-after")
     return Refused(status, headers, ending.timing, parse_retry_after(retry_after, wall) if retry_after else None)
+
+
+def _has_page(status: int, headers: Mapping[str, str]) -> bool:
+    """Whether the body is a page: also one that lets readers choose (300), where it leads nowhere by itself, as browsers do."""
+    return 200 <= status < 300 or (status == 300 and not headers.get("location"))
 
 
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:

@@ -16,10 +16,10 @@ _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def is_success(lines: Sequence[bytes]) -> bool:
-    """Whether the latest status line is a 2xx: the body that follows will be wanted."""
-    if lines and _first_digit(lines[0]) != b"1":
-        return _first_digit(lines[0]) == b"2"
-    return any(_first_digit(line) == b"2" for line in reversed(lines) if line.startswith(b"HTTP/"))
+    """Whether the latest status line is a 2xx, or 300: the body that follows will be wanted."""
+    if lines and _status(lines[0])[:1] != b"1":
+        return _status(lines[0]).startswith((b"2", b"300"))
+    return any(_status(line).startswith((b"2", b"300")) for line in reversed(lines) if line.startswith(b"HTTP/"))
 
 
 def parse_headers(lines: Sequence[bytes]) -> tuple[dict[str, str], bool]:
@@ -73,8 +73,8 @@ def _plain_field(line: bytes) -> tuple[str, str] | None:
     return name.strip().lower().decode("ascii"), value.strip().decode("ascii")
 
 
-def _first_digit(status_line: bytes) -> bytes:
-    return status_line.partition(b" ")[2][:1]
+def _status(status_line: bytes) -> bytes:
+    return status_line.partition(b" ")[2]
 
 
 def _decode(raw: bytes) -> str:

@@ -31,6 +31,8 @@ from larm.processing.hollow import hollow_of
 from larm.river.causes import cause_of
 from larm.seams import CrawlOrder
 
+NOWHERE = "downloader/exception_type_count/redirect"
+"""Counts answers that lead on, and don't say where."""
 TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
 CIRCLE = "redirect/circle"
@@ -112,7 +114,10 @@ class Lander:
                 landed = _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
                 return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
             case Refused(status=status):
-                landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400)
+                lost = 300 <= status < 400  # a redirect that does not say where, or "not modified" to who did not ask
+                landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
+                if lost:
+                    landed.counts[NOWHERE] = 1
                 if (other := self._without_query(lease.message, outcome)) is not None:
                     return landed._replace(again=other)
                 return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
@@ -227,6 +232,7 @@ class Lander:
         try:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:
+            landed.counts[NOWHERE] = 1
             visit = Visit(page=message.url.access, url=message.url, depth=message.depth, status=outcome.status)
             return _lost_way(landed, visit, f"to {without_credentials(outcome.location)}, which is no address: {error}")
         visit = Visit(

@@ -32,12 +32,12 @@ def test_200_without_a_body_is_an_empty_page() -> None:
     assert ended(200) == Fetched(200, {}, b"", TIMING)
 
 
-@pytest.mark.parametrize("status", [203, 206, 226, 299])
+@pytest.mark.parametrize("status", [203, 206, 226, 299, 300])
 def test_other_2xx_are_pages_too(status: int) -> None:
     assert isinstance(ended(status, body=b"x"), Fetched)
 
 
-@pytest.mark.parametrize("status", [204, 205, 300, 400, 401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 600, 999])
+@pytest.mark.parametrize("status", [204, 205, 301, 307, 400, 401, 403, 404, 410, 418, 429, 451, 500, 503, 599, 600, 999])
 def test_what_is_no_page_is_refused(status: int) -> None:
     assert ended(status, "A: b") == Refused(status, {"a": "b"}, TIMING)
 

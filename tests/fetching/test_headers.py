@@ -62,6 +62,8 @@ def test_all_fields_count() -> None:
     [
         ([OK], True),
         ([b"HTTP/2 206 \r\n"], True),
+        ([b"HTTP/1.1 300 Multiple Choices\r\n"], True),
+        ([b"HTTP/1.1 301 Moved\r\n"], False),
         ([b"HTTP/1.1 404 Not Found\r\n"], False),
         ([b"HTTP/1.1 100 Continue\r\n", END, OK, b"A: b\r\n", END], True),
         ([b"HTTP/1.1 103 Early Hints\r\n", END, b"HTTP/1.1 503 Busy\r\n", END], False),

@@ -16,7 +16,7 @@ from larm.model.links import Link, Links
 from larm.model.message import FRAME, ORDINARY, REDIRECT, START, UNKNOWN, Known, URLMessage
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.river.landing import Landed, Lander, start_visit
+from larm.river.landing import NOWHERE, Landed, Lander, start_visit
 from larm.testing.fakes import message, url
 
 TIMING = Timing(0.1234, 777)
@@ -128,13 +128,14 @@ def test_a_page_with_a_flaw_is_stored_and_told() -> None:
 # -- answers without a page
 
 
-@pytest.mark.parametrize("status", [204, 400, 401, 403, 404, 410, 451, 500, 503])
+@pytest.mark.parametrize("status", [204, 301, 302, 307, 400, 401, 403, 404, 410, 451, 500, 503])
 def test_refused_stores_no_document(status: int) -> None:
     landed = land(Refused(status, {}, TIMING))
     assert not landed.page
     assert not landed.messages
     assert landed.again is None
-    assert landed.error is (status >= 400)
+    assert landed.error is (status >= 300)
+    assert landed.counts.get(NOWHERE, 0) == (status < 400 and status != 204)  # what is 400 or more is counted by its status
     assert landed.counts[f"downloader/response_status_count/{status}"] == 1
     assert landed.log_line == f"123 ms: {status}: {HERE}"
 
@@ -281,6 +282,7 @@ def test_a_redirect_that_leads_to_no_page_of_ours(location: str) -> None:
     assert landed.visit is not None
     assert (landed.visit.document, len(landed.visit.links)) == (None, 0)
     assert "which is no address" in landed.visit.failure
+    assert landed.counts[NOWHERE] == 1
 
 
 def test_links_found_after_a_redirect_begin_anew() -> None:
@@ -318,4 +320,5 @@ def test_a_304_that_was_not_asked_for_is_no_page() -> None:
     landed = land(NotModified({}, TIMING))
     assert not landed.page
     assert "revisit/unchanged" not in landed.counts
+    assert landed.counts[NOWHERE] == 1
     assert (visit_of(landed).status, visit_of(landed).failure) == (304, "HTTP status 304")
