@@ -157,7 +157,7 @@ def _left(figures: dict[str, Any], *, said: bool, verbose: bool) -> list[tuple[s
     if verbose:
         for host in left:
             shown += [(f"left at {host.host}", f"{each.urls:,} of {each.pattern} ({each.state})") for each in host.patterns]
-            shown += [(f"left at {host.host}", f"parameter {name} does not change the text") for name in host.empty_parameters]
+            shown += [(f"left at {host.host}", f"parameter {name} does not change the page") for name in host.empty_parameters]
     return shown
 
 

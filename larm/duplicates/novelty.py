@@ -18,7 +18,7 @@ import xxhash
 from larm.model.document import Document, Visit
 from larm.model.novelty import Fingerprint, Novelty
 from larm.model.url import Url
-from larm.model.url_shape import number_of, parts_of, without_echo
+from larm.model.url_shape import parts_of, without_echo
 
 SHORT = 1500
 """Characters; a main text that has fewer may be that of a list, of which the rest says more."""
@@ -88,8 +88,7 @@ def _novelty(visit: Visit, main: Fingerprint, other: Fingerprint | None, *, titl
     html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
     stale = not titled and ((new < _FEW or new * _LITTLE < looked) if looked else html)
     simhash = main.simhash if main.features or other is None else other.simhash
-    text = number_of(f"{visit.document.title}\n{visit.document.raw_text}") if visit.document and main.features else 0
-    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, text, _spoken(visit))
+    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit))
 
 
 def _spoken(visit: Visit) -> frozenset[str]:

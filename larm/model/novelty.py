@@ -35,7 +35,5 @@ class Novelty(msgspec.Struct, frozen=True, gc=False):
     """It says nothing that other pages had not said before."""
     simhash: int = 0
     """Of its text; 0: it has none."""
-    text: int = 0
-    """63 bits of its title and its text as they are, with all digits; 0: it has no text."""
     spoken: frozenset[str] = frozenset()
     """Parameters of its address whose value stands in the text, as the year of a calendar does: they change it."""

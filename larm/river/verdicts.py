@@ -116,7 +116,7 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
         for each in left.patterns
         if each.urls
     ]
-    rows += [("parameter", f"{name} does not change the text here") for name in left.empty_parameters]
+    rows += [("parameter", f"{name} does not change the page here") for name in left.empty_parameters]
     states = queues_of(host)
     for band, state in states.items():
         if place := place_in(state, url):

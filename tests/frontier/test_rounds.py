@@ -202,7 +202,7 @@ def test_products_that_differ_in_a_number_are_all_fetched(store: BlockStore) -> 
 
 
 @pytest.mark.parametrize("size", [300, pytest.param(3_000, marks=SLOW)])
-@pytest.mark.parametrize("name", ["session-path", "session-query"])
+@pytest.mark.parametrize("name", ["session-path", "session-query", "rotating"])
 def test_a_site_whose_links_all_have_a_new_session_is_fetched_whole(store: BlockStore, name: str, size: int) -> None:
     named = TRAPS[name](size)
     walk = Walk(store, read_by_larm(named), named.starts, order=random.Random(size), leases=16, batch=100).run(20_000)
@@ -432,7 +432,7 @@ def test_without_repetition_nothing_is_held_back(store: BlockStore, again: bool)
 
 def test_parameters_that_meant_nothing_mean_something_without_repetition(store: BlockStore) -> None:
     walk = Walk(store, sessions(20, 100), [f"{HOST}/"]).run(3_000)
-    assert any(line.endswith("parameter sid does not change the text") for line in walk.rig.said)
+    assert any(line.endswith("parameter sid does not change the page") for line in walk.rig.said)
     assert walk.held
     walk.restart(replaced(repetition=False)).run()
     walk.check()

@@ -186,8 +186,8 @@ class TrapDesk:
             return False
         access = message.url.access
         found = traps.holder(access)
+        traps.parameters.claim(access, parts_of(access))
         if found is None or traps.lets_through(access, found[1]):
-            traps.parameters.claim(access, parts_of(access))
             return False
         self._hold_locked(host, traps, *found, message)
         return True

@@ -126,7 +126,7 @@ class HostTraps:
         parts = parts_of(access)
         family = self.parameters.family(parts)
         if family is not None and not self.parameters.first(access, family):
-            repeated = self.parameters.meaningless(parts) & parts.parameters.keys()
+            repeated = self.parameters.idle(parts)
             if repeated:
                 text = "*?" + "&".join(sorted(repeated))
                 key = number_of("parameter " + text)
@@ -206,7 +206,7 @@ class HostTraps:
             self.round.read += 1
             self.round.fresh += not read.stale
         found = self.parameters.learn(read, parts, segments=bool(self.records))
-        lines = [f"parameter {name} does not change the text" for name in found]
+        lines = [f"parameter {name} does not change the page" for name in found]
         if found:
             self.active = True
             self._sift()
@@ -264,14 +264,14 @@ class HostTraps:
         """
         family = self.parameters.family(parts)
         if family is None or not self.parameters.first(access, family):
-            return self._patterns(without(parts, self.parameters.meaningless(parts) & parts.parameters.keys()))
+            return self._patterns(without(parts, self.parameters.idle(parts)))
         alone = self._patterns(without(parts, self.parameters.meaningless(parts)))
         return [Pattern(text, breadth, number_of(text)) for text, breadth in ((f"{e.text}{_ONCE}", e.breadth) for e in alone)]
 
     def _told(self, access: str) -> list[Pattern]:
         """The patterns that hear of a page what it was worth."""
         parts = parts_of(access)
-        plain = self._patterns(without(parts, self.parameters.meaningless(parts) & parts.parameters.keys()))
+        plain = self._patterns(without(parts, self.parameters.idle(parts)))
         asked = self._asked(access, parts)
         return plain if asked == plain else [*plain, *asked]
 

@@ -1,52 +1,85 @@
 """HostParameters: what in addresses of a host changes the text of its pages, and what does not, as a session. Plain state.
 
 Asked of parameters, and of segments of paths that have digits. Addresses that are the same but for what changes nothing are one
-*family*: of the pages of a family, one is worth while. Of a segment, more is asked than of a parameter: it is nothing only if
-the text is the same in every digit, for as many texts as it takes, since numbers of pictures and of versions stand there, too.
+*family*: of the pages of a family, one is worth while. Texts of one page differ from one request to the next, by counters and
+quotations, so they need not be the same: they are of one page if they are nearer to each other by far than pages of this host
+are as a rule. What changes so little may be a day of the weather all the same: the first one of a family is asked for whatever
+is closed, but the others are held back for it only where the texts are the same, and a parameter is all that differs.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from itertools import combinations
+from statistics import median_low
+from typing import NamedTuple
 
+from larm.duplicates.likeness import distance
 from larm.frontier.traps.bounded import entry
 from larm.model.novelty import Novelty
 from larm.model.url_shape import Parts, form_of, number_of, numbered, without
 
-_FORMS, _PARAMETERS, _CLAIMS = 1024, 64, 8192
+_FORMS, _PARAMETERS, _CLAIMS, _LATE = 1024, 64, 8192, 15
 """Of each so many are remembered, those that came last."""
 _ALIKE = 3
-"""Bits in which the simhashes of texts differ at most that are taken for one: but for a word or two, they are the same."""
+"""Bits in which the simhashes of texts differ at most that are the same but for a word or two."""
+_NEARER, _FARTHER = 0.5, 0.75
+"""Of the bits in which texts of a host differ as a rule: up to this it is one page, and beyond that another one."""
 _SAME, _OTHER = 8, 10
-"""Times that addresses which differ in a parameter have had the same text; and how many of them for one time they had not."""
+"""Times that addresses which differ in a parameter were the same page; and how many of them for one time they were not."""
 _LONGEST = 6
 """Parameters and segments; of more combinations nothing can be learned."""
+
+
+class Count(NamedTuple):
+    """Of one name: pages whose addresses differ in it alone, or in it and another one."""
+
+    same: int = 0
+    """Their texts were the same, but for a word or two."""
+    other: int = 0
+    """They were different ones."""
+    near: int = 0
+    """They were taken for one page."""
+
+    @property
+    def nothing(self) -> bool:
+        """It does not make a page another one."""
+        return self.same + self.near >= _SAME and self.other * _OTHER <= self.same + self.near
+
+    @property
+    def idle(self) -> bool:
+        """Nor does it change the text."""
+        return self.same >= _SAME and (self.other + self.near) * _OTHER <= self.same
 
 
 class HostParameters:
     """One host's; the lock of the `HostBook` is held."""
 
-    __slots__ = ("_forms", "_texts", "claims", "counts")
+    __slots__ = ("_forms", "_late", "_texts", "claims", "counts")
 
     def __init__(self) -> None:
-        self.counts: dict[str, tuple[int, int]] = {}
-        """By name: how often the text was the same without it, and how often it was another."""
+        self.counts: dict[str, Count] = {}
+        """By name."""
         self.claims: dict[int, int] = {}
-        """Families of which one was read, or is asked for now: a number for its address."""
-        self._forms: dict[int, tuple[int, int, int]] = {}
-        """Addresses that were read, without none, one or two of their parameters: the first one's number, simhash and text.
-
-        Not kept across restarts."""
+        """Families of which one was read, waits or is held back: a number for its address."""
+        # not kept across restarts
+        self._forms: dict[int, tuple[int, int]] = {}
+        """Addresses that were read, without none, one or two of their parameters: the first one's number and simhash."""
         self._texts: dict[str, set[int]] = {}
-        """By name of a segment: the first texts that were the same without it; not kept, either."""
+        """By name: the first texts of which the page was the same without it."""
+        self._late: deque[int] = deque(maxlen=_LATE)
+        """Simhashes of the last pages."""
 
     def meaningless(self, parts: Parts) -> set[str]:
-        """What, on this host, does not change the text."""
+        """What, on this host, does not make a page another one."""
         if not self.counts:
             return set()
-        names = (*numbered(parts), *parts.parameters)
-        return {name for name in names if _means_nothing(*self.counts.get(name, (0, 0)))}
+        return {name for name in (*numbered(parts), *parts.parameters) if self.counts.get(name, Count()).nothing}
+
+    def idle(self, parts: Parts) -> set[str]:
+        """Parameters that do not change the text, either."""
+        return {name for name in parts.parameters if self.counts.get(name, Count()).idle}
 
     def family(self, parts: Parts) -> int | None:
         """The form that it has in common with its family; None: it has none."""
@@ -55,11 +88,11 @@ class HostParameters:
 
     def first(self, access: str, family: int) -> bool:
         """Whether no other one of its family was asked for."""
-        known = self.claims.get(family) or self._forms.get(family, (0, 0, 0))[0]
+        known = self.claims.get(family) or self._forms.get(family, (0, 0))[0]
         return not known or known == number_of(access)
 
     def claim(self, access: str, parts: Parts) -> None:
-        """One goes on; of its family, no other one need be asked for."""
+        """One is asked for, now or later; of its family, no other one need be."""
         family = self.family(parts)
         if family is not None and self.first(access, family):
             entry(self.claims, family, lambda: number_of(access), _CLAIMS)
@@ -67,12 +100,12 @@ class HostParameters:
     @property
     def empty(self) -> list[str]:
         """All that mean nothing."""
-        return [name for name, counts in self.counts.items() if _means_nothing(*counts)]
+        return [name for name, count in self.counts.items() if count.nothing]
 
     def mean_something(self, names: Iterable[str]) -> None:
         """It was a mistake."""
         for name in names:
-            self.counts[name] = (0, _SAME)
+            self.counts[name] = Count(0, _SAME)
 
     def learn(self, read: Novelty, parts: Parts, *, segments: bool) -> list[str]:
         """Compare a page with those whose address is the same but for a parameter, or two. Returns what now means nothing.
@@ -80,23 +113,26 @@ class HostParameters:
         ``segments``: of the path's, too.
         """
         found: list[str] = []
-        places = numbered(parts) if segments and read.text else {}
-        names = sorted({*places, *parts.parameters} - read.spoken)
+        empty = self.meaningless(parts)
+        names = sorted({*(numbered(parts) if segments else ()), *parts.parameters} - read.spoken - empty)
         if read.simhash and (self.counts or names) and len(names) <= _LONGEST:
-            own = number_of(read.url.access)
+            own = number_of(read.url.access), read.simhash
+            usual = median_low([distance(each, read.simhash) for each in self._late]) if self._late else 0
+            first, _ = entry(self._forms, form_of(without(parts, empty)), lambda: own, _FORMS)
+            pairs = [(name,) for name in names] + list(combinations(names, 2))
             settled: set[str] = set()  # alone they differ; in a pair nothing would be learned of the other one
-            for some in ((), *((name,) for name in names), *combinations(names, 2)):
-                first, simhash, text = entry(
-                    self._forms, form_of(without(parts, some)), lambda: (own, read.simhash, read.text), _FORMS
-                )
-                alike = (simhash ^ read.simhash).bit_count() <= _ALIKE
-                if first == own or not settled.isdisjoint(some) or not (alike or len(some) == 1):
+            for some in pairs if first == own[0] else [tuple(empty)]:
+                first, simhash = entry(self._forms, form_of(without(parts, {*some, *empty})), lambda: own, _FORMS)
+                if first == own[0] or not settled.isdisjoint(some):
                     continue
-                exact = not places.keys().isdisjoint(some)
-                if alike and ((exact and read.text != text) or not self._says_as_much(read.simhash, some)):
-                    continue
-                settled.update(some)
-                found += [name for name in some if self._count(name, same=alike)]
+                far = distance(simhash, read.simhash)
+                alike = far <= max(_ALIKE, _NEARER * usual)
+                if (alike and self._says_as_much(simhash, some)) or (far > max(_ALIKE, _FARTHER * usual) and len(some) == 1):
+                    settled.update(some)
+                    made = Count(other=1) if not alike else Count(same=1) if far <= _ALIKE else Count(near=1)
+                    found += [name for name in some if self._count(name, made)]
+        if read.simhash:
+            self._late.append(read.simhash)
         self.claim(read.url.access, parts)
         return found
 
@@ -108,13 +144,8 @@ class HostParameters:
             each.add(text)
         return fresh
 
-    def _count(self, name: str, *, same: bool) -> bool:
+    def _count(self, name: str, more: Count) -> bool:
         """Whether it has just turned out to mean nothing."""
-        known = entry(self.counts, name, lambda: (0, 0), _PARAMETERS)
-        before = _means_nothing(*known)
-        now = self.counts[name] = (known[0] + same, known[1] + (not same))
-        return _means_nothing(*now) and not before
-
-
-def _means_nothing(same: int, other: int) -> bool:
-    return same >= _SAME and other * _OTHER <= same
+        known = entry(self.counts, name, Count, _PARAMETERS)
+        now = self.counts[name] = Count(*(one + other for one, other in zip(known, more, strict=True)))
+        return now.nothing and not known.nothing

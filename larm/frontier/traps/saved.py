@@ -7,6 +7,7 @@ import msgspec
 from larm.frontier.queue_row import EMPTY, QueueRow
 from larm.frontier.traps.choices import Choices
 from larm.frontier.traps.host_traps import WARM, HostTraps, MakeQueue
+from larm.frontier.traps.parameters import Count
 from larm.frontier.traps.records import PathRecord, PatternRecord, Round, State
 
 
@@ -36,7 +37,7 @@ class SavedTraps(msgspec.Struct, array_like=True, frozen=True, gc=False, tag="tr
     read: int
     records: dict[int, SavedRecord]
     paths: dict[int, PathRecord]
-    parameters: dict[str, tuple[int, int]]
+    parameters: dict[str, Count]
     claims: dict[int, int]
     newcomers: int
     choices: dict[str, list[int]]

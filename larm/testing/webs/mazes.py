@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from larm.testing.webs.articles import Articles
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
 from larm.testing.webs.words import chance, hashed, prose, words
@@ -63,18 +65,27 @@ def session_path(articles: int = 150) -> NamedWeb:
     return mixed.web(answers, within=articles * 10 + 800, real_name=real_name)
 
 
-def session_query(articles: int = 150) -> NamedWeb:
-    """Every link carries a new session as a parameter."""
-    mixed = Articles("session-query.localhost", articles)
+def session_query(articles: int = 150, *, rotating: bool = False) -> NamedWeb:
+    """Every link carries a new session as a parameter. ``rotating``: and no text is the same twice."""
+    mixed = Articles("rotating.localhost" if rotating else "session-query.localhost", articles)
 
     def answers(_: str, target: str) -> Answer:
         if target == "/":
             return Page("Start", "A site that knows its visitors.", [f"{mixed.paths[0]}?view=full&sid={hashed(0):08x}"])
-        return _with_sessions(
-            mixed, mixed.page(target.partition("?")[0]), target, lambda number, path: f"{path}?view=full&sid={number:08x}"
-        )
+        page = mixed.page(target.partition("?")[0])
+        if page is not None and rotating:
+            page = replace(page, text=f"{page.text}\n\n{_rotated(hashed(target))}")
+        return _with_sessions(mixed, page, target, lambda number, path: f"{path}?view=full&sid={number:08x}")
 
     return mixed.web(answers, within=articles * 10 + 800, real_name=lambda address: address.partition("?")[0])
+
+
+def _rotated(request: int) -> str:
+    """What many sites change with each request: an advert, a quotation, a list in any order, a counter."""
+    menu = words(8, "menu")
+    chance("order", request).shuffle(menu)
+    advert, quotation = prose(12, "advert", request % 60), prose(14, "quotation", request % 400)
+    return f"{advert}\n\n{quotation}\n\n{' '.join(menu)}\n\nYou are visitor {request} since 09:{request % 60:02}."
 
 
 def _with_sessions(mixed: Articles, page: Page | None, target: str, written) -> Answer:  # type: ignore[no-untyped-def]

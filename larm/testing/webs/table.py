@@ -51,6 +51,7 @@ TRAPS: dict[str, Callable[..., NamedWeb]] = {
     "soft-404": soft_404,
     "session-path": session_path,
     "session-query": session_query,
+    "rotating": partial(session_query, rotating=True),
     "facets-query": facets_query,
     "facets-path": facets_path,
     "pagination": pagination,
