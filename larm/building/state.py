@@ -5,6 +5,7 @@ Called by `larm.building.wiring` on the main thread.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -81,6 +82,16 @@ def _header_of(directory: Path) -> Header | None:
         return last_header(directory)
     except LarmError:
         return None
+
+
+def refuse_bytes(directory: Path) -> None:
+    """Raises UsageError where the path is no text: an index can't be told of it, nor can what is written down in JSON."""
+    try:
+        str(directory.absolute()).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{directory}: expected a path in {sys.getfilesystemencoding().upper()}; --dir names another directory"
+        ) from None
 
 
 def refuse_without_crawl(directory: Path) -> None:

@@ -39,6 +39,7 @@ from larm.building.state import (
     logs_of,
     open_state,
     recover,
+    refuse_bytes,
 )
 from larm.building.storage_lines import half_made, storage_lines, with_retention
 from larm.config import Config
@@ -101,6 +102,7 @@ def build_crawl(
         if archives:
             settings = offline(settings, archives)
         check(settings, directory)
+        refuse_bytes(directory)
         there = permit(directory, fresh=fresh)
         if there and not (settings.cluster.name or fresh):
             _refuse_alone(directory)

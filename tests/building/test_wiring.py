@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -374,3 +375,11 @@ def test_who_comes_to_read_after_the_end_starts_nothing(tmp_path: Path) -> None:
     assert found.title == "x"
     assert process._documents is not None
     assert process._documents._closed
+
+
+def test_a_directory_whose_path_is_no_text_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    """One of an old system, in Latin-1: the crawl ran, had no index, and failed when it told how it ended."""
+    directory = tmp_path / os.fsdecode(b"caf\xe9")
+    with pytest.raises(UsageError, match=r"expected a path in UTF-8; --dir names another directory"):
+        build_crawl(load(None, ["crawl.start=[http://a.localhost/]"]), directory)
+    assert not directory.exists()
