@@ -1,9 +1,10 @@
 """What the tables of a crawl cost as they grow: slices of new rows, in checkpoints of so many as five seconds bring.
 
-``python -m benchmarks.tables [seen|aliases|pages] [--slices 5] [--rows 1000000] [--each 5000]``. ``seen`` is the visited set,
-``aliases`` the table by which pages that say the same are found (seven marks and 250 bytes a page), ``pages`` the page book.
-Processor time of this process, bytes written to the disk as the kernel counts them, per new row; and what it costs to look for
-one that nobody has seen before, which is looked for everywhere.
+``python -m benchmarks.tables [seen|aliases|pages|index] [--slices 5] [--rows 1000000] [--each 5000]``. ``seen`` is the visited
+set, ``aliases`` the table by which pages that say the same are found (seven marks and 250 bytes a page), ``pages`` the page
+book; ``index`` is the full-text index, of pages of 2 KB of text, and ``index --rows 2000 --each 5`` a slow crawl. Processor
+time of this process, bytes written to the disk as the kernel counts them, per new row; and what it costs to look for one that
+nobody has seen before, which is looked for everywhere.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from larm.config import IndexStorage as IndexSettings
 from larm.config.filters import VisitedFilter
 from larm.kit.disk.record_table import RecordTable
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.disk.twin_table import Entry, TwinTable
+from larm.model.document import Document, Visit
+from larm.model.url import Url
+from larm.storage.index import IndexStorage
+from larm.testing.clock import FakeClock
+from larm.testing.webs.words import prose
 
-_TOGETHER = {"seen": 1_000, "aliases": 64, "pages": 5_000}
+_TOGETHER = {"seen": 1_000, "aliases": 64, "pages": 5_000, "index": 1_000}
 """Rows that are looked for at once."""
 _HOSTS, _MARKS, _BYTES = 1_000, 7, 250
 Steps = tuple[Callable[[Sequence[int]], object], Callable[[], object]]
@@ -56,6 +63,29 @@ def pages(folder: Path) -> Steps:
     ), int
 
 
+def index(folder: Path) -> Steps:
+    """The index storage, without the table of aliases."""
+    clock = FakeClock(1_000.0)
+    storage, texts = IndexStorage(folder, IndexSettings(), clock), [prose(300, number) for number in range(500)]
+    storage.open(None)
+
+    def add(keys: Sequence[int]) -> None:
+        addresses = [(key, f"http://a.test/{key}.html") for key in keys]
+        urls = [Url(address, address, "a.test", key) for key, address in addresses]
+        storage.store(
+            [
+                Visit(url.access, url=url, status=200, document=Document("text/html", url.access, texts[url.fingerprint % 500]))
+                for url in urls
+            ]
+        )
+
+    def checkpoint() -> None:
+        storage.checkpoint()
+        clock.advance(5.0)
+
+    return add, checkpoint
+
+
 def main() -> None:
     """Fill one, and print a line for each slice."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tables", description="What a table of a crawl costs.")
@@ -65,8 +95,8 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=5_000, help="new rows in a checkpoint")
     options = parser.parse_args()
     choose, together = random.Random(1), min(_TOGETHER[options.table], options.each)
-    with tempfile.TemporaryDirectory(prefix="larm-table-") as folder:
-        add, checkpoint = {"seen": seen_set, "aliases": aliases, "pages": pages}[options.table](Path(folder))
+    with tempfile.TemporaryDirectory(prefix="larm-table-", ignore_cleanup_errors=True) as folder:
+        add, checkpoint = {"seen": seen_set, "aliases": aliases, "pages": pages, "index": index}[options.table](Path(folder))
         print("     rows  CPU/new  asked/new  written/new  on disk/row      memory  longest write")
         for number in range(1, options.slices + 1):
             cpu, asked, longest, written = time.process_time(), 0.0, 0.0, _written()
@@ -80,7 +110,7 @@ def main() -> None:
                 checkpoint()
                 longest = max(longest, time.perf_counter() - began)
             cpu = time.process_time() - cpu
-            size = sum(file.stat().st_size for file in Path(folder).iterdir())
+            size = sum(file.stat().st_size for file in Path(folder).rglob("*"))
             print(
                 f"{number * options.rows:9,d} {cpu / options.rows * 1e6:5.1f} us {asked / options.rows * 1e6:7.1f} us"
                 f" {(_written() - written) / options.rows:10,.0f} B {size / number / options.rows:10.1f} B"

@@ -144,6 +144,9 @@ class Storage(Protocol):
     One whose attribute ``exchanges`` is true gets each answer as it was transferred, as `Visit.exchange`; so it is also given
     visits without a document for answers that others are not told of: robots.txt, 304, what is tried again.
 
+    One that has a method ``checkpoint`` beside `commit` is asked by it at all checkpoints but the last of a run: what was
+    stored is to be durable then, it need not be visible yet.
+
     One whose attribute ``lasting`` is false keeps nothing, so no checkpoint knows it, and it may come and go between runs."""
 
     name: str

@@ -65,6 +65,9 @@ class IndexStorage(Section, frozen=True):
 
     memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
     threads: Positive = 1
+    # A commit takes some 30 ms for five pages as for five hundred, and what it writes is merged later; searches see it then.
+    commit_pages: Positive = 1000  # from so many on the next checkpoint commits: .03 ms a page, and half a second after a kill
+    commit_after: Seconds = Seconds(30)  # or when the first one has waited so long; 0: each checkpoint commits
     text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
     duplicates: Duplicates = Duplicates()
     fields: dict[str, Field] = {}  # of documents, by name, where they differ from the defaults

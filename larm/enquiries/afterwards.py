@@ -66,6 +66,7 @@ from larm.recrawl.page_book import PageRow
 from larm.recrawl.revisit import page_row, page_rows
 from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG
+from larm.storage.pending import read_pending
 from larm.storage.reader import StoreLog
 
 _ALL_PAGES = "'larm crawl -s storage.index.duplicates.merge=false' gives it one"
@@ -81,17 +82,25 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
         undo.append(DirectoryLock(directory).close)
         header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
         noted = header.storages if header else {}
-        position, generation = noted.get("log", {}).get("store"), noted.get("index", {}).get("generation")
+        position, index = noted.get("log", {}).get("store"), noted.get("index", {})
+        generation = index.get("generation")
         normalizer = normalizer_of(settings, directory, header.start_urls if header else settings.crawl.start)
         process = Processors(settings, normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings))
         undo.append(process.close)
         log = StoreLog(directory, position)
-        indexed, aliases = None, noted.get("index", {}).get("aliases")
+        indexed, aliases = None, index.get("aliases")
         if aliases and (directory / QUEUES / ALIASES).exists():
             indexed = Leads(directory / QUEUES / ALIASES, aliases["generation"])
             undo.append(indexed.close)
         return reindex(
-            directory, log, settings.storage.index, process.process, normalizer.parse, generation=generation, indexed=indexed
+            directory,
+            log,
+            settings.storage.index,
+            process.process,
+            normalizer.parse,
+            generation=generation,
+            waits=read_pending(directory / QUEUES, generation or 0, index.get("pending", 0)),
+            indexed=indexed,
         )
 
 

@@ -23,6 +23,7 @@ from larm.kit.disk.twin_table import TwinTable
 from larm.model.forgotten import NO_LONGER, ForgottenPages
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import page_rows
+from larm.storage.pending import drop_pending
 
 
 def unseen(state: State, header: Header, pages: Sequence[int]) -> tuple[State, Header]:
@@ -62,4 +63,5 @@ def erase(directory: Path) -> list[Path]:
     if is_there(queues / ALIASES):
         with closing(TwinTable(queues / ALIASES)) as table:
             table.compact()
+    drop_pending(queues)
     return [path for path in [directory / INDEX] if index_exists(path) and not purge(path)]

@@ -33,6 +33,7 @@ from larm.building.start_urls import address
 from larm.building.state import (
     ANCHORS,
     GRAPH,
+    INDEX,
     LOGS,
     PAGES,
     QUEUES,
@@ -52,6 +53,7 @@ from larm.errors import UsageError
 from larm.frontier.checkpoint import Header
 from larm.graph.files import JOURNAL
 from larm.graph.purge import purge_graph
+from larm.index.schema import index_exists, open_index
 from larm.index.swap import put_back
 from larm.kit.commands import command
 from larm.kit.disk.files import is_there
@@ -63,7 +65,7 @@ from larm.model.url import BadUrl, Url
 from larm.recrawl.revisit import page_rows
 from larm.seams import Storage
 from larm.storage.log import LINKS_LOG, STORE_LOG
-from larm.storage.purge import purge_logs
+from larm.storage.purge import moved_days, purge_logs
 
 _BATCH = 1000
 PAGES_COUNTED = "item_scraped_count"
@@ -124,6 +126,8 @@ def pages_of(directory: Path, items: Sequence[Forgotten]) -> Forgot:
 
 def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> Forgot:
     """Forget these, and complete what was begun before. Raises UsageError where a crawl runs, ConfigError, StorageError."""
+    if items and forgotten_items(directory).pending:
+        take_out(settings, directory, ())
     with closing_all() as undo:
         state, header = _opened(settings, directory, undo)
         part = forgotten_of(header)
@@ -132,14 +136,16 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         if not part.pending:
             header = _settled(settings, directory, header)
         found = pages_of(directory, every if part.pending else items)
-        if not part.pending:
-            header = _without(header, found.pages)
-        header = _amended(state, header, ForgottenPart(every, pending=True))
         gone = ForgottenPages(every if part.pending else items)
         unwanted, hint = _recognised(settings, directory, gone)
+        if not part.pending:
+            header = _without(header, found.pages)
+            days = header.storages.get("log", {}).get("days", ())
+            part = ForgottenPart(every, pending=True, days=moved_days(directory / LOGS, days, unwanted, hint))
+            header = _amended(state, header, part)
         _purge(directory, header, unwanted, hint, found)
-        header = _amended(state, _measured(header, directory), ForgottenPart(every, pending=True))
-        header = _amended(state, _told_gone(settings, directory, header, gone), ForgottenPart(every, pending=True))
+        header = _amended(state, _measured(header, directory, part), part)
+        header = _amended(state, _told_gone(settings, directory, header, gone), part)
         state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
         header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
         found.left, found.waits = erase(directory), not header.finished
@@ -183,6 +189,8 @@ def _opened(settings: Config, directory: Path, undo: Undo) -> tuple[State, Heade
     state = open_state(settings, directory, undo)
     header = state.header or known_header(directory)
     check_folders(header, directory)
+    if index_exists(directory / INDEX):
+        open_index(directory / INDEX)  # one of another larm is refused before anything is changed
     recover(state, directory, seal)
     return state, header
 
@@ -257,12 +265,14 @@ def _purge(directory: Path, header: Header, unwanted: Unwanted, hint: re.Pattern
             shutil.rmtree(directory / f"{ANCHORS}{end}", ignore_errors=True)
 
 
-def _measured(header: Header, directory: Path) -> Header:
+def _measured(header: Header, directory: Path, part: ForgottenPart) -> Header:
     """With the lengths that the files have now."""
     positions = {name: dict(position) for name, position in header.storages.items()}
     logs = directory / LOGS
     if log := positions.get("log"):
-        log |= {"store": _length(logs / STORE_LOG), "links": _length(logs / LINKS_LOG)}
+        log |= {"store": _length(logs / STORE_LOG), "links": _length(logs / LINKS_LOG)} | (
+            {"days": part.days} if part.days else {}
+        )
     if archive := positions.get("warc"):
         place = dict(archive["place"])
         names = [*place["complete"], *([place["file"]] if place["file"] else [])]

@@ -10,7 +10,7 @@ the old one and takes its place at the end.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from larm import config
 from larm.duplicates.lookup import Leads
 from larm.errors import UsageError
 from larm.index.kept import go_back
+from larm.index.own_fields import read_stored
+from larm.index.page import Page
 from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
 from larm.index.swap import INDEX, OLD, STAGE, swap
@@ -29,6 +31,7 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import BadUrl, Url
 from larm.storage.index import IndexStorage
+from larm.storage.pending import Told
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
 
@@ -64,18 +67,20 @@ def reindex(
     parse: Callable[[str], Url],
     *,
     generation: int | None = None,
+    waits: Sequence[Told] = (),
     indexed: Leads | None = None,
 ) -> Reindexed:
     """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
 
-    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again. ``indexed``
-    knows its pages, where it may have been removed; None: nobody else does.
+    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again; ``waits``: what it
+    begins with, as the checkpoint has it. ``indexed`` knows its pages, where it may have been removed; None: nobody else does.
     """
     old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
     if old is not None:
         if generation is not None:
             go_back(old, generation)
-        previous: PreviousIndex | _Removed = PreviousIndex(old)
+        pages = {page.url.normalised: page for page in waits if isinstance(page, Page)}
+        previous: _Committed | _Removed = _Committed(PreviousIndex(old), pages)
     elif indexed is not None:
         previous = _Removed(indexed, parse)
     else:
@@ -96,6 +101,22 @@ def reindex(
         storage.close()
         shutil.rmtree(directory / STAGE, ignore_errors=True)
     return found
+
+
+class _Committed(NamedTuple):
+    """The index, and the pages that were told it last."""
+
+    committed: PreviousIndex
+    waits: Mapping[str, Page]
+
+    def find(self, normalised: str) -> Known | None:
+        """As `PreviousIndex.find`."""
+        page = self.waits.get(normalised)
+        if page is None:
+            return self.committed.find(normalised)
+        names = set(Known._fields) & set(Page.__struct_fields__)
+        same = {name: getattr(page, name) for name in names if name != "own"}
+        return Known(**same, group=page.digest, own=read_stored(page.own))
 
 
 class _Removed(NamedTuple):
@@ -142,7 +163,7 @@ class _Reader(NamedTuple):
         return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document, group=known.group)
 
 
-def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: PreviousIndex | _Removed) -> Reindexed:
+def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: _Committed | _Removed) -> Reindexed:
     pages = bodiless = left_out = 0
     for entry in reader.log.latest():
         known = previous.find(entry.normalised)

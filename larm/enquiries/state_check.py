@@ -33,6 +33,7 @@ from larm.kit.disk.integrity import check_database
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.disk.seal import NO_SEAL
 from larm.storage.log import check_lengths
+from larm.storage.pending import read_pending
 
 
 class StateRead(msgspec.Struct):
@@ -70,8 +71,10 @@ def _check(settings: Config, directory: Path) -> None:
 def _check_storages(header: Header, directory: Path) -> None:
     if "log" in header.storages:
         check_lengths(directory, header.storages["log"])
-    if header.storages.get("index", {}).get("generation"):
+    index = header.storages.get("index", {})
+    if generation := index.get("generation"):
         check_files(directory / INDEX)
+        read_pending(directory / QUEUES, generation, index.get("pending", 0))
     if journal := header.storages.get("graph", {}).get("journal"):
         check_journal(directory / GRAPH / JOURNAL, journal)
         if (directory / GRAPH / SNAPSHOT).exists():

@@ -40,6 +40,8 @@ class ForgottenPart(msgspec.Struct, frozen=True):
     items: tuple[Forgotten, ...] = ()
     pending: bool = False
     """Some of it may still be in the storages: ``larm forget`` was ended before it was done."""
+    days: tuple[tuple[int, int, int], ...] = ()
+    """While it is pending: where the days of the log storage begin when its files are purged, see `larm.storage.log.Day`."""
 
 
 class ForgottenPages:

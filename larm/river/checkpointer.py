@@ -111,7 +111,7 @@ class Checkpointer:
                 self._counters.add(GONE, gone)
             counters = self._counters.snapshot()
             logs, turns = self._logs.positions(), self._logs.turns()
-            tickets = {line.name: line.request_commit() for line in self._lines}
+            tickets = {line.name: line.request_commit(last=last) for line in self._lines}
             scope = sorted(self._scope.hosts) if self._scope else []
             self._states |= {part.name: part.cut(last=last) for part in self._parts}
             epoch = self._file.store.next_epoch()  # after the copies: no block that they refer to may be of it

@@ -3,10 +3,14 @@
 Every page that was stored is indexed, also types without text: they are found by the words of their URL. The exceptions are
 pages that ask not to be, and those that say the same as another (`larm.duplicates.aliases`). Made by wiring; everything else
 happens on its writer thread; tantivy indexes in its own threads.
+
+Searches see what is committed. A commit costs as much for five pages as for five hundred, so checkpoints commit when enough has
+come together or waits for long, else they write down what waits (`larm.storage.pending`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +27,7 @@ from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
+from larm.storage.pending import Pending, Told
 
 if TYPE_CHECKING:  # who merges no duplicates need not wait for it
     from larm.duplicates.aliases import Aliases
@@ -48,7 +53,11 @@ class IndexStorage:
         self._flags = settings.fields
         self._make_aliases = aliases
         self._writer = IndexWriter(directory / "index", settings.memory, settings.threads, seal)
+        self._pending = Pending(directory / "cachingqueue", settings.commit_pages)
+        self._patience = settings.commit_after
         # only the writer thread
+        self._generation = 0  # of the last commit
+        self._since = -math.inf  # when the first of what waits for a commit came
         self._aliases: Aliases | None = None
 
     def open(self, position: Mapping[str, Any] | None) -> None:
@@ -57,6 +66,9 @@ class IndexStorage:
         if position is not None and (not isinstance(generation, int) or generation < 0):
             raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); use --fresh")
         self._writer.open(generation)
+        self._generation, self._since = generation or 0, -math.inf
+        for told in self._pending.open(generation or 0, position.get("pending", 0) if position else 0):
+            self._tell(told)
         if self._make_aliases is not None:
             self._aliases = self._make_aliases()
             self._aliases.open(None if position is None else position.get("aliases"))
@@ -66,16 +78,28 @@ class IndexStorage:
         self._index(visits if self._aliases is None else self._aliases.settle(visits))
 
     def _index(self, visits: Sequence[Visit]) -> None:
-        writer, fetched = self._writer, int(self._clock.wall())
+        fetched = int(self._clock.wall())
         for visit in visits:
             url, document = visit.url, visit.document
             if url is None:
                 continue
             if document is not None and document.index:
                 when = fetched if visit.exchange is None else int(visit.exchange.began)
-                writer.add(self._page(url, visit, document, when), replace=visit.revisited)
+                told: Told = self._page(url, visit, document, when)
             elif document is not None or visit.gone:
-                writer.delete(url.normalised)
+                told = url.normalised
+            else:
+                continue
+            self._tell(told, replace=visit.revisited)
+            if not self._pending.count:
+                self._since = self._clock.monotonic()
+            self._pending.add(told)
+
+    def _tell(self, told: Told, *, replace: bool = True) -> None:
+        if isinstance(told, str):
+            self._writer.delete(told)
+        else:
+            self._writer.add(told, replace=replace)
 
     def _page(self, url: Url, visit: Visit, document: Document, fetched: int) -> Page:
         meta = meta_words(
@@ -113,17 +137,36 @@ class IndexStorage:
             digest=visit.group or document.seen,
         )
 
+    def checkpoint(self) -> Mapping[str, Any]:
+        """Make durable what was stored; searches see it when enough has come together, or waits for long."""
+        position = self._settled()
+        waits = self._pending.count
+        if waits and (self._pending.full or not self._generation or self._clock.monotonic() >= self._since + self._patience):
+            return self._committed(position)
+        length = self._pending.write()
+        return position | {"generation": self._generation} | ({"pending": length} if length else {})
+
     def commit(self) -> Mapping[str, Any]:
         """Make the index durable and visible to searches."""
-        position: dict[str, Any] = {}
-        if self._aliases is not None:
-            self._index(self._aliases.rest())
-            position["aliases"] = self._aliases.commit()  # tantivy's threads have something to do meanwhile
-        position["generation"] = self._writer.commit()
-        return position
+        return self._committed(self._settled())
+
+    def _settled(self) -> dict[str, Any]:
+        """The position of the table of aliases."""
+        if self._aliases is None:
+            return {}
+        self._index(self._aliases.rest())
+        return {"aliases": self._aliases.commit()}  # tantivy's threads have something to do meanwhile
+
+    def _committed(self, position: dict[str, Any]) -> Mapping[str, Any]:
+        generation = self._writer.commit()
+        if generation != self._generation:
+            self._pending.committed(generation)
+            self._generation = generation
+        return position | {"generation": generation}
 
     def close(self) -> None:
         """Let go of the index."""
+        self._pending.close()
         self._writer.close()
         if self._aliases is not None:
             self._aliases.close()

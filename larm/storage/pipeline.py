@@ -78,6 +78,7 @@ class StorageLine:
         self.lasting: bool = getattr(storage, "lasting", True)
         """It has something on the disk, which checkpoints speak of."""
         self._storage = storage
+        self._checkpoint: Callable[[], Mapping[str, Any]] = getattr(storage, "checkpoint", storage.commit)
         self._limit = limit_bytes
         self._overflow = overflow
         self._overflow_limit = overflow_bytes
@@ -192,9 +193,9 @@ class StorageLine:
         with self._lock:
             self._room.notify_all()
 
-    def request_commit(self) -> Ticket:
-        """A commit of everything that was put before; returns at once."""
-        ticket = Ticket(self.name)
+    def request_commit(self, *, last: bool = False) -> Ticket:
+        """A commit of everything that was put before; returns at once. ``last``: of this run."""
+        ticket = Ticket(self.name, last=last)
         with self._lock:
             if self._failure is not None:
                 ticket.fail(self._failure)
@@ -273,7 +274,7 @@ class StorageLine:
 
     def _commit(self, ticket: Ticket) -> None:
         try:
-            position = self._storage.commit()
+            position = self._storage.commit() if ticket.last else self._checkpoint()
             if not isinstance(position, Mapping):
                 raise TypeError(f"commit returned {position!r:.100}, expected a mapping")
             ticket.settle(position)

@@ -22,7 +22,7 @@ from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import PIECE, pieces
 from larm.model.forgotten import NO_LONGER
 from larm.storage.body_frames import pack_again, read_frame, room_at
-from larm.storage.log import STORE_LOG
+from larm.storage.log import LINKS_LOG, STORE_LOG
 from larm.storage.page_file import PLAIN, page_file
 from larm.storage.reader import entries_of
 from larm.storage.store_log import StoreEntry, format_entry, parse_entry
@@ -65,6 +65,29 @@ def purge_logs(logs: Path, names: Iterable[str], unwanted: Unwanted, hint: re.Pa
         if any(kept != lines for lines, kept in _kept(path, wanted, unwanted, hint)):
             rewrite_atomically(path, (b"".join(kept) for _, kept in _kept(path, wanted, unwanted, hint)))
     return found
+
+
+def moved_days(
+    logs: Path, days: Sequence[tuple[int, int, int]], unwanted: Unwanted, hint: re.Pattern[str]
+) -> tuple[tuple[int, int, int], ...]:
+    """`larm.storage.log.Day` as it will be when `purge_logs` has done the same. Changes nothing. Raises StorageError."""
+    if not days:
+        return ()
+    store = _moved(logs / STORE_LOG, [day[1] for day in days], _store_line, unwanted, hint)
+    links = _moved(logs / LINKS_LOG, [day[2] for day in days], _line, unwanted, hint)
+    return tuple(zip((day[0] for day in days), store, links, strict=True))
+
+
+def _moved(
+    path: Path, marks: list[int], wanted: Callable[[bytes, Unwanted], bytes], unwanted: Unwanted, hint: re.Pattern[str]
+) -> list[int]:
+    """Where these places of a log, at which lines begin, are when others have left."""
+    found, old, new = list[int](), 0, 0
+    for lines, kept in _kept(path, wanted, unwanted, hint) if path.exists() else ():
+        for line, left in zip(lines, kept, strict=True):
+            found += [new] * sum(mark <= old for mark in marks[len(found) :])
+            old, new = old + len(line), new + len(left)
+    return found + [new] * (len(marks) - len(found))
 
 
 def _kept(

@@ -15,9 +15,11 @@ from larm.errors import StorageError
 class Ticket:
     """The position of one commit, or the reason why there is none. Settled once, by the writer thread."""
 
-    def __init__(self, storage: str) -> None:
+    def __init__(self, storage: str, *, last: bool = False) -> None:
         # constant after construction
         self._storage = storage
+        self.last = last
+        """Of the run: what is committed is to be visible, too."""
         self._settled = threading.Event()
         # written before self._settled is set, read after it
         self._position: Mapping[str, Any] = {}

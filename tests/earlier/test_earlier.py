@@ -16,6 +16,7 @@ import pytest
 
 from larm import cli
 from larm.building.wiring import build_crawl
+from larm.enquiries.forgetting import forgotten_items
 from larm.errors import LarmError
 from larm.storage.reader import StoreLog
 from tests.earlier.make import DATA, KINDS
@@ -96,8 +97,11 @@ def test_a_page_of_it_can_be_forgotten(
     url = web.url(host, f"/{path}")
     forget = ["forget", "--yes", url, "--dir", str(directory)]
     if name in REFUSED:
+        before = contents(directory)
         assert cli.run(forget) == 3
         assert re.search(REFUSED[name], capsys.readouterr().err)
+        assert contents(directory) == before
+        assert not forgotten_items(directory).items, "it is refused before it is begun"
         assert cli.run(["reindex", "--dir", str(directory)]) == 0
     assert cli.run(forget) == 0
     for _ in range(2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -19,19 +20,23 @@ else:
     from compression import zstd
 
 from larm import cli
+from larm.building.state import known_header
 from larm.building.wiring import build_crawl
 from larm.enquiries import erasing, forgetting
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
+from larm.frontier.checkpoint import CheckpointFile
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.record_table import RecordTable
 from larm.model.document import Visit
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import kept_pages, page_rows
+from larm.storage.index import IndexStorage
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
 from tests.every_byte import holding
-from tests.stories.crawls import asked, config_of, indexed, lines, run_crawl, stored
+from tests.stories.crawls import asked, config_of, indexed, lines, rows, run_crawl, stored
 
 SECRET = "zebrafinch"
 
@@ -177,6 +182,56 @@ def test_no_file_has_a_word_or_an_address_of_what_is_forgotten(web: SyntheticWeb
     for _ in range(2):
         assert crawl(tmp_path, start, **chain) == "finished"
     assert not [key for key in asked(web) if "/private/" in key]
+    assert holding(tmp_path, WORDS) == set()
+    assert set(stored(tmp_path)) == set(indexed(tmp_path)) == {start, f"{start}public", f"{start}below"}
+
+
+@pytest.mark.parametrize("step", ["_purge", "_measured", "_amended"])
+def test_days_of_the_logs_are_known_after_it(tmp_path: Path, start: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For ``storage.log.keep``; also where it was ended after it had taken lines out of the logs."""
+    settings = SETTINGS | {"storage.log.keep.age": "9d"}
+    assert run_crawl(tmp_path, start, settings).reason == "finished"
+    places = [line.end() for line in re.finditer(rb".*\n", (tmp_path / "logs" / "store.log").read_bytes())]
+    [[today, *_]] = known_header(tmp_path).storages["log"]["days"]
+    names = [row.url for row in rows(tmp_path)]
+    days = [(today - 1, 0, 0), (today, places[3], 0)]  # as though the last two had been stored today
+    with closing(BlockStore(tmp_path / "cachingqueue")) as store:
+        file = CheckpointFile(store)
+        header, fresh = file.read() or pytest.fail("there is no checkpoint")
+        header.storages["log"]["days"] = days
+        file.amend(header, fresh, {})
+    with monkeypatch.context() as patched:
+        real, calls = getattr(forgetting, step), iter(range(9))
+
+        def ended(*given: object) -> object:
+            found = real(*given)
+            if next(calls) == (1 if step == "_amended" else 0):
+                raise KeyboardInterrupt
+            return found
+
+        patched.setattr(forgetting, step, ended)
+        with pytest.raises(KeyboardInterrupt):
+            forget(tmp_path, start, f"{start}private/*")
+    forget(tmp_path, start)
+    left = [row.url for row in rows(tmp_path)]
+    ends = [line.start() for line in re.finditer(rb".*\n", (tmp_path / "logs" / "store.log").read_bytes())]
+    today_has = [url for url, at in zip(left, ends, strict=True) if at >= known_header(tmp_path).storages["log"]["days"][1][1]]
+    assert today_has == [url for url in names[4:] if url in left]
+
+
+def test_what_waits_for_the_index_has_no_word_of_it_either(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill, which comes between two commits."""
+    start, chain = secret_web(web), {"storage.chain": ["log", "index", "graph"]}
+    crawl(tmp_path, start, **chain | {"crawl.max_pages": 1})
+    monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
+    crawl(tmp_path, start, **chain)
+    monkeypatch.undo()
+    assert holding(tmp_path / "cachingqueue", WORDS) >= {"pending-1"}
+    assert forget(tmp_path, start, f"{start}private/*").pages == 3
+    assert holding(tmp_path, WORDS) == set()
+    assert crawl(tmp_path, start, **chain) == "finished"
     assert holding(tmp_path, WORDS) == set()
     assert set(stored(tmp_path)) == set(indexed(tmp_path)) == {start, f"{start}public", f"{start}below"}
 

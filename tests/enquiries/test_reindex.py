@@ -13,10 +13,12 @@ import tantivy
 from larm import cli
 from larm.config import Config
 from larm.enquiries.afterwards import reindex_pages
+from larm.enquiries.state_check import check_state
 from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.kit.disk.lock import DirectoryLock
 from larm.search.searcher import IndexSearcher
+from larm.storage.index import IndexStorage
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
@@ -67,6 +69,30 @@ def test_an_index_of_another_version_is_refused_with_advice(crawled: Path, capsy
     assert cli.run(["reindex", "--dir", str(directory)]) == 0
     assert b"1 page is in the new index; 3 stay out, as in the old one" in capsysbinary.readouterr().err
     assert [hit.title for hit in IndexSearcher(directory).search("ferry")] == ["One"]
+
+
+def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a kill, which comes between two commits."""
+    with SyntheticWeb() as web:
+        site = web.host("a.localhost")
+        site.page("/", title="Start", links=["/one", "/two"])
+        site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
+        site.page("/two", title="Two", body="<p>The other ferry has none.</p>")
+        start = [web.url("a.localhost", "/")]
+        run_crawl(tmp_path, start, SETTINGS | {"crawl.max_pages": 1})
+        monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
+        assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
+        monkeypatch.undo()
+        assert IndexReader(tmp_path / "index").documents == 1
+        assert check_state(Config(), tmp_path).files > 4
+        found = reindex_pages(Config(), tmp_path)
+        assert (found.pages, found.left_out) == (3, 0)
+        fetched = [hit.fetched for hit in IndexSearcher(tmp_path).search("ferry")]
+        assert len(fetched) == 2
+        assert min(fetched) > 1_000_000_000
+        before = leftovers(tmp_path)
+        assert run_crawl(tmp_path, [], SETTINGS).reason == "finished"
+        assert leftovers(tmp_path) == before
 
 
 def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:

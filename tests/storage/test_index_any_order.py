@@ -38,15 +38,20 @@ from larm.recrawl import page_book
 from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import Recrawl
 from larm.storage.index import IndexStorage
+from larm.storage.pending import Pending, read_pending
+from larm.testing.clock import FakeClock
 from larm.testing.webs.words import prose
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse
 TEXTS = [prose(60, number) for number in range(5)]
-SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000))
+SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), commit_pages=5)
 PLACES: list[tuple[Any, str]] = [
     (IndexWriter, "open"),
     (IndexWriter, "commit"),
+    (Pending, "open"),
+    (Pending, "write"),
+    (Pending, "committed"),
     (Aliases, "open"),
     (Aliases, "commit"),
     (PageBook, "open"),
@@ -207,7 +212,8 @@ class Process:
         self.table = story.directory / "cachingqueue" / "aliases.db"
         self.pages = story.directory / "cachingqueue" / "pages.db"
         self.aliases = Aliases(self.table, config.Duplicates())
-        self.index = IndexStorage(story.directory, SETTINGS, None, lambda: self.aliases)
+        self.clock = FakeClock()
+        self.index = IndexStorage(story.directory, SETTINGS, self.clock, lambda: self.aliases)
         self.book = PageBook(self.pages)
 
     def run(self) -> bool:
@@ -215,7 +221,8 @@ class Process:
         story = self.story
         self.index.open(story.saved.index)
         if story.saved.index is not None:
-            assert left(story.directory) == story.saved.left, "what is there is not what the checkpoint had"
+            there = left(story.directory, story.saved.index)
+            assert there == story.saved.left, "what is there is not what the checkpoint had"
         self.book.open(story.saved.book)
         story.told.append(f"run from {story.saved.index}, {len(self.due)} pages are due")
         if self.finished:
@@ -266,12 +273,14 @@ class Process:
     def save(self) -> None:
         """A checkpoint; the storages commit in any order."""
         due, held = dict(self.due), dict(self.held)
+        self.clock.advance(self.story.chance.choice([5.0, 30.0]))
+        commit = self.index.commit if self.finished else self.index.checkpoint
         if self.story.chance.random() < 0.5:
-            index, book = self.index.commit(), self.book.commit()
+            index, book = commit(), self.book.commit()
         else:
-            book, index = self.book.commit(), self.index.commit()
+            book, index = self.book.commit(), commit()
         self.story.may_die("before the checkpoint")
-        self.story.saved = Saved(index, book, due, held, self.cycle, self.finished, left(self.story.directory))
+        self.story.saved = Saved(index, book, due, held, self.cycle, self.finished, left(self.story.directory, index))
         self.story.told.append(f"saved {dict(index)}")
         self.story.may_die("after the checkpoint")
 
@@ -287,7 +296,7 @@ class Process:
 
 def check(directory: Path, held: Mapping[str, Answer], kind: Kind) -> None:
     """Each page that may be in the index is there once, or the alias of one that is; and nothing else."""
-    found, rows, marked = left(directory)
+    found, rows, marked = left(directory, {})
     pages = Counter(page for page, _ in found)
     assert max(pages.values(), default=1) == 1, "a page is there twice"
     names = {key: decode_row(data[4:]).access[14:] for key, _, data in rows}
@@ -303,14 +312,21 @@ def check(directory: Path, held: Mapping[str, Answer], kind: Kind) -> None:
         assert all(first and held[name].text == held[first].text for name, first in following.items())
 
 
-def left(directory: Path) -> tuple[list[tuple[str, str]], list[tuple[int, int, bytes]], list[tuple[int, int]]]:
-    """Pages of the index with their texts; who follows whom; and the marks of those who lead."""
+def left(
+    directory: Path, position: Mapping[str, Any]
+) -> tuple[list[tuple[str, str]], list[tuple[int, int, bytes]], list[tuple[int, int]]]:
+    """Pages of the index with their texts, once it has committed; who follows whom; and the marks of those who lead."""
     index = schema.open_index(directory / "index")
     index.reload()
     searcher = index.searcher()
     hits = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs).hits if searcher.num_docs else []
     pages = [searcher.doc(address) for _, address in hits]
     found = sorted((str(page.get_first(fields.URL))[14:], str(page.get_first(fields.MAIN))) for page in pages)
+    for told in read_pending(directory / "cachingqueue", position.get("generation", 0), position.get("pending", 0)):
+        name = (told if isinstance(told, str) else told.url.normalised)[14:]
+        found = [(page, text) for page, text in found if page != name]
+        if not isinstance(told, str):
+            found = sorted([*found, (name, told.text)])
     with closing(TwinTable(directory / "cachingqueue" / "aliases.db")) as table:
         rows = sorted(table._all(table._entries, "SELECT key, first, data FROM {0}"))
         return found, rows, sorted(table._all(table._marks, "SELECT mark, key FROM {0}"))

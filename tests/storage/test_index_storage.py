@@ -91,6 +91,95 @@ def test_a_crash_between_index_and_checkpoint_leaves_no_page_twice(tmp_path: Pat
     assert urls(tmp_path, "word") == [f"http://a.org/{n}" for n in (1, 2, 3)]
 
 
+def waits(directory: Path) -> list[str]:
+    return sorted(path.name for path in (directory / "cachingqueue").glob("pending-*"))
+
+
+def test_a_slow_crawl_commits_when_its_oldest_page_has_waited_for_half_a_minute(tmp_path: Path) -> None:
+    clock = FakeClock(100.0)
+    storage = IndexStorage(tmp_path, SETTINGS, clock)
+    storage.open(None)
+    seen, positions = [], []
+    for number in range(1, 7):
+        storage.store([page(f"http://a.org/{number}", text="word")])
+        positions.append(dict(storage.checkpoint()))
+        seen.append(len(urls(tmp_path, "word")))
+        clock.advance(10.0)
+    assert seen == [1, 1, 1, 1, 5, 5], "the first one at once: till then nothing is found"
+    assert [position["generation"] for position in positions] == [1, 1, 1, 1, 2, 2]
+    assert ["pending" in position for position in positions] == [False, True, True, True, False, True]
+    assert dict(storage.checkpoint()) == positions[-1] == dict(storage.checkpoint()), "that there is nothing new is not written"
+    assert dict(storage.commit()) == {"generation": 3}
+    storage.close()
+    assert len(urls(tmp_path, "word")) == 6
+
+
+@pytest.mark.parametrize(("pages", "text"), [(3, "word"), (2, "word " + "x" * 5_000_000)])
+def test_many_pages_and_large_ones_do_not_wait(tmp_path: Path, pages: int, text: str) -> None:
+    storage = IndexStorage(
+        tmp_path, msgspec.structs.replace(SETTINGS, commit_pages=3, text_size=ByteSize(9_000_000)), FakeClock(100.0)
+    )
+    storage.open(None)
+    storage.store([page("http://a.org/0", text="word")])
+    storage.checkpoint()
+    storage.store([page(f"http://a.org/{number}", text=text) for number in range(1, pages)])
+    assert storage.checkpoint().get("pending")
+    storage.store([page(f"http://a.org/{pages}", text=text)])
+    assert dict(storage.checkpoint()) == {"generation": 2}
+    storage.close()
+    assert len(urls(tmp_path, "word")) == pages + 1
+
+
+def pending(directory: Path) -> dict[str, Any]:
+    """Three pages in the index; the checkpoint also knows of one that is new, one that has changed, and one that is gone."""
+    storage = opened(directory)
+    storage.store([page(f"http://a.org/{name}", text="word") for name in ("same", "changed", "gone")])
+    storage.checkpoint()
+    storage.store([page("http://a.org/new", text="word \ud800")])
+    storage.checkpoint()
+    storage.store([msgspec.structs.replace(page("http://a.org/changed", text="other"), revisited=True)])
+    storage.store([Visit("gone", url=url("http://a.org/gone"), status=404, gone=True)])
+    position = dict(storage.checkpoint())
+    assert position.keys() == {"generation", "pending"}
+    assert len(urls(directory, "word")) == 3
+    storage.store([page("http://a.org/late", text="word")])
+    storage.commit()  # no checkpoint knows of it
+    storage.store([page("http://a.org/later", text="word")])
+    storage.close()
+    return position
+
+
+def test_what_a_killed_process_had_not_committed_is_told_again(tmp_path: Path) -> None:
+    position = pending(tmp_path)
+    for _ in range(2):  # the second one is killed again, after its first commit, which no checkpoint knows either
+        storage = opened(tmp_path, position)
+        assert urls(tmp_path, "word") == [f"http://a.org/{name}" for name in ("changed", "gone", "same")]
+        assert dict(storage.checkpoint()) == {"generation": 2}, "it has waited long enough"
+        assert urls(tmp_path, "word") == ["http://a.org/new", "http://a.org/same"]
+        assert urls(tmp_path, "other") == ["http://a.org/changed"]
+        storage.close()
+    assert waits(tmp_path) == ["pending-1"]
+    opened(tmp_path, {"generation": 2}).close()
+    assert waits(tmp_path) == []
+    assert urls(tmp_path, "word") == ["http://a.org/new", "http://a.org/same"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "removed", "zeros", "flipped"])
+def test_damage_of_what_waits_is_refused(tmp_path: Path, damage: str) -> None:
+    position = pending(tmp_path)
+    path = tmp_path / "cachingqueue" / "pending-1"
+    data = bytearray(path.read_bytes())
+    if damage == "removed":
+        path.unlink()
+    elif damage == "cut":
+        path.write_bytes(data[: position["pending"] - 1])
+    else:
+        data[30:40] = bytes(10) if damage == "zeros" else bytes(255 - byte for byte in data[30:40])
+        path.write_bytes(data)
+    with pytest.raises(StorageError, match="pending-1"):
+        opened(tmp_path, position)
+
+
 def test_text_is_cut(tmp_path: Path) -> None:
     storage = opened(tmp_path)
     storage.store([page("http://a.org/", text="early " + "x " * 20 + "late")])

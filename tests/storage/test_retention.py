@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from larm.config import LogStorage as Settings
 from larm.errors import StorageError
 from larm.kit.units import ByteSize, Seconds
 from larm.storage.log import LogStorage, check_lengths
+from larm.storage.purge import moved_days, purge_logs
 from larm.storage.reader import StoreLog
 from larm.storage.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
@@ -133,6 +135,19 @@ def test_days_stay_what_they_are(tmp_path: Path) -> None:
     position = retained(tmp_path, days_of(tmp_path, 5), versions=2)
     retained(tmp_path, position, age=Seconds(DAY))
     assert set(told(tmp_path)) == {"b1", "c0", "a3", "a4"}, "those of yesterday stay"
+
+
+def test_days_stay_what_they_are_when_pages_are_forgotten(tmp_path: Path) -> None:
+    """Lines leave the logs then, so all later days begin earlier in them."""
+    position = days_of(tmp_path, 5)
+    what = tmp_path / "logs", {"http://a.org/b", "http://a.org/c"}.__contains__, re.compile("a.org")
+    days = moved_days(what[0], position["days"], *what[1:])
+    purge_logs(what[0], (), *what[1:])
+    lengths = {name: (what[0] / f"{name}.log").stat().st_size for name in ("store", "links")}
+    assert days[-1][1] < lengths["store"] < position["store"]
+    retained(tmp_path, {**position, **lengths, "days": days}, age=Seconds(2 * DAY))
+    assert list(told(tmp_path)) == ["a2", "a3", "a4"]
+    assert links(tmp_path) == ["a/2", "a/3", "a/4"]
 
 
 def test_without_anything_to_take_out_nothing_is_written(tmp_path: Path) -> None:

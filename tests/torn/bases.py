@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import threading
@@ -110,7 +109,8 @@ class Bases:
     def _kill(self) -> None:
         log = watch(self.web)
         with Process(*crawl_arguments(self["killed"], self.web.start_urls, SETTINGS | ALL_HOSTS)) as process:
-            log.at(self._middle, lambda: (_wait_for_checkpoint(self["killed"]), process.signal(signal.SIGKILL)))
+            log.at(self._middle // 2, lambda: _wait_for(self["killed"], "index/*.store"))
+            log.at(self._middle, lambda: (_wait_for(self["killed"], "*/pending-*"), process.signal(signal.SIGKILL)))
             assert process.end().status == -signal.SIGKILL
 
 
@@ -122,12 +122,14 @@ def _order(crawl: Crawl) -> None:
         carry_out()
 
 
-def _wait_for_checkpoint(directory: Path) -> None:
-    """On a busy machine the requests may be quicker than the ticks. The server calls this, so nothing is fetched meanwhile."""
+def _wait_for(directory: Path, pattern: str) -> None:
+    """On a busy machine the requests may be quicker than the ticks. The server calls this, so nothing is fetched meanwhile.
+
+    There is a checkpoint when the index has its first commit, and when pages wait for the second one.
+    """
     never = threading.Event()
     for _ in range(3_000):
-        stats = directory / "stats.json"
-        if stats.exists() and json.loads(stats.read_bytes())["figures"]["checkpoint_bytes"]:
+        if any(directory.glob(pattern)):
             return
         never.wait(0.01)
-    raise AssertionError(f"{directory}: no checkpoint in half a minute")
+    raise AssertionError(f"{directory}: no {pattern} in half a minute")

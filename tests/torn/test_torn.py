@@ -37,6 +37,7 @@ FILES = [
     ("killed", "cachingqueue/visited.db-wal"),
     ("killed", "cachingqueue/pages.db-wal"),
     ("killed", "cachingqueue/inflight"),
+    ("killed", "cachingqueue/pending-*"),
     ("killed", "index/*.*"),
     ("killed", "index/.kept/*"),
     ("killed", "graph/*"),
