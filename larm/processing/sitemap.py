@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from larm.processing.dates import seconds_of
@@ -54,12 +55,14 @@ class Sitemap(NamedTuple):
     """It ends too early."""
     given_up: bool = False
     """It is longer or deeper than any sitemap that is read."""
+    alternates: Sequence[str] = ()
+    """Addresses of its pages in other languages (``xhtml:link``), each once."""
 
 
 def read_xml(text: str, effort: int = 1, *, partial: bool = False, strict_namespace: bool = False) -> Sitemap:
     """Of an XML document with one of `ROOTS`.
 
-    A sitemap that is not well-formed is refused as a whole, as search engines do; one that was cut off counts as far as it
+    A sitemap that is not well-formed is refused as a whole, as the protocol has it; one that was cut off counts as far as it
     goes. ``partial``: whatever can be read counts. ``strict_namespace``: only elements of a namespace of the protocol do.
     The protocol's 50,000 entries are no limit. ``effort``: times those of the reader.
     """
@@ -69,7 +72,7 @@ def read_xml(text: str, effort: int = 1, *, partial: bool = False, strict_namesp
         if kind == TEXT:
             reader.pieces.append(rest)
         elif kind == START:
-            reader.begin(name, tokens.attributes(rest) if not reader.root else {})
+            reader.begin(name, tokens.attributes(rest) if not reader.root or name.endswith("link") else {})
         else:
             reader.end(name)
     error = f"not well-formed: {'; '.join(tokens.faults)}" if tokens.faults else ""
@@ -77,11 +80,12 @@ def read_xml(text: str, effort: int = 1, *, partial: bool = False, strict_namesp
     if foreign:
         error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
     entries = [] if error and (foreign or not partial) else reader.entries
-    return Sitemap(entries, reader.root == INDEX, error, tokens.cut, tokens.given_up)
+    others = list(reader.alternates) if entries else ()
+    return Sitemap(entries, reader.root == INDEX, error, tokens.cut, tokens.given_up, others)
 
 
 class _Reader:
-    """Takes what matters from the stream of tags: ``loc`` and ``lastmod`` two levels below the root, with its prefix.
+    """Takes what matters from the stream of tags: ``loc`` and ``lastmod`` two levels below the root, with its prefix; links.
 
     Some write ``<loc><url>`` in place of ``<url><loc>``, or one within the other once more, or leave the inner one out.
     """
@@ -90,6 +94,7 @@ class _Reader:
         self.root = ""
         self.namespace = ""
         self.entries: list[Entry] = []
+        self.alternates: dict[str, None] = {}
         self.pieces: list[str] = []  # of the element that was opened last, or of the loc that it is in
         self._prefix = ""
         self._depth = 0
@@ -106,6 +111,8 @@ class _Reader:
             self._parts = (self._prefix + _PARTS.get(self.root, "url"), f"{self._prefix}loc")
             self._locs = (f"{self._prefix}loc", f"{self._prefix}url")
         self._depth += 1
+        if "hreflang" in attributes and "alternate" in attributes.get("rel", "").lower().split():
+            self.alternates[attributes.get("href", "").strip(_WHITE)] = None
         if not self._in_loc:
             self.pieces = []
             self._in_loc = self._depth == _LOC_DEPTH and name in self._locs

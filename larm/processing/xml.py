@@ -67,7 +67,8 @@ class XmlProcessor:
         return self._assembler.document(message, fetched, mime, page, index=index)
 
     def _sitemap(self, address: str, text: str) -> Page:
-        return sitemap_page(sitemap.read_xml(text, self._effort), address, self._strict_sitemaps)
+        found = sitemap.read_xml(text, self._effort, partial=not self._strict_sitemaps)
+        return sitemap_page(found, address, self._strict_sitemaps)
 
     def _feed(self, address: str, content_location: str, found: feed.Feed) -> Page:
         join = self._links.normalizer.join
@@ -87,6 +88,8 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     if found.cut:
         warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
     entries = [(sitemap.completed(entry.loc), entry.modified) for entry in found.entries]
+    named = {address for address, _ in entries} if found.alternates else ()
+    entries += [(other, 0) for other in found.alternates if other and other not in named]
     cuts = (EFFORT,) if found.given_up else ()
     if strict and not found.lists_sitemaps:
         entries = [entry for entry in entries if sitemap.speaks_for(address, entry[0])]
