@@ -1,8 +1,9 @@
 """The frontier without network: millions of URLs on many hosts, put, filtered, leased and released.
 
 ``python -m benchmarks.frontier [--urls 10000000] [--hosts 100000]``. The real filter chain (length, known paths, scope,
-visited), the real host records and queues, a checkpoint every five seconds; no robots.txt, no storages. Prints, for every tenth
-of the way, URLs a second, what each took, and the memory of the process; at the end the bytes on the disk for each URL known.
+visited, mail, robots, traps), the real host records and queues, a checkpoint every five seconds; each robots.txt allows all; no
+storages. Prints, for every tenth of the way, URLs a second, what each took, and the memory of the process; then the bytes on
+the disk for each URL known, how long a hundredth of them takes to be leased, and how long the next process takes to begin.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import HostBook
+from larm.frontier.mail_filter import MailFilter
 from larm.frontier.politeness import NOTHING
+from larm.frontier.queue_row import EMPTY
 from larm.frontier.queues import HostQueues
-from larm.frontier.saved_host import QueueRow
+from larm.frontier.robots.desk import Arrival, RobotsDesk
+from larm.frontier.robots.rules import ALLOW_ALL
+from larm.frontier.traps.desk import TrapDesk
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -34,6 +39,7 @@ from larm.kit.logs.log_book import LogBook
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
+from larm.seams import Filter
 
 BATCH = 1000
 TICK = 5.0
@@ -52,10 +58,29 @@ class Bench:
         self.seen = DiskSeenSet(folder / "queues" / "visited.db", config.filters.visited.recent)
         self.logs = LogBook(folder / "logs")
         self.book = HostBook(self.store, config.frontier, self.clock, self.hurry)
-        self.queues = HostQueues(self.book, config.frontier, self.clock, self.tally, lambda: None)
+        self.arrivals: list[Arrival] = []
+        self.traps = TrapDesk(self.book, config.filters.traps, self.tally)
+        self.queues = HostQueues(
+            self.book,
+            config.frontier,
+            self.clock,
+            self.tally,
+            lambda: None,
+            guard=self.traps,
+            on_served=lambda key: self.arrivals.append(Arrival(key, "", None)),
+        )
+        self.desk = RobotsDesk(self.book, self.queues, config.robots, self.clock, self.tally)
         self.file = CheckpointFile(self.store)
         counters = Counters()
-        filters = [LengthFilter(500), KnownPaths(KnownPathsFilter()), ScopeFilter(".*"), VisitedFilter(self.seen)]
+        filters: list[Filter] = [
+            LengthFilter(500),
+            KnownPaths(KnownPathsFilter()),
+            ScopeFilter(".*"),
+            VisitedFilter(self.seen),
+            MailFilter(self.book, self.queues, self.tally),
+            self.desk,
+            self.traps,
+        ]
         self.chain = FilterChain(filters, self.logs.open, counters.add)
         self.normalizer = URLNormalizer()
         self.random = random.Random(1)
@@ -77,9 +102,14 @@ class Bench:
             messages.append(URLMessage(url, f"http://host{number % 977}.example/from/this/page.html", depth=1))
             if number and self.random.random() < KNOWN:
                 messages.append(URLMessage(self.url(self.random.randrange(number)), url.access))
-        passing = self.chain.run(messages)
-        self.tally.rise(len(passing))
+        self.tally.rise(len(messages))
+        self.forward(messages)
+
+    def forward(self, messages: list[URLMessage], start: str | None = None) -> None:
+        """As the handler does."""
+        passing = self.chain.run(messages, start)
         self.queues.add(passing)
+        self.tally.fall(len(messages) - len(passing))
 
     def url(self, number: int):  # type: ignore[no-untyped-def]
         """The same number is the same URL; hosts come in no order."""
@@ -87,27 +117,37 @@ class Bench:
         return self.normalizer.parse(f"http://host{host}.example/some/folder/page-{number}.html")
 
     def take(self, most: int) -> int:
-        """Lease and release."""
+        """Lease and release; the first of each host is its robots.txt."""
         leases = self.queues.lease(most)
         for lease in leases:
             self.queues.release(lease, 0.0, lambda host: NOTHING)  # noqa: ARG005
-        self.tally.fall(len(leases))
+            if lease.robots:
+                self.arrivals.append(Arrival(lease.host, "http", ALLOW_ALL))
+        arrivals, self.arrivals = self.arrivals, []
+        for arrival in arrivals:
+            for parked in self.desk.settle(arrival):
+                self.forward(parked, RobotsDesk.name)
+        self.tally.fall(sum(not lease.robots for lease in leases))
         return len(leases)
 
-    def save(self) -> None:
+    def save(self, *, at_once: bool = False) -> None:
         """A checkpoint, as the tick thread makes it."""
         now = time.perf_counter()
-        if now - self.last_save < TICK and not self.hurried:
+        if now - self.last_save < TICK and not self.hurried and not at_once:
             return
         retired = self.store.retired()
-        cuts, fresh = self.book.cut(), self.seen.cut()
-        empty = QueueRow(b"\x90", b"", b"\x90", 0)
-        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch())
-        self.file.write(header, cuts, fresh, retired)
+        cuts, mail, fresh = self.book.cut(), self.book.mail.last_cut, self.seen.cut()
+        header = Header(EMPTY, {}, {}, {}, [], "", [], self.store.next_epoch())
+        self.file.write(header, cuts, fresh, retired, mail)
         self.seen.apply(fresh)
         self.book.trim()
         self.last_save, self.hurried = time.perf_counter(), False
         self.saves.append(self.last_save - now)
+
+    def close(self) -> None:
+        """All files."""
+        self.store.close()
+        self.seen.close()
 
     def report(self, what: str, done: int, since: float) -> None:
         """One line."""
@@ -149,10 +189,21 @@ def main() -> None:
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.suffix != ".log")
         print(f"{size / options.urls:.0f} bytes on disk a URL known")
         taken, since = 0, time.perf_counter()
-        while taken < options.urls // 10:
+        while taken < options.urls // 100:
             taken += bench.take(64)
             bench.save()
         bench.report(f"leased {taken:,}", taken, since)
+        bench.save(at_once=True)
+        waiting = bench.tally.value
+        bench.close()
+        since, cpu = time.perf_counter(), time.process_time()
+        again = Bench(folder, config, options.hosts)
+        found = again.queues.load(again.file.host_rows())
+        print(
+            f"begun again in {time.perf_counter() - since:.2f} s, {time.process_time() - cpu:.2f} s CPU:"
+            f" {found:,} URLs wait, {waiting:,} before"
+        )
+        again.close()
     finally:
         shutil.rmtree(folder)
 

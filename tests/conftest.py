@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.database import Database
 
 
 @pytest.fixture
@@ -29,6 +30,16 @@ def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockStor
 @pytest.fixture
 def store(shared_store: BlockStore) -> BlockStore:
     """Empty, on the disk."""
-    shared_store.transaction({}, shared_store.keys())
-    shared_store.retired()
+    empty(shared_store)
     return shared_store
+
+
+def empty(store: BlockStore) -> None:
+    """Of all that was written, also of letters."""
+    store.transaction({}, store.keys(), _without_letters)
+    store.retired()
+
+
+def _without_letters(database: Database) -> None:
+    for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'letters%'"):
+        database.write(f"DROP TABLE {name}")

@@ -21,8 +21,9 @@ from larm.frontier.away import AwayHosts
 from larm.frontier.guard import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
+from larm.frontier.mail_filter import MailFilter
 from larm.frontier.queues import HostQueues
-from larm.frontier.robots.desk import RobotsDesk
+from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.disk.caching_queue import CachingQueue
@@ -80,6 +81,7 @@ def frontier_of(  # noqa: PLR0917
         pool.wake_one,
         guard=ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps,
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
+        on_served=lambda key: handler.robots_arrived(Arrival(key, "", None)),
         order=order,
         may_lease=lambda: may_lease() and handler.keeps_up(),
         addresses=shared.addresses,
@@ -87,8 +89,9 @@ def frontier_of(  # noqa: PLR0917
     desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally, anew=anew)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
+    stages = _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away)
     chain = FilterChain(
-        _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away),
+        stages if order is not None else with_mail(stages, MailFilter(book, queues, shared.tally)),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
@@ -149,6 +152,16 @@ def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:
     """In front of who remembers what has come."""
     place = next((number for number, part in enumerate(chain) if isinstance(part, VisitedFilter)), len(chain))
     return [*chain[:place], away, *chain[place:]]
+
+
+def with_mail(chain: Sequence[Filter], mail: MailFilter) -> Sequence[Filter]:
+    """In front of robots.txt, if who remembers what has come stands before that; where it is not obeyed there is no mail.
+
+    Not where the crawl has an order: the best of a host would wait for its turn with the others.
+    """
+    names = [part.name for part in chain]
+    place = names.index(RobotsDesk.name) if RobotsDesk.name in names else 0
+    return [*chain[:place], mail, *chain[place:]] if VisitedFilter.name in names[:place] else chain
 
 
 def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:

@@ -16,6 +16,7 @@ from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError, UsageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.index.integrity import check_fields
+from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.files import is_there
 from larm.kit.disk.integrity import check_database
@@ -185,6 +186,7 @@ def recover(state: State, directory: Path, seal: Seal) -> None:
     if state.header is not None and found != state.header.hosts:
         wrong = f"records of {found} hosts instead of {state.header.hosts}"
         raise StorageError(f"{state.store}: {wrong}: the database is damaged; start over with --fresh")
+    state.store.ask(letter_box.check)
     state.file.go_back(state.header)
 
 

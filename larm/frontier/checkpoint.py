@@ -17,12 +17,14 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.frontier.hosts import ROW
+from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.saved_host import HostCut
 from larm.kit.disk.block_store import BlockStore
 
-FORMAT = 2
-"""Rises when a stored state can't be read as before."""
+FORMAT, WITHOUT_MAIL = 3, 2
+"""Rises when a stored state can't be read as before: the last one knew no mail of hosts, and where there is none it still goes.
+"""
 
 _HEADER, _FRESH = "crawl", "seen-delta"
 
@@ -64,7 +66,7 @@ class Header(msgspec.Struct, frozen=True):
     """Storages that have not been given all pages, as they were left out of a run or came later; a revisit mends that."""
     met: dict[str, list[str]] = {}
     """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
-    format: int = FORMAT
+    format: int = WITHOUT_MAIL
     following: Following | None = None
     """None: an earlier larm did not note it."""
     log_turns: dict[str, int] = {}
@@ -86,7 +88,9 @@ class CheckpointFile:
         # constant after construction
         self.store = store
 
-    def write(self, header: Header, hosts: Iterable[HostCut], fresh: bytes, retired: Iterable[str]) -> int:
+    def write(
+        self, header: Header, hosts: Iterable[HostCut], fresh: bytes, retired: Iterable[str], mail: MailCut = NO_MAIL
+    ) -> int:
         """Replace the last checkpoint and delete the blocks that only it needed; returns its size in bytes.
 
         Raises StorageError, and the last one stays.
@@ -100,7 +104,7 @@ class CheckpointFile:
                 size += len(row)
                 yield key, row
 
-        self.store.transaction(rows(), retired)
+        self.store.transaction(rows(), retired, mail.write)
         return size
 
     def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes]) -> None:
@@ -116,7 +120,7 @@ class CheckpointFile:
             return None
         try:
             version = msgspec.msgpack.decode(data)["format"]
-            if version != FORMAT:
+            if version not in (WITHOUT_MAIL, FORMAT):
                 raise StorageError(
                     f"{self.store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
                     "use the larm that wrote it, or start over with --fresh"

@@ -23,6 +23,7 @@ from larm.config import Site
 from larm.errors import StorageError
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
+from larm.frontier.mail import Mail, Numbered
 from larm.frontier.politeness import next_start
 from larm.frontier.queue_row import EMPTY
 from larm.frontier.saved_host import HostCut, HostRow, SavedHost, cut_host, decode_host, fill_host
@@ -83,6 +84,10 @@ class HostBook:
         self._spilled: StorageError | None = None  # why messages that left the memory did not come to the disk
         self._surplus = 0  # messages that are to leave the memory with records
         self._messages = 0  # came into the memory since the queues were last looked at
+        self.mail = Mail(store)
+        self._shut = set[str]()  # not in memory, and asked for nothing: given up, blocked or on their way
+        self._served: list[str] = []  # got mail, and nobody was told of it
+        self._letters: dict[str, Numbered] | None = None  # at the start: mail of the hosts that are being read
 
     # -- one record
 
@@ -92,19 +97,19 @@ class HostBook:
         if not missing:
             return
         trims = self._trims
-        rows = self._store.get_many(ROW + key for key in missing)
+        rows, letters = self._store.get_many(ROW + key for key in missing), self.mail.read(missing)
         with self.lock:
             if trims != self._trims:  # a row may be older than the record that was written meanwhile
                 return
             for key in missing:
                 if key not in self._hosts:
-                    self._enter_locked(key, rows.get(ROW + key))
+                    self._enter_locked(key, rows.get(ROW + key), letters.get(key, {}))
 
     def get_locked(self, key: str) -> Host:
         """The record, made on first sight. Whoever changes it says so with `changed_locked`. Raises StorageError."""
         host = self._hosts.get(key)
         if host is None:
-            return self._enter_locked(key, self._store.get(ROW + key))
+            return self._enter_locked(key, self._store.get(ROW + key), self.mail.read([key]).get(key, {}))
         self._hosts.move_to_end(key)
         return host
 
@@ -134,6 +139,23 @@ class HostBook:
         """The next checkpoint must write this host."""
         self._changed[host.key] = host
 
+    @property
+    def is_whole(self) -> bool:
+        """All records are in memory."""
+        return len(self._hosts) == self._known
+
+    def takes_mail_locked(self, key: str) -> bool:
+        """It is known, and not in memory; and what waits there counts."""
+        return not (key in self._hosts or key in self._shut)
+
+    def served(self) -> list[str]:
+        """Hosts that got mail since this was last asked: it is parked there, and has to be judged. Any thread."""
+        if not self._served:
+            return []
+        with self.lock:
+            served, self._served = self._served, []
+        return served
+
     def waits(self, key: str) -> bool:
         """Whether anything waits at this host."""
         with self.lock:
@@ -156,6 +178,7 @@ class HostBook:
                 raise self._spilled
             changed, self._changed = self._changed, {}
             self._going, self._forgotten = self._forgotten, set()
+            self.mail.cut()
             wall = self._clock.monotonic() + self._shift
             return [cut_host(changed[key], self._shift, wall) for key in sorted(changed)]  # as they stand on the disk
 
@@ -172,17 +195,18 @@ class HostBook:
         """The checkpoint is written: let go of records that were not used for long. Tick thread."""
         with self.lock:
             self._going = set()
+            self.mail.written()
+            self._trims += 1
             hosts, messages = len(self._hosts) - self._settings.hosts_in_memory, self._surplus
             self._surplus = 0
             if hosts <= 0 and messages <= 0:
                 return
-            self._trims += 1
             idle = [key for key, host in self._hosts.items() if key not in self._changed and not host.busy]
             for key in idle:
                 if hosts <= 0 and messages <= 0:
                     return
                 if (held := self._hosts[key].in_memory) or hosts > 0:
-                    del self._hosts[key]
+                    self._note_shut_locked(self._hosts.pop(key))
                     hosts, messages = hosts - 1, messages - held
 
     # -- hosts that come and go, see `larm.river.moves`
@@ -236,9 +260,9 @@ class HostBook:
         Of messages, the longest ends of queues go to disk here. A few messages are no block: they go with their records, which
         can go with the next checkpoint, and that is asked for; unless there are so many that this would be too late.
         """
-        if len(self._changed) > self._crowd:
-            self._on_crowded()
         bound = self._settings.messages_in_memory
+        if len(self._changed) > self._crowd or self.mail.unwritten > bound // 4:
+            self._on_crowded()
         if self._messages < bound // 8:
             return
         with self.lock:
@@ -275,21 +299,32 @@ class HostBook:
     # -- at start
 
     def load(self, keys: Iterable[str]) -> Iterator[Host]:
-        """Read the rows of the last checkpoint, one by one; as many as the bounds allow stay in memory. Raises StorageError.
+        """Read the rows of the last checkpoint, one by one. Raises StorageError.
 
-        Before any other thread runs. What the caller changes of a host it must declare with `changed_locked`, which keeps it.
+        Before any other thread runs. What the caller changes of a host it must declare with `changed_locked`; then it calls
+        `keep_locked`.
         """
         names = iter(keys)
         while part := list(islice(names, _CHUNK)):
             self._resumed = True
             rows = self._store.get_many(part)
+            has_room = len(self._hosts) < self._settings.hosts_in_memory
+            self._letters = self.mail.read([name.removeprefix(ROW) for name in part]) if has_room else None
             for name in part:
-                host = self._restore(name.removeprefix(ROW), rows.get(name, b""))
                 self._known += 1
-                yield host
-                if self._has_room(host) or host.key in self._changed:
-                    self._hosts[host.key] = host
-                    self._messages += host.in_memory
+                yield self._restore(name.removeprefix(ROW), rows.get(name, b""))
+        self._letters = None
+
+    def keep_locked(self, host: Host) -> None:
+        """One that `load` has read, and that may have been changed: in memory, if it has to be, or there is room."""
+        idle = not host.counts or host.frozen
+        if not (self._has_room(host) or host.key in self._changed or (idle and self.mail.waiting)):
+            self._note_shut_locked(host)
+            return
+        letters = self.mail.read([host.key]) if self._letters is None else self._letters
+        self._serve_locked(host, letters.get(host.key, {}))
+        self._hosts[host.key] = host
+        self._messages += host.in_memory
 
     def _has_room(self, host: Host) -> bool:
         messages = self._messages + host.in_memory
@@ -297,7 +332,7 @@ class HostBook:
 
     # -- making records
 
-    def _enter_locked(self, key: str, row: bytes | None) -> Host:
+    def _enter_locked(self, key: str, row: bytes | None, letters: Numbered) -> Host:
         if row is None or self._is_forgotten_locked(key):
             host = Host(key, self._settings.health, self._host_queue(key), self._queue(f"robots-{key}"))
             host.pace = self._sites.of_host(key)
@@ -307,9 +342,25 @@ class HostBook:
             self.changed_locked(host)
         else:
             host = self._restore(key, row)
+            self._serve_locked(host, letters)
             self._messages += host.in_memory
         self._hosts[key] = host
+        self._shut.discard(key)
         return host
+
+    def _serve_locked(self, host: Host, letters: Numbered) -> None:
+        """It gets its mail, parked as what waits for robots.txt; whoever looks after that is told by `served`."""
+        messages = self.mail.take(host.key, letters)
+        if messages:
+            host.parked.put_many(messages)
+            self.changed_locked(host)
+        if host.parked and not host.robots_tasks:
+            self._served.append(host.key)
+
+    def _note_shut_locked(self, host: Host) -> None:
+        """It leaves the memory."""
+        if not host.counts or host.frozen:
+            self._shut.add(host.key)
 
     def _restore(self, key: str, row: bytes) -> Host:
         try:

@@ -18,26 +18,37 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
+from larm.frontier.banded_queue import BANDS
 from larm.frontier.host import NEVER
+
+_IN_LINE, READY = -1.0, -2.0
+"""In the place of a time; there are no negative ones. In the ring, less the band."""
+_IN_BAND = tuple(READY - band for band in range(BANDS))
+"""One number for all hosts of a band: each would take 24 bytes."""
 
 
 class Ring:
-    """Keys of hosts, each there once."""
+    """Keys of hosts, each there once. Where a host stands is noted in the one table that `Places` has of all."""
 
-    def __init__(self, fair: bool = False) -> None:
+    def __init__(self, standing: dict[str, float], fair: bool = False) -> None:
         """``fair``: bands take turns, too; otherwise a host comes when all lower bands are empty."""
         # constant after construction
         self._fair = fair
         # guarded by the lock of the book
+        self._standing = standing  # of a host that was moved up, the old entry in its band stays till its turn comes
         self._bands: dict[int, deque[str]] = {0: deque()}
-        self._places: dict[str, int] = {}  # of a host that was moved up, the old entry stays till its turn comes
         self._due: dict[int, float] = {}  # turns that a band should have had, and had not, while it was not the lowest one
+        self._hosts = 0
 
     def put(self, key: str, band: int) -> None:
         """At the end of a band; a host that is there already only ever moves to a lower one."""
-        if self._places.get(key, band + 1) <= band:
-            return
-        self._places[key] = band
+        place = self._standing.get(key, 0.0)
+        if place <= READY:
+            if place >= READY - band:
+                return
+        else:
+            self._hosts += 1
+        self._standing[key] = _IN_BAND[band]
         queue = self._bands.get(band)
         if queue is None:
             queue = self._bands[band] = deque()
@@ -45,14 +56,15 @@ class Ring:
         queue.append(key)
 
     def take(self) -> str:
-        """The host whose turn it is. Raises LookupError if there is none."""
+        """The host whose turn it is; it stands nowhere then. Raises LookupError if there is none."""
         turns = self._turns() if self._fair else self._bands
         for band in turns:
             queue = self._bands[band]
             while queue:
                 key = queue.popleft()
-                if self._places.get(key) == band:
-                    del self._places[key]
+                if self._standing.get(key) == READY - band:
+                    del self._standing[key]
+                    self._hosts -= 1
                     if self._due.get(band, 0.0) >= 1.0:
                         self._due[band] -= 1.0
                     return key
@@ -60,7 +72,9 @@ class Ring:
 
     def remove(self, key: str) -> None:
         """This host is not ready any more, if it was. Looks at all that are: for hosts that leave the crawl."""
-        self._places.pop(key, None)
+        if self._standing.get(key, 0.0) <= READY:
+            del self._standing[key]
+            self._hosts -= 1
         for queue in self._bands.values():
             with suppress(ValueError):
                 queue.remove(key)
@@ -73,7 +87,7 @@ class Ring:
         return found
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self._hosts
 
     def _turns(self) -> list[int]:
         """The bands that have hosts: those that a whole turn is due to, the longest first, then from the lowest one on."""
@@ -88,26 +102,21 @@ class Ring:
         return f"<Ring of {len(self)} hosts>"
 
 
-_READY, _IN_LINE = -NEVER, -1.0
-"""In the place of a time; there are no negative ones."""
-
-
 class Places:
     """Keys of hosts, each in one place."""
 
     def __init__(self, *, fair: bool = False) -> None:
         """``fair``: see `Ring`."""
         # guarded by the lock of the book
-        self._ring = Ring(fair)
-        self._heap: list[tuple[float, str]] = []
         self._times: dict[str, float] = {}
+        self._ring = Ring(self._times, fair)
+        self._heap: list[tuple[float, str]] = []
         self._bands: dict[str, int] = {}  # of those on the heap, where it is not 0
 
     # -- in
 
     def ready(self, key: str, band: int) -> None:
         """It may be asked now."""
-        self._times[key] = _READY
         self._bands.pop(key, None)
         self._ring.put(key, band)
 
@@ -127,10 +136,14 @@ class Places:
 
     def move_up(self, key: str, band: int) -> None:
         """It may have got something better; of consequence only in the ring."""
-        if self._times.get(key) == _READY:
+        if self._times.get(key, NEVER) <= READY:
             self._ring.put(key, band)
 
     # -- asked
+
+    def stands(self, key: str) -> bool:
+        """It stands in a place."""
+        return key in self._times
 
     def stands_at(self, key: str, at: float) -> bool:
         """It stands in a place already that is as good as that time, or better."""
@@ -168,9 +181,7 @@ class Places:
 
     def take(self) -> str:
         """The host whose turn it is; it stands nowhere then. Raises LookupError if there is none."""
-        key = self._ring.take()
-        del self._times[key]
-        return key
+        return self._ring.take()
 
     def wake_due(self, now: float) -> None:
         """Whose time has come may be asked."""

@@ -61,11 +61,15 @@ class HostQueues:
         *,
         guard: Guard | None = None,
         on_rest: Callable[[Sequence[str]], None] = lambda _: None,
+        on_served: Callable[[str], None] = lambda _: None,
         order: CrawlOrder | None = None,
         may_lease: Callable[[], bool] = lambda: True,
         addresses: SharedAddresses | None = None,
     ) -> None:
-        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken."""
+        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken.
+
+        ``on_served`` is told, without the lock, of hosts that came into the memory with URLs that have to be judged.
+        """
         # constant after construction
         self._book = book
         self._may_lease = may_lease
@@ -75,6 +79,7 @@ class HostQueues:
         self._on_ready = on_ready
         self._guard = guard
         self._on_rest = on_rest
+        self._on_served = on_served
         """Told, without the lock, of hosts that have nothing else to do than to decide what they hold back."""
         self.on_back_off: Callable[[str, float], object] = lambda host, seconds: None  # noqa: ARG005
         """Told, with the lock, of a host that asks for a rest of so many seconds. Replaced before any other thread runs."""
@@ -369,16 +374,21 @@ class HostQueues:
                 self._totals.given_up += host.dormant
                 self._note_slowed_locked(host)
                 self._totals.queued += len(host.queue)
+                self._book.keep_locked(host)
                 if host.counts:
                     waiting += host.waiting
                 else:
                     self._totals.uncounted += host.waiting
-        return waiting
+            return waiting + self._book.mail.waiting
 
     def schedule_locked(self, host: Host) -> None:
         """The host has something new to do; the book's lock is held."""
         self._book.changed_locked(host)
         self._schedule_locked(host, self._clock.monotonic())
+
+    def stands_locked(self, key: str) -> bool:
+        """This host has its turn some time, whatever comes of it; the book's lock is held."""
+        return self._places.stands(key)
 
     def uncounted_locked(self, messages: int) -> None:
         """More messages wait at a host that was given up or blocked; the book's lock is held."""
@@ -390,6 +400,8 @@ class HostQueues:
             with self._book.lock:
                 keys, self._at_rest = self._at_rest, []
             self._on_rest(keys)
+        for key in self._book.served():
+            self._on_served(key)
         if self._news:  # a stale look costs a needless wake-up: who sets it looks here afterwards
             self._news = False
             self._on_ready()

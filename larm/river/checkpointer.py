@@ -16,7 +16,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.checkpoint import FORMAT, WITHOUT_MAIL, CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
 from larm.kit.logs.log_book import GONE, LogBook
 from larm.river.parts import Frontier, Shared
@@ -105,7 +105,8 @@ class Checkpointer:
             entered = self._clock.monotonic()
             retired = self._file.store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
-            hosts, known = self._book.cut(), len(self._book)
+            hosts, mail, known = self._book.cut(), self._book.mail.last_cut, len(self._book)
+            form = FORMAT if self._book.mail.waiting else WITHOUT_MAIL
             fresh = self._seen.cut()
             if gone := self._logs.turn():
                 self._counters.add(GONE, gone)
@@ -133,11 +134,12 @@ class Checkpointer:
             met=self._met(),
             epoch=epoch,
             hosts=known,
+            format=form,
             finished=finished,
             clock_moved=self._book.clock_moved,
             parts=self._states,
         )
-        size = self._file.write(header, hosts, fresh, retired)
+        size = self._file.write(header, hosts, fresh, retired, mail)
         self._lost = False
         if self._begun is not None:
             self._begun()

@@ -12,6 +12,7 @@ from larm.config import Frontier, Robots, TrapsFilter
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import ROW, HostBook
+from larm.frontier.mail_filter import MailFilter
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
@@ -90,6 +91,7 @@ class Rig:
             release=release,
         )
         self.addresses = SharedAddresses(self.clock, settings)
+        self.arrivals: list[Arrival] = []
         self.queues = HostQueues(
             self.book,
             settings,
@@ -98,13 +100,14 @@ class Rig:
             self._ready,
             guard=self.traps if traps else None,
             on_rest=self.at_rest.extend,
+            on_served=lambda key: self.arrivals.append(Arrival(key, "", None)),
             order=order,
             may_lease=lambda: self.may_lease,
             addresses=self.addresses,
         )
         self.robots = Robots()
         self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
-        self.arrivals: list[Arrival] = []
+        self.mail = MailFilter(self.book, self.queues, self.tally)
         self.sitemaps: list[URLMessage] = []
         self.log: list[str] = []
         self.counters = Counters()
@@ -165,6 +168,10 @@ class Rig:
         """As the handler does, up to the host queues: what passed, and what was forbidden."""
         messages = [message(address if "://" in address else f"http://{address}") for address in addresses]
         self.tally.rise(len(messages))
+        if self.order is None:
+            passing = self.mail.sift(messages, lambda batch, reason: None)
+            self.tally.fall(len(messages) - len(passing))
+            messages = passing
         return self._through(messages)
 
     def settle(self) -> tuple[list[str], list[str]]:
@@ -193,10 +200,10 @@ class Rig:
     def save(self) -> None:
         """A checkpoint of the hosts."""
         retired = self.store.retired()
-        cuts = self.book.cut()
+        cuts, mail = self.book.cut(), self.book.mail.last_cut
         empty = QueueRow(b"\x90", b"", b"\x90", 0)
         header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch(), clock_moved=self.book.clock_moved)
-        CheckpointFile(self.store).write(header, cuts, b"", retired)
+        CheckpointFile(self.store).write(header, cuts, b"", retired, mail)
         self.book.trim()
 
     def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False, **traps: Any) -> Rig:
@@ -237,6 +244,7 @@ def drained(rig: Rig) -> list[str]:
             order.append(lease.message.url.access.removeprefix("http://"))
             if lease.robots:
                 rig.robots_lander.land(lease, ok())
-                rig.settle()
             else:
                 rig.end(lease)
+        while rig.arrivals:
+            rig.settle()

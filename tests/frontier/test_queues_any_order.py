@@ -13,6 +13,7 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
 from larm.model.outcome import FailReason, Fetched
+from tests.conftest import empty
 from tests.frontier.digits import Digits
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
 
@@ -26,8 +27,7 @@ class Frontier(RuleBasedStateMachine):
 
     def __init__(self, store: BlockStore) -> None:
         super().__init__()
-        store.transaction({}, store.keys())
-        store.retired()
+        empty(store)
         self.store = store
         self.added = 0
         self.unfinished: set[str] = set()

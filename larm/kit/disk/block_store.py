@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from larm.errors import StorageError
 from larm.kit.disk.bytes_cache import DATABASE, BytesCache, make_cache
+from larm.kit.disk.database import Database
 
+T = TypeVar("T")
 __all__ = ["DATABASE", "BlockStore"]
 
 
@@ -84,14 +87,25 @@ class BlockStore:
         with self._lock:
             self._epoch = epoch
 
-    def transaction(self, puts: Mapping[str, bytes] | Iterable[tuple[str, bytes]], deletes: Iterable[str] = ()) -> None:
-        """Delete, then write: all of it or nothing. When it returns, it is on the disk, and every earlier `put` with it.
+    def transaction(
+        self,
+        puts: Mapping[str, bytes] | Iterable[tuple[str, bytes]],
+        deletes: Iterable[str] = (),
+        also: Callable[[Database], None] = lambda _: None,
+    ) -> None:
+        """Delete, then write, then what ``also`` does: all of it or nothing. When it returns, it is on the disk, and every
+        earlier `put` with it.
 
         ``puts`` may be an iterator, which is asked for a few hundred entries at a time.
         """
         pairs = puts.items() if isinstance(puts, Mapping) else puts
         with self._use() as cache:
-            cache.write(pairs, deletes, self._epoch)
+            cache.write(pairs, deletes, self._epoch, also)
+
+    def ask(self, question: Callable[[Database], T]) -> T:
+        """What it finds in the database, in tables that only transactions with ``also`` write."""
+        with self._read() as cache:
+            return question(cache.database)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys that begin with ``prefix``, sorted. Reads the whole range: for the start and the end of a crawl."""

@@ -20,7 +20,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -99,13 +99,20 @@ class BytesCache:
             if key.startswith("sqlite_"):
                 self.database.write(f"PRAGMA {key.removeprefix('sqlite_')} = {value}")
 
-    def write(self, puts: Iterable[tuple[str, bytes]], deletes: Iterable[str], epoch: int = 0) -> None:
-        """Delete, then put, in one durable transaction."""
+    def write(
+        self,
+        puts: Iterable[tuple[str, bytes]],
+        deletes: Iterable[str],
+        epoch: int = 0,
+        also: Callable[[Database], object] = bool,
+    ) -> None:
+        """Delete, then put, then what ``also`` does, in one durable transaction."""
         self.database.write("PRAGMA synchronous = FULL")
         try:
             with self.database.transaction():
                 self.database.write(_DELETE, (json.dumps(list(deletes)),))
                 self.put_many(puts, epoch)
+                also(self.database)
         finally:
             self.database.write("PRAGMA synchronous = NORMAL")
 

@@ -50,6 +50,8 @@ class Form(NamedTuple):
     """Name of the table of a larm before the runs."""
     tail: str = ""
     """Name of the table of rows that are in no run yet, where there is one."""
+    top: int = 64
+    """Runs of this tier are merged no more: where rows go again, the largest merges would be in vain, and need as much room."""
 
 
 class Run(msgspec.Struct):
@@ -141,6 +143,13 @@ class Tiers:
             self._database.write(f"DELETE FROM {self._form.catalogue} WHERE number = ?", (run.number,))  # noqa: S608  a constant
         self.runs = [run for run in self.runs if run.state != DEAD]
 
+    def drop_empty(self) -> None:
+        """Runs of which nothing is left, and that no merge has to do with, are dropped by the next `drop_dead`."""
+        for run in self.of(LIVE):
+            if run.target is None and not self._database.rows(f"SELECT 1 FROM {run.table} LIMIT 1"):  # noqa: S608  a name
+                run.state = DEAD
+                self._note(run)
+
     def _tail(self) -> list[str]:
         return [self._form.tail] if self._form.tail and self.noted else []
 
@@ -156,7 +165,7 @@ class Tiers:
         return run
 
     def _begin_merges(self) -> None:
-        for tier in sorted({run.tier for run in self.of(LIVE)}):
+        for tier in sorted({run.tier for run in self.of(LIVE) if run.tier < self._form.top}):
             free = [run for run in self.of(LIVE) if run.tier == tier and run.target is None]
             if len(free) < _FAN or any(run.tier == tier + 1 for run in self.of(GROWING)):
                 continue

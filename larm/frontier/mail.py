@@ -1,0 +1,119 @@
+"""Mail: what is found of hosts whose records are on the disk waits there, too, until they come into the memory.
+
+To take a URL in, the record of its host would have to be read and written: 40 us, and with a million hosts that is so for nine
+URLs of ten. Instead, where the host stands in a place and so has its turn some time, its URLs are written as they come
+(`larm.kit.disk.letter_box`). When the record comes into the memory it gets all of them: they are parked there, and the filters
+go on with them. So there is mail only for hosts that are not in memory, and who has a record has all that waits there.
+
+A checkpoint writes what has come since the last one, and removes what records got that are a part of it. A record can't leave
+the memory before that.
+
+Belongs to the `HostBook`, by whose lock all but `read` is guarded; `larm.frontier.mail_filter` decides what comes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+
+import msgspec
+import xxhash
+
+from larm.errors import StorageError
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.database import Database
+from larm.kit.disk.letter_box import Letter, read, size_of, write
+from larm.model.message import URLMessage, pack_message, unpack_message
+
+Numbered = dict[int, URLMessage]
+"""Messages for one host by their numbers, which rise."""
+
+
+class MailCut(msgspec.Struct, frozen=True):
+    """What a checkpoint is to write of it."""
+
+    new: Mapping[str, Numbered]
+    gone: Sequence[tuple[int, int]]
+    """Box and number."""
+
+    def write(self, database: Database) -> None:
+        """In the transaction of the checkpoint. Raises StorageError."""
+        letters = [
+            Letter(_box(key), number, pack_message(message))
+            for key, messages in self.new.items()
+            for number, message in messages.items()
+        ]
+        write(database, letters, self.gone)
+
+
+NO_MAIL = MailCut({}, [])
+
+
+class Mail:
+    """Of all hosts."""
+
+    def __init__(self, store: BlockStore) -> None:
+        """Raises StorageError."""
+        size = store.ask(size_of)
+        # constant after construction
+        self._store = store
+        self._numbers = count(size.last + 1)
+        # guarded by the lock of the book
+        self.waiting = size.there
+        """Messages of all hosts."""
+        self.unwritten = 0
+        """Of them, those that no checkpoint has been given."""
+        self._new: dict[str, Numbered] = {}
+        self._going: Mapping[str, Numbered] = {}  # of the checkpoint that is being written
+        self._gone: list[tuple[int, int]] = []
+        self.last_cut = NO_MAIL
+
+    def put(self, message: URLMessage) -> None:
+        """It waits for its host, which is not in memory."""
+        self._new.setdefault(message.url.host, {})[next(self._numbers)] = message
+        self.waiting += 1
+        self.unwritten += 1
+
+    def read(self, keys: Iterable[str]) -> dict[str, Numbered]:
+        """What the disk has for these hosts, for `take`. Any thread, without the lock. Raises StorageError."""
+        found: dict[str, Numbered] = {}
+        if not self.waiting:
+            return found
+        asked = set(keys)
+        for box, number, data in self._store.ask(lambda database: read(database, map(_box, asked))):
+            try:
+                message = unpack_message(data)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise StorageError(
+                    f"{self._store}: letter {number} of {box} is damaged ({error}); start over with --fresh"
+                ) from error
+            if message.url.host in asked:  # another host may have the same box
+                found.setdefault(message.url.host, {})[number] = message
+        return found
+
+    def take(self, key: str, there: Numbered) -> list[URLMessage]:
+        """All that waits for a host, which comes into the memory; ``there``: what the disk has.
+
+        A checkpoint may have been written while the disk was read: what it wrote is in both.
+        """
+        written = there | self._going.get(key, {})
+        new = self._new.pop(key, {})
+        if written:
+            box = _box(key)
+            self._gone += [(box, number) for number in written]
+        self.waiting -= len(written) + len(new)
+        self.unwritten -= len(new)
+        return [message for _, message in sorted({**written, **new}.items())]
+
+    def cut(self) -> None:
+        """Makes the next `last_cut`."""
+        self.last_cut = MailCut(self._new, self._gone)
+        self._going, self._new, self._gone, self.unwritten = self._new, {}, [], 0
+
+    def written(self) -> None:
+        """It is on the disk."""
+        self._going, self.last_cut = {}, NO_MAIL
+
+
+def _box(key: str) -> int:
+    return xxhash.xxh3_64_intdigest(key.encode()) >> 1

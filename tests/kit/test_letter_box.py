@@ -1,0 +1,146 @@
+"""Rows of bytes by a number, in runs that are few, and in the transactions of who owns them."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from larm.errors import StorageError
+from larm.kit.disk import letter_box
+from larm.kit.disk.database import Database
+from larm.kit.disk.letter_box import Letter, Size
+from larm.kit.disk.tiers import DEAD, GROWING, LIVE
+
+Model = dict[tuple[int, int], bytes]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(tmp_path / "letters.db", "")
+    yield made
+    made.close()
+
+
+def write(database: Database, new: list[Letter], gone: list[tuple[int, int]], run: int = 16) -> None:
+    with database.transaction():
+        letter_box.write(database, new, gone, run=run)
+
+
+def there(database: Database, boxes: set[int]) -> Model:
+    found = letter_box.read(database, boxes)
+    assert len({each[:2] for each in found}) == len(found), "none is there twice"
+    return {(box, number): data for box, number, data in found}
+
+
+def states(database: Database) -> list[str]:
+    return [state for (state,) in database.rows("SELECT state FROM letters_runs")]
+
+
+def letters(choose: random.Random, model: Model, last: int, most: int = 12) -> list[Letter]:
+    """Some more."""
+    new = [Letter(choose.randrange(40), last + number, choose.randbytes(5)) for number in range(1, choose.randrange(most) + 1)]
+    model |= {(box, number): data for box, number, data in new}
+    return new
+
+
+def test_where_nothing_was_ever_written_nothing_is_there(database: Database) -> None:
+    assert letter_box.size_of(database) == Size(0, 0)
+    assert letter_box.read(database, [1, 2]) == []
+    letter_box.check(database)
+    write(database, [], [])
+    assert database.rows("SELECT name FROM sqlite_master") == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_has_what_it_was_given_and_was_not_taken(database: Database, tmp_path: Path, seed: int) -> None:
+    """Whatever state its merges are in, for who writes and for who reads beside that, and after a kill anywhere."""
+    choose, model, met, last = random.Random(seed), Model(), set[str](), 0
+    reader = Database(tmp_path / "letters.db", "")
+    for _ in range(90):
+        new = letters(choose, model, last)
+        last = max(last, *(each.number for each in new)) if new else last
+        box = choose.randrange(40)
+        gone = [key for key in model if key[0] == box] if choose.random() < 0.5 else []
+        for key in gone:
+            del model[key]
+        write(database, new, gone)
+        met |= set(states(database)) if last else set()
+        asked = {choose.randrange(40) for _ in range(5)}
+        wanted = {key: data for key, data in model.items() if key[0] in asked}
+        assert there(database, asked) == there(reader, asked) == wanted
+        with closing(Database(tmp_path / "letters.db", "")) as after_a_kill:
+            assert letter_box.size_of(after_a_kill) == Size(len(model), last)
+            letter_box.check(after_a_kill)
+    assert met == {LIVE, GROWING, DEAD}
+    assert there(database, set(range(40))) == model
+    reader.close()
+
+
+def test_what_was_not_committed_was_never_there(database: Database) -> None:
+    choose, model, last = random.Random(5), Model(), 0
+    for _ in range(60):
+        before = dict(model)
+        new = letters(choose, model, last)
+        with suppress(ZeroDivisionError), database.transaction():
+            letter_box.write(database, new, [], run=16)
+            raise ZeroDivisionError
+        assert there(database, set(range(40))) == before
+        write(database, new, [])
+        last = letter_box.size_of(database).last
+        assert there(database, set(range(40))) == model
+
+
+def test_runs_stay_few_and_large_ones_are_not_written_again(database: Database) -> None:
+    for start in range(0, 6_400, 10):
+        write(database, [Letter(number * 7 % 1_000, number, b"x") for number in range(start + 1, start + 11)], [], run=10)
+    tiers = database.rows("SELECT tier, count(*) FROM letters_runs WHERE state = 'live' GROUP BY tier")
+    assert max(tier for tier, _ in tiers) == 2
+    assert sum(number for _, number in tiers) <= 6_400 // 160 + 8
+    letter_box.check(database)
+
+
+def test_a_run_of_which_all_is_taken_is_dropped(database: Database) -> None:
+    new = [Letter(number, number, b"x" * 1_000) for number in range(1, 21)]
+    write(database, new, [])
+    write(database, [], [(each.box, each.number) for each in new])
+    write(database, [Letter(1, 21, b"y")], [])
+    write(database, [Letter(1, 22, b"y")], [])
+    assert states(database) == []
+    assert there(database, {1}) == {(1, 21): b"y", (1, 22): b"y"}
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\0\0\0x", "text"])
+def test_a_damaged_row_is_named(database: Database, data: object) -> None:
+    write(database, [Letter(3, 1, b"x")], [])
+    database.write("UPDATE letters_tail SET data = ?", (data,))
+    with pytest.raises(StorageError, match="row 1 of 3 is damaged"):
+        letter_box.read(database, [3])
+
+
+def test_a_row_in_the_place_of_another_is_damage(database: Database) -> None:
+    write(database, [Letter(3, 1, b"x"), Letter(4, 2, b"y")], [])
+    database.write("UPDATE letters_tail SET box = 5 WHERE box = 4")
+    with pytest.raises(StorageError, match="row 2 of 5 is damaged"):
+        letter_box.read(database, [5])
+
+
+def test_a_row_that_is_lost_is_found_by_the_check(database: Database) -> None:
+    write(database, [Letter(box, box + 1, b"x") for box in range(40)], [])
+    letter_box.check(database)
+    (run,) = database.row("SELECT number FROM letters_runs")
+    database.write(f"DELETE FROM letters{run} WHERE box = 7")
+    with pytest.raises(StorageError, match="damaged"):
+        letter_box.check(database)
+
+
+def test_a_table_that_is_missing_is_named(database: Database, tmp_path: Path) -> None:
+    write(database, [Letter(box, box + 1, b"x") for box in range(40)], [])
+    with closing(sqlite3.connect(tmp_path / "letters.db")) as other:
+        other.execute("DROP TABLE letters1")
+    with pytest.raises(StorageError, match="no table letters1"):
+        letter_box.read(database, [7])
