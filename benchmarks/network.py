@@ -6,17 +6,19 @@ own. After the hand-over each query is asked at some peer; then some peers are k
 and after the repair; then one more is killed and repaired, and another, as many as before. Of folders the queries are titles
 of pages and sentences. Prints, of the twenty best pages of one index over all, the share that is among the peer's twenty best,
 and the same of pages that a network can find: somebody is left who has them, and they have more of the question than stop
-words, which are not shared (YACY-34); the time of a search, the processor's time of a peer, and bytes of a
-reference.
+words, which are not shared (YACY-34), and where of pages with the same text or score either counts; the time of a search, and
+until the page shows the first result, of which all is told; the processor's time of all peers, and bytes of a reference.
 """
 
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import lzma
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -27,8 +29,9 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from http.client import HTTPResponse
 from pathlib import Path
-from statistics import mean, quantiles
+from statistics import mean, median, quantiles
 
 import msgspec
 
@@ -37,6 +40,7 @@ from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
+from larm.model.hit import Hit
 from larm.model.url import URLNormalizer
 from larm.peers.yacy.chunk import read_chunk
 from larm.peers.yacy.hashes import position_of
@@ -56,6 +60,11 @@ STILL = 40
 """Seconds without anything new after which nothing is expected: a peer looks through its shelf every 30."""
 REPAIRED = 6 * PING + 2 * 30
 """Seconds for a repair, at least: a peer pings one of its six neighbours each time, and then looks through its shelf."""
+LAST = 1e-4
+"""Part of a score by which two are the same."""
+PATIENCE = 20.0
+"""Seconds for each round: what is found is one thing, how fast another one."""
+_MORE = re.compile(r"/search/more\?[^\"]*")
 LARGEST = 150_000
 """Bytes of a page of a folder."""
 
@@ -75,17 +84,33 @@ class Peer:
         seeds = [] if first == self.host else ["-s", f"network.seeds=[http://{first}:{PORT}]"]
         command = [sys.executable, "-m", "larm", "serve", str(self.directory), "--network", "bench", "--host", self.host]
         command += ["--port", str(PORT), "--require-token", "--token-file", str(self.token), "-s", "network.young=0s"]
+        command += ["-s", f"serve.search_time={3 * PATIENCE}s"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, "-s", f"network.ping={PING}s", *seeds], stdout=log, stderr=log)
 
     def search(self, text: str) -> tuple[list[str], float]:
         """Addresses, and seconds."""
-        asked = urllib.parse.urlencode({"q": text, "n": BEST})
-        request = urllib.request.Request(f"http://{self.host}:{PORT}/api/v1/search?{asked}")
-        request.add_header("authorization", f"Bearer {self.token.read_text().strip()}")
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with self._open("/api/v1/search?" + urllib.parse.urlencode({"q": text, "n": BEST, "wait": PATIENCE})) as answer:
             found = json.load(answer)
         return [hit["url"] for hit in found["hits"]], found["seconds"]
+
+    def shown(self, text: str) -> tuple[float, float]:
+        """Seconds until the page shows a result, and until it has all."""
+        clock = SystemClock()
+        began = clock.monotonic()
+        with self._open("/search?" + urllib.parse.urlencode({"q": text})) as answer:
+            page = answer.read().decode()
+        first = clock.monotonic() - began
+        if more := _MORE.search(page):
+            with self._open(html.unescape(more[0])) as answer:
+                answer.read()
+        return first, clock.monotonic() - began
+
+    def _open(self, path: str) -> HTTPResponse:
+        request = urllib.request.Request(f"http://{self.host}:{PORT}{path}")
+        request.add_header("authorization", f"Bearer {self.token.read_text().strip()}")
+        opened: HTTPResponse = urllib.request.urlopen(request, timeout=60)
+        return opened
 
     def cpu(self) -> float:
         """Seconds."""
@@ -164,22 +189,42 @@ def ask(
     one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[str], what: str, can: Callable[[str, str], bool]
 ) -> None:
     """Each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
-    recalls, left, times = [], [], []
+    recalls, left, equal, times, firsts, ends = [], [], [], [], [], []
+    before = sum(peer.cpu() for peer in peers)
     for number, question in enumerate(questions):
-        expected = {hit.url for hit in one.search(question, BEST).hits}
+        hits = one.search(question, 2 * BEST).hits
+        expected = {hit.url for hit in hits[:BEST]}
         found, seconds = peers[number % len(peers)].search(question)
         times.append(seconds)
         there = {url for url in expected if can(url, question)}
         if expected:
             recalls.append(len(expected & set(found)) / len(expected))
+            equal.append(len(expected & set(found)) / len(expected) + len(_equal(hits, set(found))) / len(expected))
         if there:
             left.append(len(there & set(found)) / len(there))
     slow = quantiles(times, n=20)[-1]
+    cpu = (sum(peer.cpu() for peer in peers) - before) / len(questions)
+    for number, question in enumerate(questions[: len(peers) * 2]):
+        first, end = peers[number % len(peers)].shown(question)
+        firsts.append(first)
+        ends.append(end)
     print(
-        f"{what}: recall {mean(recalls):.3f} of the best {BEST}, {mean(left):.3f} of those that can be found; a search takes "
-        f"{mean(times):.2f} s, 95 % below {slow:.2f} s",
+        f"{what}: recall {mean(recalls):.4f} of the best {BEST}, {mean(equal):.4f} where of equal pages either counts, "
+        f"{mean(left):.4f} of those that can be found; a search takes {mean(times):.2f} s, 95 % below {slow:.2f} s, and "
+        f"{cpu:.2f} s of CPU of all peers; a page has something after {median(firsts):.2f} s ({max(firsts):.2f} at most), "
+        f"and all after {median(ends):.2f} s ({max(ends):.2f})",
         flush=True,
     )
+
+
+def _equal(hits: Sequence[Hit], found: set[str]) -> list[Hit]:
+    """Those of the best that were not found, in place of which one with the same text, or the last one's score, was."""
+    last = hits[:BEST][-1].score
+    texts = {each.digest for each in hits if each.url in found}
+    spare = sum(each.url in found and abs(each.score - last) < LAST * last for each in hits[BEST:])
+    missed = [each for each in hits[:BEST] if each.url not in found]
+    same = [each for each in missed if each.digest in texts]
+    return same + [each for each in missed if each not in same and abs(each.score - last) < LAST * last][:spare]
 
 
 class Possible:
@@ -282,6 +327,8 @@ def main() -> None:
         print(f"hand-over: {took:.0f} s; {mean(peer.cpu() for peer in peers):.1f} s of CPU a peer; {sizes(peers[0])}")
         possible = Possible(pages, peers)
         ask(one, peers, questions, "all there", possible.after([]))
+        if not dead:
+            return
         can = possible.after(dead)
         for peer in dead:
             peer.kill()

@@ -98,3 +98,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
     failure: str = ""
     """Why there is no answer, or not all of it; one sentence."""
+    overall: bool = False
+    """The scores are those of one index over all that was asked, as far as others may see it; those of others are fitted."""
+    preliminary: bool = False
+    """The next part of this searcher takes its place."""

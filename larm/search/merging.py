@@ -2,12 +2,14 @@
 
 What is the same is shown once, as it stands with the best score: the same address, or the same text under another one. Two
 indexes may have the same pages, so of their numbers nobody knows the sum, unless all hits were seen: there are at least as many
-as the one with most has. Scores of strangers mean nothing beside ours: then the places in the lists count.
+as the one with most has. Scores of strangers mean nothing beside ours: then the places in the lists count. A network that ranks
+as one index over all has the say about the pages that it knows, and what else is found is fitted in by the scores of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import median
 
 import msgspec
 
@@ -34,7 +36,10 @@ class Merging:
 
     def add(self, part: Findings) -> None:
         """It has answered."""
-        self._waited.pop(part.searcher, None)
+        if not part.preliminary:
+            self._waited.pop(part.searcher, None)
+        if part.hits or not part.failure:
+            self._parts = [each for each in self._parts if not (each.preliminary and each.searcher == part.searcher)]
         self._parts.append(part)
 
     def results(self, took: float, *, waiting: bool = False) -> Results:
@@ -78,9 +83,11 @@ class Merging:
 
     def _comparable(self) -> list[Findings]:
         """Where scores of some mean nothing to the others, places count: those of all whose scores do are one list."""
-        if not any(part.by_rank for part in self._parts):
-            return self._parts
-        scored = [part for part in self._parts if not part.by_rank]
+        overall = next((part for part in reversed(self._parts) if part.overall and part.hits), None)
+        known = {hit.url: hit.score for hit in overall.hits} if overall is not None else {}
+        scored = [part if part is overall else _fitted(part, known) for part in self._parts if not part.by_rank]
+        if len(scored) == len(self._parts):
+            return scored
         order = sorted({hit.score for part in scored for hit in part.hits}, reverse=True)
         places = {score: score_of(rank) for rank, score in enumerate(order)}
         placed = [
@@ -103,6 +110,16 @@ class Merging:
 
     def _in_time(self) -> str:
         return "" if self._asked.seconds is None else f" within {self._asked.seconds:.3g} s"
+
+
+def _fitted(part: Findings, known: Mapping[str, float]) -> Findings:
+    """With the scores that its pages have elsewhere; what is not known there has as much more or less as these, mostly."""
+    ratios = [known[hit.url] / hit.score for hit in part.hits if hit.url in known and hit.score > 0]
+    if not ratios:
+        return part
+    factor = median(ratios)
+    hits = (msgspec.structs.replace(hit, score=known.get(hit.url, factor * hit.score)) for hit in part.hits)
+    return msgspec.structs.replace(part, hits=tuple(hits))
 
 
 def score_of(rank: int) -> float:

@@ -45,7 +45,14 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     facets: Annotated[bool, Meta(description="count sites, types, languages and ages of what matches")] = False
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
     alike: Annotated[bool, Meta(description="also pages that say nearly the same as a better one")] = False
-    wait: Annotated[float, Meta(gt=0, le=600, description="seconds that peers have, at most peers.time_out")] = PATIENCE
+    wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=600,
+            description="seconds that peers have, at most peers.time_out; those of a network in each of three rounds",
+        ),
+    ] = PATIENCE
 
 
 class SuggestQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within": "in"}):

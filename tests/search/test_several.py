@@ -14,10 +14,12 @@ from larm.building.searching import several
 from larm.config import Search
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
+from larm.kit.threads.workers import Workers
 from larm.kit.units import ByteSize
 from larm.model.findings import Asked, Findings, WordStatistics, summed
 from larm.model.hit import Hit
 from larm.seams import Searcher
+from larm.search.gathering import Gathering
 from larm.search.searcher import IndexSearcher
 from larm.search.several import SeveralSearchers
 from larm.storage.index import IndexStorage
@@ -219,3 +221,56 @@ def test_deadlines() -> None:
         deadline.check()
     Deadline(SystemClock()).check()
     assert Deadline().left() is None
+
+
+class InTwoSteps(FakeSearcher):
+    """Says first what came quickly."""
+
+    def __init__(self, then: Findings) -> None:
+        super().__init__("network")
+        self.then = then
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        yield Findings(searcher=self.name, hits=(hit("early", 9.0),), total=1, preliminary=True)
+        self.may.wait(asked.seconds)
+        if self.may.is_set():
+            yield self.then
+
+
+def test_what_is_preliminary_gives_way_to_what_comes_later() -> None:
+    searcher = InTwoSteps(Findings(searcher="network", hits=(hit("late", 1.0),), total=1))
+    both = SeveralSearchers([searcher, FakeSearcher("other")])
+    assert [found.title for found in both.results(Asked(query="x"))] == ["late"]
+    searcher.may.clear()
+    results = both.results(Asked(query="x", seconds=0.2))
+    assert [found.title for found in results] == ["early"], "where nothing comes any more, it is better than nothing"
+    assert results.unanswered == ("network did not answer within 0.2 s",)
+    searcher.may.set()
+    searcher.then = Findings(searcher="network", failure="there was no time")
+    assert [found.title for found in both.results(Asked(query="x"))] == ["early"]
+
+
+def test_a_page_grows_by_what_comes_later() -> None:
+    searcher = InTwoSteps(Findings(searcher="network", hits=(hit("late", 1.0), hit("early", 0.5)), total=2))
+    searcher.may.clear()
+    gathering = Gathering(Asked(query="x"), [searcher], SystemClock())
+    workers = Workers(lambda _, error: pytest.fail(str(error)))
+    workers.start("larm-gather", gathering.run)
+    gathering.wait_for_some(0.0)
+    assert [found.title for found in gathering.results().hits] == ["early"]
+    searcher.may.set()
+    workers.join(10.0)
+    assert [found.title for found in gathering.results().hits] == ["early", "late"], "what was seen does not move"
+    assert gathering.complete
+
+
+def test_what_a_network_knows_is_ranked_by_it() -> None:
+    """One of its peers has an index, too, in which words are as rare as there alone."""
+
+    class Network(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            yield Findings(searcher=self.name, hits=(hit("a", 4.0), hit("b", 3.0), hit("c", 2.0)), total=3, overall=True)
+
+    here = FakeSearcher("here", hit("c", 20.0), hit("own", 15.0), hit("b", 15.0))
+    results = SeveralSearchers([here, Network("network")]).results(Asked(query="x"))
+    assert [found.title for found in results] == ["a", "b", "own", "c"]

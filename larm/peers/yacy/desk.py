@@ -169,13 +169,14 @@ class Desk:
         partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
         authors: dict[str, int] = {}
         node = self._node
-        references = node.shelf.references(asked.words, partitions, node.now())
+        references = node.shelf.reader.references(asked.words, partitions, node.now())
 
         def number_of(author: str) -> int:
             return authors.setdefault(author, len(authors))
 
         found = tuple(_word_found(references[word], asked, number_of) for word in asked.words)
-        return Found(found, tuple(authors), *node.lengths)
+        averages = node.averages
+        return Found(found, tuple(authors), averages.lengths, averages.documents, averages.languages)
 
     def frequencies(self, call: Call, asked: Frequencies) -> FrequenciesFound:
         """How many pages have some words, and where."""
@@ -185,12 +186,14 @@ class Desk:
     def count_pages(self, asked: Frequencies) -> FrequenciesFound:
         """The same for ourselves."""
         fits = len(asked.words) == len(asked.partitions) <= MOST_COUNTED
-        if not fits or not all(map(is_hash, asked.words)):
+        if not fits or len(asked.common) > MOST_COUNTED or not all(map(is_hash, asked.words)):
             raise RefusedError("that is no question for frequencies", 400)
         node = self._node
-        references = node.shelf.references(asked.words, range(PARTITIONS), node.now())
+        references = node.shelf.reader.references(asked.words, range(PARTITIONS), node.now())
         return FrequenciesFound(
-            tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True))
+            tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True)),
+            node.averages.documents,
+            tuple(node.averages.common.get(word, (0.0, 0.0, 0.0, 0.0)) for word in asked.common),
         )
 
     def pages(self, call: Call, asked: PagesOf) -> PagesFound:
@@ -202,7 +205,7 @@ class Desk:
 
     def pages_of(self, asked: PagesOf, most: int | None = _LARGEST_ANSWER) -> PagesFound:
         """The same for ourselves, of any number; ``most``: bytes."""
-        rows = self._node.shelf.pages(asked.urls, self._node.now())
+        rows = self._node.shelf.reader.pages(asked.urls, self._node.now())
         found, size = [], 0
         for header, body in rows:
             size += len(body)

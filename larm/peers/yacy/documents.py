@@ -43,9 +43,12 @@ class Documents:
         self._desk = desk
         self._verify = verify
 
-    def of(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline) -> list[Document]:
-        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
-        found: dict[str, Document] = {}
+    def of(
+        self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline, found: dict[str, Document]
+    ) -> list[Document]:
+        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author.
+
+        ``found``: those that are known before, and after it."""
         lock = threading.Lock()
 
         def fetch(peer: str, wanted: Sequence[str]) -> None:
@@ -65,7 +68,7 @@ class Documents:
                         found[name] = each
 
         tried = {url: {self._node.hash} for url in urls}
-        fetch(self._node.hash, urls)
+        fetch(self._node.hash, [url for url in urls if url not in found])
         for _ in range(self._node.redundancy + 2):
             plan = self._next_owners([url for url in urls if url not in found], tried, elsewhere)
             if not plan or share_of(deadline, _SHARE) <= _TOO_LATE:

@@ -9,15 +9,15 @@ from collections.abc import Container, Mapping, Sequence
 from math import log
 
 from larm.index.stems import LANGUAGES
+from larm.peers.yacy.averages import Averages, bounded, typical
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
-from larm.peers.yacy.lengths import Lengths, typical
 from larm.peers.yacy.page import TEXT, TITLE
 from larm.peers.yacy.questions import Found, WordFound
 
-_CHARACTERS = 6
-"""Of a word, and of what parts it from the next."""
+_LONGEST = (TEXT / 4, TITLE / 4, TITLE / 4, 100.0)
+"""Words that texts, titles, descriptions and addresses may have on the average: whoever says more would fill our memory."""
 _LEAST = 0.01
 _UNKNOWN = 0.5
 """What it is worth that a page has a word of which nothing else is known."""
@@ -38,18 +38,18 @@ class Joining:
         """Of each unit the pages that have it, and what that is worth."""
         self._bare: list[set[str]] = [set() for _ in units]
         """Those of which nothing else is known."""
-        self._lengths: list[Lengths] = []
+        self._averages: list[Averages] = []
 
     def add(self, words: Sequence[str], found: Found) -> None:
         """What a peer has answered to a question for these words."""
         languages = {each: min(max(0.0, share), 1.0) for each, share in found.languages.items() if each in LANGUAGES}
-        mean = Lengths(min(max(0.0, found.title), TITLE), min(max(0.0, found.text), TEXT), max(0, found.documents), languages)
+        lengths = bounded(found.lengths, _LONGEST)
         passed_over = {number for number, author in enumerate(found.authors) if author in self._denied}
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
             if unit is not None:
-                self._add(unit, each, passed_over, mean.text / _CHARACTERS)
-        self._lengths.append(mean)
+                self._add(unit, each, passed_over, lengths[0])
+        self._averages.append(Averages(lengths, max(0, found.documents), languages))
 
     def _add(self, unit: int, found: WordFound, passed_over: Container[int], mean: float) -> None:
         has, bare = self._has[unit], self._bare[unit]
@@ -68,9 +68,9 @@ class Joining:
                 bare.add(url)
 
     @property
-    def lengths(self) -> Lengths:
+    def averages(self) -> Averages:
         """Of documents, by all who have answered."""
-        return typical(self._lengths)
+        return typical(self._averages)
 
     def pages_with(self, unit: int) -> int:
         """Pages that are known to have it."""

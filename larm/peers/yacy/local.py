@@ -30,7 +30,7 @@ from larm.model.crawl_hash import page_hash
 from larm.model.findings import Asked, Findings
 from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.strangers import findings_of
-from larm.peers.yacy.lengths import Lengths
+from larm.peers.yacy.averages import Averages, lengths_of
 from larm.peers.yacy.page import Page
 from larm.search.searcher import IndexSearcher
 
@@ -40,6 +40,8 @@ _RAM = Path("/dev/shm")  # noqa: S108 - a folder of random name is made in it
 _NAME = "larm-"
 _MOST_EMPTY = 4
 """Times the documents."""
+_IN_ADDRESS = 2
+"""Words that the address of an empty one has at least."""
 
 
 class LocalIndex:
@@ -71,11 +73,11 @@ class LocalIndex:
         return findings_of("", msgspec.structs.replace(found, hits=hits), asked.number, trusted=True)
 
 
-Local = Callable[[Sequence[Page], Lengths], AbstractContextManager[LocalIndex]]
+Local = Callable[[Sequence[Page], Averages], AbstractContextManager[LocalIndex]]
 
 
 def local_search(settings: Search, notes: Path) -> Local:
-    """What makes an index of documents that are so long on the average of all, and is searched by these settings.
+    """What makes an index of some documents, beside the averages of all of them, and is searched by these settings.
 
     ``notes``: a folder of this process alone. Raises StorageError, OSError."""
     normalizer = URLNormalizer()
@@ -86,13 +88,13 @@ def local_search(settings: Search, notes: Path) -> Local:
         notes.mkdir()
 
     @contextmanager
-    def opened(pages: Sequence[Page], lengths: Lengths) -> Iterator[LocalIndex]:
+    def opened(pages: Sequence[Page], averages: Averages) -> Iterator[LocalIndex]:
         if not pages:
             yield LocalIndex(None, "-")
             return
         with _folder(notes) as folder:
             name = f"x{secrets.token_hex(8)}"  # no word that anybody looks for
-            _write(folder / "index", [*parsed(pages, normalizer), *_empty(pages, lengths, name, normalizer)])
+            _write(folder / "index", [*parsed(pages, normalizer), *_empty(pages, averages, name, normalizer)])
             yield LocalIndex(IndexSearcher(folder, settings), f"http://{name}/")
 
     return opened
@@ -147,22 +149,20 @@ def parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.P
         )
 
 
-def _empty(pages: Sequence[Page], lengths: Lengths, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
-    """As many that the documents' titles or texts have the mean length, and with one word for as much as the others lack.
+def _empty(pages: Sequence[Page], averages: Averages, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
+    """As many that the documents have the mean length in each field, and with one word for as much as the others lack.
 
     With their languages the documents are as those of all, as the languages of many pages are what a query is read in."""
-    has = (sum(len(page.title) for page in pages), sum(len(page.text) for page in pages))
-    needed = [of / mean for of, mean in zip(has, lengths[:2], strict=True) if mean > 0]
-    languages = _lacking(pages, lengths.languages)
-    count = min(_MOST_EMPTY * len(pages), max(1, len(languages), round(max(needed, default=0.0)) - len(pages)))
-    lacks = [max(0.0, mean * (len(pages) + count) - of) / count for of, mean in zip(has, lengths[:2], strict=True)]
-    word = has[1] / (sum(page.text.count(" ") for page in pages) + len(pages))
-    filler = [f"{name[:5]} " * round(each / min(10.0, max(2.0, word))) for each in lacks]
+    has = lengths_of(pages)
+    needed = [of / mean for of, mean in zip(has, averages.lengths, strict=True) if mean > 0]
+    languages = _lacking(pages, averages.languages)
+    count = min(_MOST_EMPTY * len(pages), max(1, len(languages), math.ceil(max(needed, default=0.0)) - len(pages)))
+    lacks = [max(0, round(mean * (len(pages) + count)) - of) for of, mean in zip(has, averages.lengths, strict=True)]
     languages += [page.language for page in pages] * _MOST_EMPTY
     for number, language in zip(range(count), languages, strict=False):
-        yield index.Page(
-            url=normalizer.parse(f"http://{name}/{number}"), mime="", title=filler[0], text=filler[1], language=language
-        )
+        text, title, description, address = (f"{name[:5]} " * (each // count + (number < each % count)) for each in lacks)
+        url = "/".join([f"http://{name}/{number}", *address.split()[_IN_ADDRESS:]])
+        yield index.Page(url=normalizer.parse(url), mime="", title=title, text=text, description=description, language=language)
 
 
 def _lacking(pages: Sequence[Page], shares: Mapping[str, float]) -> list[str]:

@@ -21,9 +21,9 @@ from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asker import Asker
+from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
-from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
@@ -90,7 +90,7 @@ class Node:
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
         self.shelf = shelf
         self.words = self.pages = 0
-        self.lengths = Lengths()
+        self.averages = Averages()
         self.counts: Counter[str] = Counter()
         self.stealthy = False
         """The user has switched off all that has to do with others, for a while (YACY-50)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from larm.peers.yacy.averages import Four
 from larm.peers.yacy.item import Header, Item
 
 PING, COUNT, OFFER, HAND, SEARCH, FREQUENCIES, PAGES = (
@@ -135,9 +136,8 @@ class Found(msgspec.Struct, frozen=True):
 
     words: tuple[WordFound, ...]
     authors: tuple[str, ...] = ()
-    title: float = 0.0
-    text: float = 0.0
-    """Mean lengths of the documents that the peer keeps, in characters; 0: it keeps none."""
+    lengths: Four = (0.0, 0.0, 0.0, 0.0)
+    """Of the documents that the peer keeps, in words, on the average; 0: it keeps none."""
     documents: int = 0
     """That it keeps."""
     languages: dict[str, float] = {}
@@ -151,6 +151,8 @@ class Frequencies(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     partitions: tuple[int, ...]
     """Of each word, those that are meant, as a sum of powers of two."""
+    common: tuple[str, ...] = ()
+    """Words that nobody shares."""
 
 
 class FrequenciesFound(msgspec.Struct, frozen=True):
@@ -158,6 +160,10 @@ class FrequenciesFound(msgspec.Struct, frozen=True):
 
     pages: tuple[tuple[int, int, int, int], ...]
     """That have it in the text, the title, the description, the address."""
+    documents: int = 0
+    """That the peer keeps."""
+    common: tuple[Four, ...] = ()
+    """Shares of these documents that have each common word."""
 
 
 class PagesOf(msgspec.Struct, frozen=True):

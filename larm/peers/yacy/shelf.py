@@ -3,26 +3,20 @@
 Others' items have a quota, of which one author gets an eighth; what is over it is refused, and said. Own items are outside of
 it. What is found by an item counts as well, as it takes as much of the disk as the item does.
 
-`references` and `pages` on any thread, by a connection of their own, so that searches hold up nobody; all else under the lock
-of `larm.peers.yacy.node`. Every method may raise StorageError.
+Under the lock of `larm.peers.yacy.node`, but for `reader`. Every method may raise StorageError.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from larm.kit.disk.database import Database
-from larm.peers.yacy.chunk import Reference, references_in
 from larm.peers.yacy.contents import hashes_in, unfit
-from larm.peers.yacy.hashes import packed
-from larm.peers.yacy.item import LIFE, Header, Kind, decoded_key, digest_of, encoded_key, refusal
-from larm.peers.yacy.lengths import Lengths, lengths_of
-from larm.peers.yacy.page import read_page
-from larm.peers.yacy.ring import partition_of
+from larm.peers.yacy.item import LIFE, Header, Kind, digest_of, encoded_key, refusal
+from larm.peers.yacy.shelf_reader import HEADER, ShelfReader, header_of
 from larm.peers.yacy.signing import Verify
 
 _TABLES = """
@@ -33,20 +27,11 @@ CREATE TABLE IF NOT EXISTS item (
 CREATE UNIQUE INDEX IF NOT EXISTS item_name ON item (author, digest);
 CREATE TABLE IF NOT EXISTS found (hash BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (hash, item)) WITHOUT ROWID;
 """
-_HEADER = "kind, author, digest, first, last, created, gone, signature"
 _SHARE = 8
 _WITHDRAWN = 400
 """Bytes that the header of a withdrawn item is counted as: anybody makes as many as he likes."""
 _ROW = 40
 """Bytes that a word or an address takes by which an item is found, in a table and its tree."""
-_AUTHORS = 4
-"""Of one address, whose documents are handed out."""
-_MOST_DOCUMENTS = 50
-"""Of one address, that are looked at."""
-_SAMPLE = 500
-"""Documents whose lengths are looked at."""
-Found = list[tuple[str, Reference]]
-"""Author and reference."""
 
 
 class Kept(NamedTuple):
@@ -67,11 +52,9 @@ class Shelf:
         self._verify = verify
         # only under the node's lock
         self._base = Database(path, _TABLES)
+        self.reader = ShelfReader(path, self._base)
+        """For any thread."""
         self._writing = False
-        self._reading = threading.Lock()
-        # guarded by self._reading
-        self._reader = self._base if str(path) == ":memory:" else Database(path, "")
-        # only under the node's lock
         self._foreign = int(self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE NOT own")[0])
 
     @contextmanager
@@ -131,85 +114,26 @@ class Shelf:
             self._base.write_many("INSERT OR IGNORE INTO found VALUES (?, ?)", [(each, number) for each in hashes])
         return ""
 
-    def references(self, words: Sequence[str], partitions: Iterable[int], now: float) -> dict[str, Found]:
-        """Of each of these words' hashes the references in these partitions; of two by one author for one address the newer."""
-        wanted = set(partitions)
-        holds: dict[int, list[str]] = {}
-        for word in words:
-            rows = self._read(
-                "SELECT id FROM found JOIN item ON id = item WHERE hash = ? AND kind = ? AND created > ?",
-                (packed(word), Kind.WORDS, now - LIFE),
-            )
-            for (number,) in rows:
-                holds.setdefault(number, []).append(word)
-        seen: dict[str, dict[tuple[str, str], Reference]] = {word: {} for word in words}
-        items = [
-            (number, *row)
-            for number in holds
-            for row in self._read("SELECT created, author, body FROM item WHERE id = ? AND NOT gone", (number,))
-        ]
-        for number, _, author, body in sorted(items, key=lambda item: -item[1]):
-            key = decoded_key(author)
-            for word, references in references_in(body, holds[number]).items():
-                for each in references:
-                    if partition_of(each.url) in wanted:
-                        seen[word].setdefault((key, each.url), each)
-        return {word: [(author, each) for (author, _), each in found.items()] for word, found in seen.items()}
-
-    def lengths(self) -> Lengths:
-        """Of documents that are here because of their addresses, and so of any; of own ones where there are no others."""
-        for own in (0, 1):
-            (count,) = self._base.row("SELECT COUNT(*) FROM item WHERE kind = ? AND NOT gone AND own = ?", (Kind.PAGE, own))
-            if count:
-                rows = self._base.rows(
-                    "SELECT body FROM item WHERE kind = ? AND NOT gone AND own = ? AND id % ? = 0 LIMIT ?",
-                    (Kind.PAGE, own, max(1, count // _SAMPLE), 2 * _SAMPLE),
-                )
-                pages = [read_page(body) for (body,) in rows]
-                if pages:
-                    return lengths_of(pages, count)
-        return Lengths()
-
-    def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:
-        """Documents with these addresses' hashes; of one address those of four authors: who came first, and of his the newest.
-
-        So a stranger who writes something newer about a page displaces nobody."""
-        found = []
-        for url in urls:
-            rows = self._read(
-                f"SELECT id, body, {_HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
-                "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
-                (packed(url), Kind.PAGE, now - LIFE, _MOST_DOCUMENTS),
-            )
-            by_author: dict[str, tuple[Header, bytes]] = {}
-            for row in rows:
-                header = _header(row[2:])
-                before = by_author.get(header.author)
-                if before is None or before[0].created <= header.created:
-                    by_author[header.author] = header, row[1]
-            found += [*by_author.values()][:_AUTHORS]
-        return found
-
     def headers(self, after: int, number: int) -> list[tuple[int, Header]]:
         """(number, header) of the next items after this number, for who looks through all of them."""
-        rows = self._base.rows(f"SELECT id, {_HEADER} FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, number))  # noqa: S608
-        return [(row[0], _header(row[1:])) for row in rows]
+        rows = self._base.rows(f"SELECT id, {HEADER} FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, number))  # noqa: S608
+        return [(row[0], header_of(row[1:])) for row in rows]
 
     def bodies(self, names: Sequence[tuple[str, bytes]]) -> list[tuple[Header, bytes]]:
         """Of those of these items that are here."""
         found = []
         for author, digest in names:
             rows = self._base.rows(
-                f"SELECT body, {_HEADER} FROM item WHERE author = ? AND digest = ? AND NOT gone",  # noqa: S608
+                f"SELECT body, {HEADER} FROM item WHERE author = ? AND digest = ? AND NOT gone",  # noqa: S608
                 (encoded_key(author), digest),
             )
-            found += [(_header(row[1:]), row[0]) for row in rows]
+            found += [(header_of(row[1:]), row[0]) for row in rows]
         return found
 
     def own(self) -> dict[bytes, Header]:
         """Headers of all own items, by digest."""
-        rows = self._base.rows(f"SELECT {_HEADER} FROM item WHERE own")  # noqa: S608
-        return {header.digest: header for header in map(_header, rows)}
+        rows = self._base.rows(f"SELECT {HEADER} FROM item WHERE own")  # noqa: S608
+        return {header.digest: header for header in map(header_of, rows)}
 
     def own_pages(self) -> int:
         """Documents of our own that are out."""
@@ -256,12 +180,7 @@ class Shelf:
     def close(self) -> None:
         """Close the file."""
         self._base.close()
-        with self._reading:
-            self._reader.close()
-
-    def _read(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self._reading:
-            return self._reader.rows(statement, values)
+        self.reader.close()
 
     def _full(self, author: str, size: int) -> str:
         if self._foreign + size > self.quota:
@@ -307,8 +226,3 @@ class Shelf:
         self._foreign -= 0 if own else size
         for table, column in (("item", "id"), ("found", "item")):
             self._base.write(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608
-
-
-def _header(row: Sequence[Any]) -> Header:
-    kind, author, digest, first, last, created, gone, signature = row
-    return Header(Kind(kind), decoded_key(author), digest, first, last, created, bool(gone), signature)

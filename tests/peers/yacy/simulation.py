@@ -195,5 +195,5 @@ def _owned(names: Sequence[str]) -> list[int]:
 
 def _has(peer: Peer, word: str, page: Page) -> bool:
     name = word_hash(word)
-    rows = peer.node.shelf.references([name], [partition_of(page.hash)], peer.node.now())[name]
+    rows = peer.node.shelf.reader.references([name], [partition_of(page.hash)], peer.node.now())[name]
     return any(each.url == page.hash for _, each in rows)

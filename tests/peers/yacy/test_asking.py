@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,20 +14,22 @@ from larm.index.analysis import Analyzer
 from larm.index.tree import wanted
 from larm.kit.clock import SystemClock
 from larm.model.findings import Asked, Findings
+from larm.peers.door import Call
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
+from larm.peers.yacy.averages import COMMON, Averages
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
 from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.joining import Joining
-from larm.peers.yacy.lengths import Lengths
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
 from larm.peers.yacy.questions import FREQUENCIES, SEARCH, Found, FrequenciesFound, Search
 from larm.peers.yacy.ring import partition_of, place_in
+from larm.peers.yacy.service import together
 from larm.peers.yacy.trust import Vote
 from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
@@ -60,7 +63,7 @@ def searcher(peer: Peer) -> NetworkSearcher:
 
 
 def search(peer: Peer, query: str) -> Findings:
-    (found,) = searcher(peer).search(Asked(query=query, number=50))
+    *_, found = searcher(peer).search(Asked(query=query, number=50))
     return found
 
 
@@ -143,14 +146,14 @@ def test_pages_are_counted_as_before_while_peers_are_missed(net: Net) -> None:
     asker = net.peers[0]
     counting = Counting(asker.node, Desk(asker.node))
     net.run(1_200)  # all say how many pages they have
-    pages, words = counting.pages(), counting.frequencies(["otter", "red"], 3.0)
+    pages, words = counting.pages(), counting.frequencies(["otter", "red"], 30, 3.0)
     assert pages == 30
     assert words["main"] == {"otter": 6, "red": 10}
     for dead in net.peers[1:3]:
         dead.up = False
     for _ in range(5):  # first they do not answer; then others own their places, and have nothing yet
         net.clock.advance(1)
-        found = counting.frequencies(["otter", "red"], 3.0)
+        found = counting.frequencies(["otter", "red"], 30, 3.0)
     assert found == words
     assert counting.pages() == pages
 
@@ -256,7 +259,7 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     """What a peer says of lengths, of frequencies and of its own size."""
     before = [hit.url for hit in search(net.peers[7], "red otter").hits]
     for liar in net.peers[:6]:
-        liar.node.lengths = Lengths(1e300, 1e300)
+        liar.node.averages = Averages((1e300,) * 4, 10**9, {"xx": 1e300}, dict.fromkeys(COMMON, (-1e300, 1e300, 2.0, 5.0)))
         desk = Desk(liar.node)
         lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15),) * 5)
         liar.questions[FREQUENCIES] = liar.questions[FREQUENCIES]._replace(
@@ -269,21 +272,57 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     assert not found.failure
 
 
-def test_lengths_are_known_as_soon_as_documents_are_kept(net: Net) -> None:
+def test_what_the_first_peers_bring_is_shown_while_others_are_waited_for(net: Net) -> None:
+    asker, started, go = net.peers[7], threading.Event(), threading.Event()
+    asker.node.together = together
+    place = place_in(position_of(word_hash("otter")), 0)
+    slow = next(peer for peer in net.peers if peer.node.hash == asker.node.ring().owners(place, 3)[0])
+    answers = slow.questions[SEARCH].handler
+
+    def hang(call: Call, asked: msgspec.Struct) -> msgspec.Struct:
+        started.set()
+        go.wait(20.0)
+        return answers(call, asked)
+
+    slow.questions[SEARCH] = slow.questions[SEARCH]._replace(handler=hang)
+    parts = searcher(asker).search(Asked(query="otter", number=50))
+    first = next(parts)
+    assert started.is_set()
+    assert first.preliminary
+    assert first.hits
+    go.set()
+    (last,) = parts
+    assert not last.preliminary
+    assert urls(last) == {page(n).url for n in range(30) if n % 5 == 1} >= urls(first)
+
+
+def test_words_that_nobody_shares_are_counted_by_samples(net: Net) -> None:
+    """Or the first pages would count, which are chosen by their words."""
+    net.run(1_200)
+    asker = net.peers[0]
+    found = Counting(asker.node, Desk(asker.node)).frequencies(["the", "what", "about", "of", "otter"], 30, 3.0)
+    assert found["main"] == {"the": 30, "what": 30, "about": 0, "of": 0, "otter": 6}
+    assert found["title"] == {"the": 30, "what": 0, "about": 30, "of": 0, "otter": 6}
+
+
+def test_averages_are_known_as_soon_as_documents_are_kept(net: Net) -> None:
     net.run(60)
-    mean = sum(len(page(n).text) for n in range(30)) / 30
-    keeps = [peer.node.lengths for peer in net.peers if peer.node.shelf.lengths().documents]
-    assert all(each.documents and each.text > 0 for each in keeps)
+    mean = sum(len(page(n).text.split()) for n in range(30)) / 30
+    keeps = [peer.node.averages for peer in net.peers if peer.node.shelf.reader.averages().documents]
+    assert all(each.documents and each.lengths[0] > 0 for each in keeps)
     joining = Joining([("A" * 12,)])
     for each in keeps:
-        joining.add((), Found((), (), *each))
-    assert joining.lengths.text == pytest.approx(mean, rel=0.05), "each counts for as many as it keeps"
+        joining.add((), Found((), (), each.lengths, each.documents, each.languages))
+    assert joining.averages.lengths[0] == pytest.approx(mean, rel=0.05), "each counts for as many as it keeps"
 
 
 def test_a_liar_changes_the_mean_length_no_more_than_others_do() -> None:
     joining = Joining([("A" * 12,)])
     for _ in range(9):
-        joining.add((), Found((), (), 20.0, 2_000.0, 50))
-    joining.add((), Found((), (), 5e5, 1e300, 10**12))
-    assert 2_000 <= joining.lengths.text <= 2_400
-    assert 20 <= joining.lengths.title <= 24
+        joining.add((), Found((), (), (2_000.0, 20.0, 0.0, 5.0), 50))
+    joining.add((), Found((), (), (1e300, 5e5, 1e300, -1.0), 10**12))
+    text, title, description, address = joining.averages.lengths
+    assert 2_000 <= text <= 2_400
+    assert 20 <= title <= 24
+    assert description == 0
+    assert 4 <= address <= 5

@@ -206,10 +206,10 @@ def test_an_older_header_does_not_bring_back_what_was_withdrawn(shelf: Shelf) ->
     assert not shelf.handed(old, body, NOW)
     gone = new_header(Kind.PAGE, old.digest, (old.first, old.last), NOW, key, gone=True)
     assert shelf.offered(gone, NOW) == (False, "")
-    assert not shelf.pages([read_page(body).hash], NOW)
+    assert not shelf.reader.pages([read_page(body).hash], NOW)
     assert shelf.offered(old, NOW) == (False, "")
     assert not shelf.handed(old, body, NOW)
-    assert not shelf.pages([read_page(body).hash], NOW)
+    assert not shelf.reader.pages([read_page(body).hash], NOW)
 
 
 def test_what_was_withdrawn_before_it_came_takes_room_too(tmp_path: Path) -> None:

@@ -52,9 +52,9 @@ def story(folder: Path, kills: int) -> None:
     net = network(folder)
     for peer in net.peers:
         name = word_hash("common")
-        references = peer.node.shelf.references([name], range(PARTITIONS), peer.node.now())[name]
+        references = peer.node.shelf.reader.references([name], range(PARTITIONS), peer.node.now())[name]
         assert sorted(each.url for _, each in references) == sorted(page.hash for page in PAGES)
-        assert len(peer.node.shelf.pages([page.hash for page in PAGES], peer.node.now())) == len(PAGES)
+        assert len(peer.node.shelf.reader.pages([page.hash for page in PAGES], peer.node.now())) == len(PAGES)
 
 
 def test_two_kills(tmp_path: Path) -> None:

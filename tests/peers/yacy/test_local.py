@@ -17,7 +17,7 @@ from larm.index import fields
 from larm.index.analysis import Analyzer
 from larm.kit.disk.files import is_there
 from larm.model.findings import Asked, Findings, WordStatistics
-from larm.peers.yacy.lengths import Lengths
+from larm.peers.yacy.averages import Averages, averages_of
 from larm.peers.yacy.local import Local, LocalIndex, local_search
 from larm.peers.yacy.page import Page
 
@@ -47,14 +47,13 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
 
 @pytest.fixture(scope="module")
 def whole(pages: list[Page], local: Local) -> Iterator[LocalIndex]:
-    with local(pages, Lengths()) as index:
+    with local(pages, Averages()) as index:
         yield index
 
 
 def sampled(local: Local, pages: list[Page], chosen: list[Page], asked: Asked, terms: dict[str, dict[str, int]]) -> Findings:
-    lengths = Lengths(sum(len(each.title) for each in pages) / len(pages), sum(len(each.text) for each in pages) / len(pages))
     statistics = WordStatistics(len(pages), sample=len(chosen), terms=terms)
-    with local(chosen, lengths) as index:
+    with local(chosen, averages_of(pages, len(pages))) as index:
         return index.find(msgspec.structs.replace(asked, statistics=statistics))
 
 
@@ -85,12 +84,12 @@ def test_without_what_is_known_of_all_pages_it_would_be_another_order(
     asked = Asked(query=ASKED[2], number=100)
     expected = [hit.url for hit in whole.find(asked).hits]
     chosen = [page for page in pages if page.url in expected[:60]]
-    with local(chosen, Lengths()) as index:
+    with local(chosen, Averages()) as index:
         assert [hit.url for hit in index.find(asked).hits][:20] != expected[:20]
 
 
 def test_what_decides_is_known_before(pages: list[Page], local: Local) -> None:
-    with local(pages[:50], Lengths()) as index:
+    with local(pages[:50], Averages()) as index:
         statistics = WordStatistics(400, sample=50)
         assert index.decisive_words(Asked(query="belta camri", statistics=statistics)) == ["belta", "camri"]
         long = " ".join(dict.fromkeys([*ASKED[2].split(), *WORDS[10:14]]))
@@ -107,14 +106,13 @@ def test_a_query_is_read_in_the_languages_of_the_network(local: Local) -> None:
     ]
     found = {}
     for german in (0.0, 0.3):
-        with local(pages, Lengths(0.0, 50.0, 4, {"en": 1.0 - german, "de": german})) as index:
+        with local(pages, Averages((10.0, 0.0, 0.0, 0.0), 4, {"en": 1.0 - german, "de": german})) as index:
             found[german] = {hit.url[-1] for hit in index.find(Asked(query="header")).hits}
     assert found == {0.0: {"0"}, 0.3: {"0", "1"}}
 
 
 def test_what_fills_it_is_never_found(pages: list[Page], local: Local) -> None:
-    lengths = Lengths(1_000.0, 5_000.0)
-    with local(pages[:5], lengths) as index:
+    with local(pages[:5], Averages((800.0, 150.0, 20.0, 9.0), 5)) as index:
         for query in ("the", "belta OR -camri", "site:h.example", "lang:en"):
             assert all(hit.url.startswith("http://h.example/") for hit in index.find(Asked(query=query, number=50)).hits)
 
@@ -125,8 +123,8 @@ from pathlib import Path
 from larm.config import Search
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.page import Page
-from larm.peers.yacy.lengths import Lengths
-with local_search(Search(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Lengths()):
+from larm.peers.yacy.averages import Averages
+with local_search(Search(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Averages()):
     print("searching", flush=True)
     sys.stdin.read()
 """
@@ -143,7 +141,7 @@ def test_what_a_killed_process_has_left_goes_at_the_next_start(tmp_path: Path) -
         (note,) = notes.iterdir()
         folder = note.resolve()
         assert is_there(folder / "index" / "meta.json"), "its memory is lost as yet"
-        with local_search(Search(), notes)([Page(url="http://h.example/", text="belta")], Lengths()) as index:
+        with local_search(Search(), notes)([Page(url="http://h.example/", text="belta")], Averages()) as index:
             assert index.find(Asked(query="belta")).total == 1
             assert not is_there(folder)
         assert os.listdir(notes) == []

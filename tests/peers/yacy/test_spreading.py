@@ -33,7 +33,7 @@ def net(tmp_path: Path) -> Net:
 def has(peer: Peer, word: str) -> set[str]:
     """Addresses' hashes that a peer knows for a word."""
     name, now = word_hash(word), peer.node.now()
-    return {each.url for _, each in peer.node.shelf.references([name], range(PARTITIONS), now)[name]}
+    return {each.url for _, each in peer.node.shelf.reader.references([name], range(PARTITIONS), now)[name]}
 
 
 def owners(net: Net, word: str, page: Page) -> list[Peer]:
@@ -51,7 +51,7 @@ def whole(net: Net, pages: list[Page]) -> None:
         name = next(peer for peer in net.peers if peer.up).node.ring().owners(position_of(page.hash), 3)
         for peer in net.peers:
             if peer.node.hash in name:
-                assert len(peer.node.shelf.pages([page.hash], peer.node.now())) == 1
+                assert len(peer.node.shelf.reader.pages([page.hash], peer.node.now())) == 1
 
 
 def test_everything_comes_to_its_owners(net: Net) -> None:
@@ -91,7 +91,7 @@ def test_a_lost_answer_loses_and_doubles_nothing(net: Net) -> None:
     net.settle()
     whole(net, PAGES)
     for peer in net.peers:
-        rows = peer.node.shelf.references([word_hash("common")], range(PARTITIONS), peer.node.now())[word_hash("common")]
+        rows = peer.node.shelf.reader.references([word_hash("common")], range(PARTITIONS), peer.node.now())[word_hash("common")]
         assert len(rows) == len({each.url for _, each in rows})
 
 
@@ -148,7 +148,7 @@ def test_a_page_that_is_withdrawn_is_gone_everywhere(net: Net) -> None:
     gone = PAGES[0]
     for peer in net.peers:
         assert gone.hash not in has(peer, "common")
-        assert not peer.node.shelf.pages([gone.hash], peer.node.now())
+        assert not peer.node.shelf.reader.pages([gone.hash], peer.node.now())
     whole(net, PAGES[1:])
 
 

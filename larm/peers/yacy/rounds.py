@@ -1,0 +1,141 @@
+"""Rounds: who is asked for the words of one search, and what they say (YACY-44 to 47). Made for each search, by its thread.
+
+Those who own each place at all are asked first, and others for what they may know beside them. All are asked on one thread,
+which has others ask at the same time, so that the search goes on with what has come when the first ones have answered.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from itertools import chain
+
+from larm.kit.deadline import Deadline
+from larm.kit.threads.workers import Workers
+from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.asker import share_of
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.joining import Joining
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.questions import MOST_ROWS, SEARCH, Found, Search
+from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.targets import others_to_ask, owners_to_ask, owners_to_count
+
+_ROWS = 200
+"""References of a word that each peer is asked for."""
+
+
+class Rounds:
+    """Of one search for ``words``, hashes; ``topics`` are what peers may have announced."""
+
+    def __init__(
+        self,
+        node: Node,
+        desk: Desk,
+        joining: Joining,
+        words: tuple[str, ...],
+        topics: Collection[str],
+        *,
+        redundancy: int,
+        deadline: Deadline,
+    ) -> None:
+        # constant after construction
+        self._node = node
+        self._desk = desk
+        self._words = words
+        self._deadline = deadline
+        self._workers = Workers(lambda _, error: self._failed.append(error))
+        with node.lock:
+            self._ring = set(node.ring_locked().hashes)
+            self._by_key = {seed.key: seed.hash for seed in node.membership.active}
+        self._targets, self._first = self._chosen(topics, redundancy)
+        self._enough = threading.Event()
+        self.lock = threading.Lock()
+        # guarded by self.lock
+        self.joining = joining
+        self.elsewhere: dict[str, set[str]] = {}
+        """Who has which pages without being an owner of them: who tells of one and is not on the ring, and its author."""
+        self.silent: set[str] = set()
+        self._failed: list[BaseException] = []
+
+    @property
+    def asked(self) -> int:
+        """Peers, ourselves among them."""
+        return len(self._targets)
+
+    def begin(self) -> None:
+        """Ask all."""
+        self._workers.start("larm-network-ask", partial(self._ask, self._targets, 0.35))
+
+    def wait_for_some(self, seconds: float) -> None:
+        """Until of each place somebody has answered."""
+        self._enough.wait(seconds)
+
+    def finish(self) -> None:
+        """Wait for all; then ask others for who did not answer, and again of what something is not known yet."""
+        while self._workers.join(60.0):
+            pass
+        if self._failed:
+            raise self._failed[0]
+        further = self._instead()
+        if further:
+            self._ask(further, 0.3)
+        answering = [each for each in {**self._targets, **further} if each not in self.silent]
+        targets = {each: self._targets.get(each, set()) | further.get(each, set()) for each in answering}
+        if unclear := self.joining.unclear(MOST_ROWS):
+            self._ask(targets, 0.3, tuple(unclear))
+
+    def _chosen(self, topics: Collection[str], redundancy: int) -> tuple[dict[str, set[int]], set[str]]:
+        """Whom to ask, each for which partitions, and which of them are enough."""
+        node, everything = self._node, set(range(PARTITIONS))
+        with node.lock:
+            now = node.now()
+            if not node.mode.shares:  # a Robinson asks his cluster and himself
+                cluster = dict.fromkeys((node.hash, *node.cluster_locked()), everything)
+                return cluster, {*cluster}
+            ring, active = node.ring_locked(), node.membership.active
+            targets = owners_to_ask(ring, self._words, redundancy, node.random)
+            others = others_to_ask(active, targets, topics, now=now, redundancy=redundancy, random=node.random)
+            first = owners_to_count(lambda place: ring.owners(place, redundancy), self._words, len(targets), node.random)
+        chosen = {each: targets[each] for each in first if each in targets}
+        return {node.hash: everything} | chosen | targets | {seed.hash: everything for seed in others}, {*chosen}
+
+    def _instead(self) -> dict[str, set[int]]:
+        """Who is to be asked for those who did not answer: the next owners of their places, as far as they were not asked."""
+        node, asked = self._node, self._targets
+        if not self.silent or not node.mode.shares:
+            return {}
+        missed = set().union(*(asked[each] for each in self.silent))
+        owners = owners_to_ask(node.ring(), self._words, node.redundancy, node.random)
+        return {each: new for each, its in owners.items() if (new := its & missed - asked.get(each, set()))}
+
+    def _ask(self, targets: Mapping[str, Collection[int]], share: float, urls: Sequence[str] = ()) -> None:
+        seconds, waited = share_of(self._deadline, share), set(self._first)
+
+        def ask(peer: str, partitions: Collection[int]) -> None:
+            question = Search(
+                self._node.network, self._words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=tuple(urls)
+            )
+            own = peer == self._node.hash  # what is here is asked without a wire
+            answer = self._desk.find(question) if own else self._node.ask(peer, SEARCH, question, Found, seconds)
+            with self.lock:
+                waited.discard(peer)
+                if isinstance(answer, NoAnswer):
+                    self.silent.add(peer)
+                else:
+                    self._add(peer, answer)
+            if not waited:
+                self._enough.set()
+
+        try:
+            self._node.together([partial(ask, *each) for each in targets.items()])
+        finally:
+            self._enough.set()
+
+    def _add(self, peer: str, answer: Found) -> None:
+        self.joining.add(self._words, answer)
+        authors = dict(enumerate(map(self._by_key.get, answer.authors)))
+        for row in chain.from_iterable(word.rows for word in answer.words):
+            has = ("" if peer in self._ring else peer, authors.get(row.author))
+            self.elsewhere.setdefault(row.url, set()).update(filter(None, has))
