@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 
+from larm.building.readers import normalizer_of
+from larm.building.start_urls import read_starts, with_starts
+from larm.building.state import last_header
 from larm.config import Config, Seed
 from larm.errors import StorageError
 from larm.filters.scope import ScopeFilter, StartScope
@@ -42,6 +46,18 @@ def as_before(settings: Config, header: Header | None) -> Config:
     if header is None or crawl.restrict_to or crawl.scope or crawl.seeds:
         return settings
     return msgspec.structs.replace(settings, crawl=msgspec.structs.replace(crawl, restrict_to=header.restrict_to))
+
+
+def current_scope(settings: Config, directory: Path) -> tuple[Header | None, Scope]:
+    """The last checkpoint, and what belongs to the crawl by it and these settings.
+
+    Raises UsageError, ConfigError, StorageError.
+    """
+    header = last_header(directory)
+    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
+    starts = read_starts(settings.crawl.start, normalizer.parse, directory, "crawl.start:", settings.crawl.seeds)
+    resolved = msgspec.structs.replace(settings, crawl=with_starts(settings.crawl, starts))
+    return header, scope_of(as_before(resolved, header), normalizer, header)
 
 
 def regions_of(header: Header | None) -> Iterable[Region]:

@@ -32,7 +32,7 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     check_parts(config, directory)
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
     from larm.building.mission import scope_sentence
-    from larm.enquiries.afterwards import current_scope
+    from larm.building.scoping import current_scope
     from larm.monitor.printable import printable
 
     if config.crawl.start or config.crawl.seeds:

@@ -41,6 +41,10 @@ cdef inline uint64_t _hash(const uint8_t *text) noexcept:
     return mixed ^ (mixed >> 32)
 
 
+cdef inline bint _is_of_word(uint8_t byte) noexcept:
+    return c"a" <= byte <= c"z" or c"0" <= byte <= c"9"
+
+
 cdef void *_grown(void *data, size_t size) except NULL:
     cdef void *grown = PyMem_Realloc(data, size)
     if grown == NULL:
@@ -112,22 +116,19 @@ cdef class Memory:
 
     cdef void blur(self) noexcept:
         """All words of ASCII with digits are the same, but for their lengths."""
-        cdef Py_ssize_t n, begin = 0
+        cdef Py_ssize_t begin, end = 0
         cdef const uint8_t *text = self.text
-        cdef uint8_t byte
-        cdef bint numbered = False
         memcpy(self.blurred, text, self.used)
-        for n in range(self.used):  # the last byte is none of a word
-            byte = text[n]
-            if c"a" <= byte <= c"z":
+        while end < self.used:  # the last byte is none of a word
+            if not c"0" <= text[end] <= c"9":  # nearly all
+                end += 1
                 continue
-            if c"0" <= byte <= c"9":
-                numbered = True
-                continue
-            if numbered:
-                memset(self.blurred + begin, c"0", n - begin)
-                numbered = False
-            begin = n + 1
+            begin = end
+            while begin and _is_of_word(text[begin - 1]):
+                begin -= 1
+            while _is_of_word(text[end]):
+                end += 1
+            memset(self.blurred + begin, c"0", end - begin)
 
     cdef tuple look(self, Py_ssize_t count):
         """How many features are looked at, and how many of them were not known: of a quarter of the places, chosen by what

@@ -10,15 +10,12 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from larm.agents.roster import agent_of, place_of, read_roster
 from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
-from larm.building.scoping import Scope, as_before, scope_of
+from larm.building.scoping import as_before, current_scope, scope_of
 from larm.building.start_folders import called, file_rules
-from larm.building.start_urls import read_starts, with_starts
 from larm.building.state import (
     ALIASES,
     GRAPH,
@@ -28,7 +25,6 @@ from larm.building.state import (
     QUEUES,
     closing_all,
     forgotten_of,
-    last_header,
     open_state,
     refuse_without_crawl,
 )
@@ -41,7 +37,6 @@ from larm.enquiries.verdict import Facts, verdict
 from larm.errors import StorageError, UsageError
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
-from larm.frontier.checkpoint import Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import RobotsDesk
@@ -191,18 +186,6 @@ def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[
         refusals = [f"{name}: {reason}" for name, reason in refusals_of(url, chain) if reason is not None]
         judged.append((url.access, refusals[0] if refusals else ""))
     return judged
-
-
-def current_scope(settings: Config, directory: Path) -> tuple[Header | None, Scope]:
-    """The last checkpoint, and what belongs to the crawl by it and these settings.
-
-    Raises UsageError, ConfigError, StorageError.
-    """
-    header = last_header(directory)
-    normalizer = normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())])
-    starts = read_starts(settings.crawl.start, normalizer.parse, directory, "crawl.start:", settings.crawl.seeds)
-    resolved = msgspec.structs.replace(settings, crawl=with_starts(settings.crawl, starts))
-    return header, scope_of(as_before(resolved, header), normalizer, header)
 
 
 def _page_row(directory: Path, key: int) -> PageRow | None:

@@ -8,11 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from larm.building.readers import normalizer_of
-from larm.building.scoping import regions_of
+from larm.building.scoping import current_scope, regions_of
 from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
-from larm.enquiries.afterwards import current_scope
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter

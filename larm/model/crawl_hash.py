@@ -9,7 +9,7 @@ import xxhash
 
 _PIECE = 2047
 """Bytes that hashlib takes without giving Python's lock away; next to busy threads it comes back milliseconds later."""
-NO_LETTERS = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
+_NO_LETTERS = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
 
 
 def crawl_hash(data: bytes) -> int:
@@ -35,17 +35,14 @@ def text_hash(*texts: str) -> int:
     return crawl_hash(words) if words else 0
 
 
-def page_hash(title: str, text: str, letters: bytes | None = None) -> int:
-    """The `text_hash` of a page whose text comes in the page's order; 0 where there is nothing to read but a title.
-
-    ``letters``: those of the text in UTF-8, without `NO_LETTERS`, where they are there already.
-    """
-    words = _words(text) if letters is None else letters
+def page_hash(title: str, text: str) -> int:
+    """The `text_hash` of a page whose text comes in the page's order; 0 where there is nothing to read but a title."""
+    words = _words(text)
     return crawl_hash(_words(title) + words) if words else 0
 
 
 def _words(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").translate(None, NO_LETTERS)
+    return text.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
 
 
 def digest(body: bytes) -> int:

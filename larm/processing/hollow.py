@@ -62,10 +62,11 @@ def _of_short(document: Document, body: bytes) -> str:
     if len(text) > _SHORT:
         return ""
     links = len(set(document.links.followed()))  # also those of frames and refreshes: where these lead, there is more
-    if _CHALLENGE.search(body) and _SCRIPT.search(body):
+    scripted = _SCRIPT.search(body) is not None  # first: to look for challenges takes a hundred times as long
+    if scripted and _CHALLENGE.search(body):
         return hollow.CHALLENGE
     if _PASSWORD.search(body):
         return hollow.LOGIN
-    if links <= _FEW and len(text) <= _NOTHING and _SCRIPT.search(body) and (_MOUNT.search(body) or not text):
+    if links <= _FEW and len(text) <= _NOTHING and scripted and (_MOUNT.search(body) or not text):
         return hollow.SCRIPTS
     return "" if text or links else hollow.EMPTY
