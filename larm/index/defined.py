@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 
 SIGN = "="
-# bounded in all its parts: what stands in a page is not to be trusted
 # a call is no entry unless there is a permalink behind it: examples have calls, too
-# the newline lets `re` jump from line to line, and most lines end at the lookahead: they don't begin with several words joined
+# the newline lets `re` jump from line to line, and most lines end at the joint: they don't begin with several words
 _NAME = re.compile(
-    r"\n[ \t]{0,8}(?=[A-Za-z][A-Za-z0-9-]*+[._:])([A-Za-z][\w.:-]{0,61}\w)"
+    r"\n[ \t]{0,8}+([A-Za-z][A-Za-z0-9-]*+[._:][\w.:-]*(?<=\w))"
     r"(?:\([^\n]{0,300}\u00b6|[ \t]{1,2}\([^\n()]{0,40}\)|[ \t]{0,2}\u00b6?)[ \t]{0,2}$",
     re.MULTILINE | re.ASCII,
 )
 _JOINT = re.compile(r"[._]|::")
+_LONGEST = 63
 
 
 def defined(text: str) -> list[str]:
     """In lower case, each once; names that have several words, as others stand on lines of their own for any reason."""
     names = dict.fromkeys(name.lower() for name in _NAME.findall("\n" + text))
-    return [SIGN + name for name in names if _JOINT.search(name)]
+    return [SIGN + name for name in names if len(name) <= _LONGEST and _JOINT.search(name)]
