@@ -25,7 +25,8 @@ SHORT = 1500
 _LITTLE = 10
 """A text is nothing new if less than one in so many of its pieces was not seen before ..."""
 _FEW = 2
-"""... or fewer than so many are: one is made by two known words beside each other, as of tags that can be combined."""
+"""... or fewer than so many are, where there are as many: one is made by two known words beside each other, as of tags that can
+be combined."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ANY_WORD = re.compile(r"\w+")
 _SPOKEN = 4
@@ -86,7 +87,7 @@ def _novelty(visit: Visit, main: Fingerprint, other: Fingerprint | None, *, titl
     if other is not None:
         looked, new = looked + other.news[0], new + other.news[1]
     html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
-    stale = not titled and ((new < _FEW or new * _LITTLE < looked) if looked else html)
+    stale = not titled and ((new < min(_FEW, looked) or new * _LITTLE < looked) if looked else html)
     simhash = main.simhash if main.features or other is None else other.simhash
     return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit))
 

@@ -51,6 +51,13 @@ def test_less_than_a_tenth_is_nothing_new() -> None:
     assert stale(page("a", " ".join(words)), page("b", some), page("c", more)) == [False, True, False]
 
 
+def test_a_text_of_one_piece_is_new_once() -> None:
+    texts = ["Terrible floods", "Terrible storms", "Terrible floods"]
+    visits = [page(f"{number}", text) for number, text in enumerate(texts)]
+    assert [made.news[0] for made, _ in NoveltyJudge().judge(visits)] == [1, 1, 1]
+    assert stale(*visits) == [False, False, True]
+
+
 def test_two_known_words_beside_each_other_are_nothing_new() -> None:
     """One of few pieces of such a page is; else tags that can be combined would have something to say for very long."""
     said = "Tagged {}\n\nItem 1. Item 2. Item 3. Item 4."
