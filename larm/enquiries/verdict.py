@@ -110,7 +110,7 @@ def _is_other(page: PageRow, facts: Facts) -> bool:
 def _alike(page: PageRow, facts: Facts) -> str:
     if not _is_other(page, facts):
         return ""
-    return f". Normalised, {facts.asked} is the same address as {page.access}, and only that one was asked for"
+    return f". Normalised, {facts.asked} is the same address as {page.access}, and is known as that one"
 
 
 def _in_vain(page: PageRow) -> str:

@@ -118,7 +118,7 @@ class Lander:
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
                 if lost:
                     landed.counts[NOWHERE] = 1
-                if (other := self._without_query(lease.message, outcome)) is not None:
+                if (other := self._other_name(lease.message, outcome)) is not None:
                     return landed._replace(again=other)
                 return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
             case Failed():
@@ -263,13 +263,16 @@ class Lander:
             onward = msgspec.structs.replace(onward, known=UNKNOWN)
         return landed._replace(visit=visit, again=onward)
 
-    def _without_query(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
-        """``/q`` where ``/q?`` was refused: normalised they are one, so that no link would lead there any more."""
+    def _other_name(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
+        """``/q`` where ``/q?`` was refused, ``/a/`` where ``/a/index.html`` was: normalised they are one, so that no link would
+        lead there any more."""
         access = message.url.access
-        if access.find("?") != len(access) - 1 or policy(outcome, message.tries, self._settings).retry:
+        if access.endswith("/") or policy(outcome, message.tries, self._settings).retry:
             return None
-        known = None if message.known is None else UNKNOWN
-        return msgspec.structs.replace(message, url=self._join(access, access[:-1]), known=known)
+        other = self._join(access, access.removesuffix("?") if access.find("?") == len(access) - 1 else ".")
+        if other.fingerprint != message.url.fingerprint or other.access == access:
+            return None
+        return msgspec.structs.replace(message, url=other, known=None if message.known is None else UNKNOWN)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.

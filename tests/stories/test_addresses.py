@@ -86,10 +86,26 @@ def test_of_two_spellings_why_names_the_one_that_was_fetched(tmp_path: Path, web
 
     assert why("/index.html").startswith(f"Fetched as {start} 2")
     assert why("/index.html").endswith(
-        f"Normalised, {start}index.html is the same address as {start}, and only that one was asked for"
+        f"Normalised, {start}index.html is the same address as {start}, and is known as that one"
     )
-    assert why("/gone/").endswith(f"is the same address as {start}gone/index.html, and only that one was asked for")
-    assert "Normalised" not in why("/") + why("/gone/index.html")
+    assert why("/gone/index.html").endswith(f"is the same address as {start}gone/, and is known as that one")
+    assert "Normalised" not in why("/") + why("/gone/")
+
+
+def test_an_index_page_that_is_gone_does_not_cost_its_folder(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Both are one address, but a server may know the folder only; of other pages that are gone nothing else is asked for."""
+    site = web.host("a.localhost")
+    site.page("/", links=["/a/index.html", "/a/", "/b/x.html", "/c/index.php?x=1", "/d/index.html?"])
+    site.page("/a/", "A", "The page.", links=["/index.htm"])
+    site.page("/d/", "D", "Another page.")
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    paths = ("/", "/a/index.html", "/a/", "/b/x.html", "/c/index.php?x=1", "/d/index.html?", "/d/index.html", "/d/")
+    assert asked(web) == once(*(f"a.localhost{path}" for path in paths))
+    assert {web.url("a.localhost", path) for path in ("/a/", "/d/")} <= set(indexed(tmp_path))
+    web.log.clear()
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    gone = ("/b/x.html", "/c/index.php?x=1")
+    assert asked(web) == once(*(f"a.localhost{path}" for path in ("/", "/a/", "/d/", *gone)))
 
 
 def test_a_bare_question_mark_does_not_cost_the_page(tmp_path: Path, web: SyntheticWeb) -> None:
