@@ -32,10 +32,12 @@ from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
+from larm.recrawl.page_book import forbidden
 from larm.river.move_orders import moves_state_of
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch
 from larm.seams import Clock, CrawlOrder, Filter
+from larm.storage.pipeline import StorageLine
 
 
 def frontier_of(  # noqa: PLR0917
@@ -51,8 +53,9 @@ def frontier_of(  # noqa: PLR0917
     copies: Filter | None = None,
     *,
     anew: bool = False,
+    pages: StorageLine,
 ) -> Frontier:
-    """``anew``: each robots.txt is asked for again. Raises ConfigError, StorageError."""
+    """``anew``: each robots.txt is asked for again; ``pages``: the line of the page book. Raises ConfigError, StorageError."""
     settings, state, logs, shared, header = ground.settings, ground.state, ground.logs, ground.shared, ground.header
     book = HostBook(
         state.store,
@@ -86,7 +89,11 @@ def frontier_of(  # noqa: PLR0917
         may_lease=lambda: may_lease() and handler.keeps_up(),
         addresses=shared.addresses,
     )
-    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally, anew=anew)
+
+    def note(messages: Sequence[URLMessage]) -> None:
+        pages.put([forbidden(message) for message in messages])
+
+    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally, anew=anew, note=note)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     stages = _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away)

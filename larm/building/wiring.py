@@ -177,6 +177,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
         anew=others,
+        pages=_pages(lines),
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
     notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
@@ -268,10 +269,13 @@ def _budgets(ground: Ground, mission: Mission) -> tuple[PageBudget, ByteLimit]:
     return budget, ByteLimit(settings.limits.bytes, counted.get(RECEIVED, 0), shared.bell.ring)
 
 
+def _pages(lines: Sequence[StorageLine]) -> StorageLine:
+    return next(line for line in lines if line.name == PageBook.name)
+
+
 def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequence[StorageLine]) -> Moves:
-    pages = next(line for line in lines if line.name == PageBook.name)
     state = moves_state_of(ground.header.parts if ground.header else {})
-    return Moves(ground.shared, frontier, steering, pages, ground.directory / QUEUES / PAGES, state)
+    return Moves(ground.shared, frontier, steering, _pages(lines), ground.directory / QUEUES / PAGES, state)
 
 
 def _refuse_alone(directory: Path) -> None:

@@ -186,7 +186,7 @@ def _aliases(directory: Path) -> str:
 
 
 def _forbidden(now: Snapshot) -> str:
-    remedy = f"'larm why URL' names the line, {LOGS}/{RobotsDesk.log_name}.log has them"
+    remedy = f"'larm why URL' names the line, {LOGS}/{RobotsDesk.log_name}.log has them, each run asks the rules again"
     return _told(now.filtered.get(RobotsDesk.name, 0), "URL", "not fetched, as robots.txt forbids that", remedy)
 
 

@@ -34,7 +34,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
-from larm.recrawl.page_book import Answer
+from larm.recrawl.page_book import FORBIDDEN, Answer
 from larm.recrawl.revisit import page_rows
 from larm.river.causes import cause_of_status
 
@@ -89,7 +89,10 @@ class _Known:
         for key, row in page_rows(path):
             if not row.stored and forgotten.holds(row.normalised):  # nobody knows any more
                 continue
-            self._asked.append(key)
+            if not row.only_forbidden:
+                self._asked.append(key)
+            if row.last.why == FORBIDDEN:
+                continue
             if row.last.moved or row.last.why or row.last.status >= 400:
                 self.troubles[key] = row.last
             elif not row.stored:  # an earlier larm did not note what came of it

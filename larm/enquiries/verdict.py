@@ -74,7 +74,7 @@ def verdict(facts: Facts) -> str:
     page = facts.page
     if forgotten := facts.refusals.get(ForgottenFilter.name):
         return f"Forgotten {forgotten}; to have it fetched again: {facts.undo}"
-    if page is not None:
+    if page is not None and not (page.only_forbidden and RobotsDesk.name in facts.refusals):
         said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
         return said + _alike(page, facts)
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
@@ -115,6 +115,8 @@ def _alike(page: PageRow, facts: Facts) -> str:
 
 def _in_vain(page: PageRow) -> str:
     last = page.last
+    if page.only_forbidden:
+        return f"Not fetched: {last.why}{_since(page)}; each run asks its rules again"
     gone = page.gone or page.forgotten
     if gone and not last.moved:
         return f"Gone{_since(page)} ({gone})"

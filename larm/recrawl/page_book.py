@@ -32,6 +32,7 @@ _LONGEST = 500  # characters of a validator that are kept with each page; real o
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
 _LAST = 253_402_300_799  # second of the year 9999
+FORBIDDEN = "robots.txt forbade it"
 _CURRENT = frozenset({200, 304})
 """Answers without a page that say that the one we have is current."""
 
@@ -86,6 +87,11 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
 
     @property
+    def only_forbidden(self) -> bool:
+        """It was never asked for, as robots.txt forbade it."""
+        return self.last.why == FORBIDDEN and not self.stored
+
+    @property
     def only_moved(self) -> bool:
         """An address that was never more than a redirect that was followed: nothing is to be asked for again."""
         return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten or self.last.why)
@@ -106,6 +112,12 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(PageRow)
+
+
+def forbidden(message: URLMessage) -> Visit:
+    """What robots.txt does not let us ask for, as a visit: each revisit lets its rules judge once more."""
+    url, via = message.url, message.referrer
+    return Visit(url.access, url=url, referrer=via, link_type=message.link_type, depth=message.depth, failure=FORBIDDEN)
 
 
 def part_of(host: str) -> int:

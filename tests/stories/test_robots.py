@@ -11,6 +11,7 @@ from larm.testing import replies
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, lines, once, run_crawl
+from tests.stories.processes import larm_says
 
 PATHS = ("/", "/free", "/private/", "/private/x", "/private/open", "/private/open/x", "/a.pdf", "/a.pdf?x", "/end")
 
@@ -195,3 +196,34 @@ def test_sitemaps_that_a_run_left_out_are_fetched_by_one_that_takes_them(
     assert {"a.localhost/map.xml", "a.localhost/hidden"} <= set(asked(web))
     run_crawl(tmp_path, start, {"crawl.scope": "host"})
     assert asked(web, robots=True)["a.localhost/robots.txt"] == 2
+
+
+@pytest.mark.parametrize("later", [{"robots.ttl": "1ms"}, {"robots.obey": False}])
+def test_what_it_forbids_is_fetched_by_a_run_that_may(tmp_path: Path, web: SyntheticWeb, later: dict[str, object]) -> None:
+    """No page has changed, so no link that is new leads there."""
+    start = fill(web)
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /private/\nAllow: /private/open")
+    assert run_crawl(tmp_path, start).counters["robots/filtered"] == 2
+    why = explain(tmp_path, web.url("a.localhost", "/private/x"))
+    assert "forbidden by line 2" in why
+    assert larm_says("links", "--dir", str(tmp_path), "--broken").status == 0
+    run = run_crawl(tmp_path, start)
+    assert run.counters["robots/filtered"] == 2, "told by each run"
+    assert not {"a.localhost/private/x", "a.localhost/private/"} & set(asked(web))
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /end" if "robots.ttl" in later else "User-agent: *\nDisallow: /")
+    run = run_crawl(tmp_path, start, later)
+    assert {"a.localhost/private/x", "a.localhost/private/"} <= set(asked(web))
+    assert run.counters.get("robots/filtered", 0) == ("robots.ttl" in later)
+    check_stored(tmp_path, web)
+    assert larm_says("links", "--dir", str(tmp_path), "--broken").status == 0
+    if "robots.ttl" in later:
+        assert "in vain: robots.txt forbade it" in explain(tmp_path, web.url("a.localhost", "/end"))
+    web.host("a.localhost").robots("User-agent: *\nDisallow: /private/")
+    run_crawl(tmp_path, start, {"robots.ttl": "1ms"})
+    web.host("a.localhost").robots("")
+    run = run_crawl(tmp_path, start, {"robots.ttl": "1ms"})
+    assert run.counters["revisit/unchanged"] == len(PATHS)
+
+
+def explain(directory: Path, url: str) -> str:
+    return larm_says("why", "--dir", str(directory), url).out.decode()

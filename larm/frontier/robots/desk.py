@@ -10,7 +10,7 @@ book's lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -50,9 +50,20 @@ class RobotsDesk:
     log_name = "RobotExclusionFilter"
 
     def __init__(
-        self, book: HostBook, queues: HostQueues, settings: Settings, clock: Clock, tally: Tally, *, anew: bool = False
+        self,
+        book: HostBook,
+        queues: HostQueues,
+        settings: Settings,
+        clock: Clock,
+        tally: Tally,
+        *,
+        anew: bool = False,
+        note: Callable[[Sequence[URLMessage]], object] = lambda _: None,
     ) -> None:
-        """``anew``: what earlier runs were told is asked for again, as they may have left out sitemaps that it names."""
+        """``anew``: what earlier runs were told is asked for again, as they may have left out sitemaps that it names.
+
+        ``note`` is told what is forbidden: later rules may allow it, when no link that is new leads there any more.
+        """
         # constant after construction
         self._oldest = clock.monotonic() + settings.ttl if anew else 0.0  # when rules of this run may expire
         self._book = book
@@ -60,6 +71,7 @@ class RobotsDesk:
         self._settings = settings
         self._clock = clock
         self._tally = tally
+        self._note = note
 
     # -- the handler thread
 
@@ -94,6 +106,7 @@ class RobotsDesk:
                         self._queues.uncounted_locked(len(parked))
         if forbidden:
             drop(forbidden, "robots.txt")
+            self._note(forbidden)
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
         self._queues.announce()
         self._book.relieve()
