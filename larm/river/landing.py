@@ -244,12 +244,14 @@ class Lander:
         onward = URLMessage(
             target, message.url.access, REDIRECT, message.depth, message.redirects + 1, released=message.released
         )
-        back = target.access == (message.referrer if message.link_type == REDIRECT else message.url.access)
-        if back and outcome.keeps_cookies and message.redirects < 2 and target.host == message.url.host:
+        own = target.access == message.url.access
+        back = own or (message.link_type == REDIRECT and target.access == message.referrer)
+        first = message.redirects < 2 or (own and message.referrer != message.url.access)
+        if back and outcome.keeps_cookies and first and target.host == message.url.host:
             return landed._replace(visit=visit, again=onward)  # once more, with the cookies
         if back:
             landed.counts[CIRCLE] = 1
-        why = "to itself" if target.access == message.url.access else ""
+        why = "to itself" if own else ""
         if back and target.fingerprint != message.url.fingerprint and target.host == message.url.host:
             why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
             visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)

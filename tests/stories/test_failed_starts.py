@@ -90,6 +90,13 @@ def test_a_cookie_that_redirects_to_itself(tmp_path: Path, web: SyntheticWeb) ->
     assert cause(tmp_path, web.url("a.localhost")) == f"302: it redirects to itself, {COOKIE}"
 
 
+def test_a_cookie_that_redirects_to_itself_where_the_start_leads(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").redirect("/", "/en/", 302)
+    web.host("a.localhost").redirect("/en/", "/en/", 302)
+    said = cause(tmp_path, web.url("a.localhost"))
+    assert said == f"it redirects to {web.url('a.localhost', '/en/')}: it redirects in a circle, {COOKIE}"
+
+
 def test_a_circle(tmp_path: Path, web: SyntheticWeb) -> None:
     web.host("a.localhost").redirect("/", "/check", 302)
     web.host("a.localhost").redirect("/check", "/", 302)

@@ -191,20 +191,23 @@ def test_walls_of_cookies_behind_links_are_told_and_who_keeps_cookies_gets_in(we
         return lambda request: html("<title>inside") if wants in dict(request.headers).get("cookie", "") else away
 
     host = web.host("a.localhost")
-    host.page("/", links=["/own", "/by", "/ever"])
+    host.page("/", links=["/own", "/by", "/ever", "/way"])
     host.add("/own", wall("/own", "in=1"))
     host.add("/by", wall("/set", "", "by="))
     host.add("/set", wall("/by", "by=1", "nothing"))
+    host.redirect("/way", "/further", 302)
+    host.redirect("/further", "/behind", 302)
+    host.add("/behind", wall("/behind", "behind=1", "behind="))
     host.add("/ever", wall("/ever", "", "never="))
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start)
-    assert "3 pages not fetched, redirecting in a circle, as sites do that want a cookie; " in told(tmp_path, start, run, {})
+    assert "4 pages not fetched, redirecting in a circle, as sites do that want a cookie; " in told(tmp_path, start, run, {})
     kept: dict[str, object] = {"sites": {"a.localhost": {"keep_cookies": True}}}
     run_crawl(tmp_path, start, kept)
-    assert {url.rpartition("/")[2] for url in stored(tmp_path)} == {"", "own", "by"}
+    assert {url.rpartition("/")[2] for url in stored(tmp_path)} == {"", "own", "by", "behind"}
     web.log.clear()
     run = run_crawl(tmp_path / "new", start, kept)
-    assert {url.rpartition("/")[2] for url in stored(tmp_path / "new")} == {"", "own", "by"}
+    assert {url.rpartition("/")[2] for url in stored(tmp_path / "new")} == {"", "own", "by", "behind"}
     assert "1 page not fetched, redirecting" in told(tmp_path / "new", start, run, kept)
     assert max(Counter(request.path for request in web.requests).values()) <= 3
 
