@@ -6,9 +6,13 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.database import Database
+
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")  # how long an example takes is up to what else the machine does
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def look(one: One, limit: int, first: bool, agents: list[One]) -> None:
     one.budget.change(one.quota.most)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 300), min_size=1, max_size=5), st.integers(1, 400))
 def test_never_one_too_many_and_all_in_the_end(seed: int, work: list[int], limit: int) -> None:
     """Cards come late, out of turn, or never; all that can be fetched within the limit is."""

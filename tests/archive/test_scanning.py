@@ -102,7 +102,7 @@ def test_a_gzip_header_with_all_that_it_may_have(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, len(b"".join(GZIP)) - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_file_that_was_cut_has_all_that_is_before_the_cut(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     urls, lost = read(tmp_path_factory.getbasetemp(), b"".join(GZIP)[:cut])
     whole = sum(len(b"".join(GZIP[: n + 1])) <= cut for n in range(PAGES))
@@ -111,7 +111,7 @@ def test_a_file_that_was_cut_has_all_that_is_before_the_cut(tmp_path_factory: py
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_damage_costs_few_and_nothing_crashes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     form = data.draw(st.sampled_from([PLAIN, GZIP, ZSTD]))
     whole = bytearray(b"".join(form))

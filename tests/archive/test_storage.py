@@ -265,7 +265,7 @@ STEPS = st.lists(st.sampled_from(["store", "commit", "kill", "end"]), min_size=1
 
 
 @given(STEPS, st.integers(500, 20_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_in_any_order_of_kills_nothing_is_missing_and_nothing_twice(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], size: int
 ) -> None:

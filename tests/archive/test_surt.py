@@ -40,7 +40,7 @@ def test_it_is_that_of_the_library(url: str) -> None:
     st.from_regex(r"[a-z][a-z0-9]{0,5}(\.[a-z]{2,3}){1,2}(:[1-9][0-9]{1,3})?", fullmatch=True),
     st.text("abAB/.%25eé &=?;~'", max_size=20),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_so_it_is_for_any_address_that_larm_fetches(host: str, rest: str) -> None:
     try:
         url = URLNormalizer().parse(f"http://{host}/{rest}").access

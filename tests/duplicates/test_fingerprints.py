@@ -66,7 +66,7 @@ def test_short_and_empty_texts_are_like_nothing() -> None:
     assert likeness(bytes(128), bytes(128)) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(), max_size=6))
 def test_a_text_has_one_fingerprint_whatever_stands_beside_it(texts: list[str]) -> None:
     together = fingerprints(texts, new_memory(1 << 10))

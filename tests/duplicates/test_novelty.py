@@ -116,7 +116,7 @@ def test_fingerprints_are_those_that_the_aliases_would_make() -> None:
     assert made == [fingerprint[:4] for fingerprint in fingerprints(texts, new_memory(1))]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=20)), max_size=6))
 def test_any_text_can_be_judged_and_is_stale_the_second_time(found: list[tuple[str, str]]) -> None:
     judge = NoveltyJudge()

@@ -139,7 +139,7 @@ def test_details_are_one_clean_line() -> None:
     assert len(outcome.detail) == 300
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 999), st.integers(0, 110), st.lists(st.binary(max_size=40), max_size=8), st.booleans(), st.text())
 def test_there_is_an_outcome_for_everything(status: int, error: int, lines: list[bytes], stopped: bool, message: str) -> None:
     ending = Ending(status, lines, [b"x"], TIMING, stopped=stopped, error=error, message=message)

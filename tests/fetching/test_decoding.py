@@ -212,7 +212,7 @@ def test_a_window_that_is_too_large() -> None:
         decode("zstd", packed, LIMIT)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(list(PACKERS)), st.binary(max_size=200), st.integers(0, 60), st.binary(max_size=20))
 def test_any_bytes(coding: str, data: bytes, at: int, dirt: bytes) -> None:
     """Damaged somewhere, or no such thing at all: bounded, and no other exception."""

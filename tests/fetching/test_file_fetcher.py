@@ -432,7 +432,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
 def test_no_link_however_it_is_written_leads_out(docs: Disk, href: str) -> None:
     if not (docs.root / "out").is_symlink():

@@ -89,7 +89,7 @@ FRAMES = {
     b"Content-Encoding: zstd, gzip\r\n": gzip.compress,
     b"X-Robots-Tag: none, \x00\r\nLink: <:>; rel=canonical\r\nRefresh: 0;url=\x1b\r\n": lambda body: body,
 }
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @relaxed

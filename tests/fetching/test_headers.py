@@ -100,14 +100,14 @@ def test_retry_after_in_both_forms(value: str, seconds: float | None) -> None:
     assert parse_retry_after(value, NOVEMBER_1994) == seconds
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=60))
 def test_retry_after_takes_any_text(value: str) -> None:
     seconds = parse_retry_after(value, 0.0)
     assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.binary(max_size=60), max_size=30))
 def test_any_bytes_become_clean_headers(lines: list[bytes]) -> None:
     headers, _ = parse_headers(lines)

@@ -102,7 +102,7 @@ def test_an_order_that_was_is_kept_and_what_is_new_comes_last(store: BlockStore,
     assert list(drain(later)) == [1, 3, 0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from(["put", "take", "change", "spill"]), st.integers(0, 99)), max_size=80))
 def test_nothing_is_lost_whatever_happens(shared_store: BlockStore, steps: list[tuple[str, int]]) -> None:
     shared_store.transaction({}, shared_store.keys())

@@ -169,7 +169,7 @@ def test_what_is_held_back_goes_with_what_is_known_of_the_patterns(tmp_path: Pat
 
 
 @given(st.lists(st.sampled_from(["put", "park", "lease", "fail", "save"]), max_size=30), st.integers(0, 2))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_all_that_waits_is_there_afterwards(tmp_path_factory: pytest.TempPathFactory, steps: list[str], kept: int) -> None:
     """Whatever was done to the host before, and whatever the new one had of it already."""
     folder = tmp_path_factory.mktemp("hosts")

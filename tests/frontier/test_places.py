@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.frontier.host import NEVER
@@ -64,7 +64,6 @@ def test_who_leaves_stands_nowhere() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["wait", "ready", "line", "remove"]), st.integers(0, 9))))
-@settings(deadline=None)
 def test_each_host_stands_in_one_place(steps: list[tuple[str, str, int]]) -> None:
     places, model = Places(), dict[str, float]()
     for key, step, number in steps:

@@ -79,7 +79,7 @@ def test_backoff_doubles_up_to_the_maximum() -> None:
     assert backoff(0, 5, DAY, even) == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.floats(0, 1e6), st.integers(0, 10**9), st.floats(0, 1e6), st.floats(0, 1))
 def test_backoff_stays_within_its_bounds(base: float, times: int, maximum: float, chance: float) -> None:
     wait = backoff(base, times, maximum, lambda: chance)

@@ -252,5 +252,5 @@ def _name(lease: Lease) -> str:
 def test_any_order(shared_store: BlockStore) -> None:
     run_state_machine_as_test(
         lambda: Frontier(shared_store),
-        settings=settings(max_examples=80, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)),
+        settings=settings(max_examples=80, stateful_step_count=50, suppress_health_check=list(HealthCheck)),
     )

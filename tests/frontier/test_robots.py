@@ -277,7 +277,7 @@ def test_a_chain_of_prefixes() -> None:
 # -- properties
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.one_of(
         st.binary(),
@@ -344,7 +344,7 @@ def slow_match(pattern: str, path: str) -> int:
     return len(body) + end if (len(path) in places if end else places) else -1
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.tuples(st.booleans(), PATTERNS), min_size=1, max_size=8), PATHS)
 def test_verdict_is_that_of_a_slow_matcher(lines: list[tuple[bool, str]], path: str) -> None:
     text = "User-agent: *\n" + "".join(f"{'Allow' if allow else 'Disallow'}: {pattern}\n" for allow, pattern in lines)

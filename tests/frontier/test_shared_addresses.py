@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.config import Config, Frontier
@@ -212,7 +212,6 @@ def test_a_host_that_has_gone_to_another_crawl_lets_the_next_one_have_its_turn(s
     assert rig.book.find_locked("b.test") is None or not rig.host("b.test").running
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_nobody_is_forgotten_and_no_address_asked_too_often(data: st.DataObject) -> None:
     """Hosts that come, wait, have their turn and make nothing of it, in any order."""

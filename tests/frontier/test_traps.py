@@ -312,7 +312,7 @@ def test_a_parameter_that_changes_the_text(traps: HostTraps) -> None:
         max_size=150,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -> None:
     queues: dict[int, CachingQueue[URLMessage]] = {}
 

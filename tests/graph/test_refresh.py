@@ -39,7 +39,7 @@ visits = st.one_of(
 
 
 @given(st.lists(st.lists(visits, max_size=9), max_size=4), st.sets(names))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_journal_without_some_pages_is_that_of_a_crawl_that_never_had_them(
     blocks: list[list[Visit]], forgotten: set[str]
 ) -> None:

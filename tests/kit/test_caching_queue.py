@@ -303,7 +303,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(1, 5), operations=OPERATIONS)
 def test_it_behaves_like_a_list(shared_store: BlockStore, size: int, operations: list[tuple[str, int]]) -> None:
     store = shared_store

@@ -200,7 +200,7 @@ BATCHES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(steps=BATCHES, recent=st.integers(0, 9))
 def test_it_behaves_like_a_set(tmp_path_factory: pytest.TempPathFactory, steps: list[list[int] | str], recent: int) -> None:
     path = tmp_path_factory.mktemp("seen") / "seen.db"
@@ -323,7 +323,7 @@ Steps = st.lists(
 
 
 @given(steps=Steps)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_what_is_forgotten_was_never_seen(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[int]]]) -> None:
     """In any order with checkpoints, of which the second half may come later, and kills, after which the delta is applied."""
     path = tmp_path_factory.mktemp("seen") / "seen.db"

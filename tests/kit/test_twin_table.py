@@ -80,7 +80,7 @@ _CHANGES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(before=_CHANGES, after=_CHANGES, tail=st.integers(1, 6))
 def test_the_last_generation_can_be_undone(
     tmp_path_factory: pytest.TempPathFactory, before: list, after: list, tail: int

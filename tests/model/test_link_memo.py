@@ -164,7 +164,7 @@ HREFS = st.lists(PIECES, max_size=6).map("".join)
 SHARED = LinkMemo(NORMALIZER, size=500)
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=600, derandomize=True)
 @given(BASES, HREFS)
 def test_the_memo_finds_what_a_join_finds(base: str, href: str) -> None:
     """Against a memo full of earlier examples' answers, first as a miss and then as a hit."""

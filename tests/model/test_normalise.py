@@ -150,7 +150,7 @@ PIECES = st.sampled_from(
 FILES = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(FILES, st.sampled_from([KEEPING, FOLDING]))
 def test_normalising_is_idempotent(file: str, normalizer: URLNormalizer) -> None:
     once = normalised(normalizer, f"http://h/{file}")
@@ -158,7 +158,7 @@ def test_normalising_is_idempotent(file: str, normalizer: URLNormalizer) -> None
     assert "//" not in once[7:]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(st.text(st.sampled_from("abAB1/?.%2EFi;=~+index"), max_size=16), st.booleans())
 def test_the_short_cut_gives_what_the_long_way_gives(text: str, lowercase: bool) -> None:
     """A ``~`` anywhere forces the long way; here in a parameter of its own, cut off again."""

@@ -175,7 +175,7 @@ MESS = st.lists(PIECES | st.text(st.characters(), max_size=2), max_size=10).map(
 URLS = MESS | MESS.map("http://a.org/".__add__) | MESS.map("https://a".__add__)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(URLS, st.sampled_from([NORMALIZER, WITHOUT_WWW]))
 def test_any_text_gives_a_url_or_bad_url(text: str, normalizer: URLNormalizer) -> None:
     try:
@@ -191,14 +191,14 @@ def test_any_text_gives_a_url_or_bad_url(text: str, normalizer: URLNormalizer) -
     assert url.normalised.startswith(f"{url.origin.partition('://')[0]}://{url.host}/")
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(URLS)
 def test_normalise_is_idempotent_and_never_raises(text: str) -> None:
     once = normalised(NORMALIZER, text)
     assert normalised(NORMALIZER, once) == once
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500, derandomize=True)
 @given(
     MESS, st.sampled_from(["http://", "https://", "http://a", "http://a.b1/", "https://a-b_c.d/e", "http://x:80", "http://x:"])
 )

@@ -358,7 +358,7 @@ def test_any_markup(markup: str, frame: str, doctype: bytes) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @needs_it
-@settings(max_examples=100_000, deadline=None)
+@settings(max_examples=100_000)
 @_any
 def test_any_markup_at_length(markup: str, frame: str, doctype: bytes) -> None:
     """What turns up once in ten thousand pages."""

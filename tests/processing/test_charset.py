@@ -114,7 +114,7 @@ def test_wrong_bytes_become_replacement_characters() -> None:
     assert utf8_of(b"a\xffb", "text/html; charset=euc-jp")[0] == "a\ufffdb".encode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.binary(max_size=300)
     | st.lists(

@@ -201,7 +201,7 @@ def test_a_bomb_is_cut(by_mime: ByMime) -> None:
     assert any("is longer than 60000000 bytes" in warning or "too" in warning for warning in found.warnings)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data(), kind=st.sampled_from([WORD, SHEET, SLIDES, OPEN, EPUB]))
 def test_any_bytes_are_read_or_refused(data: st.DataObject, kind: str) -> None:
     """In this process: what the readers raise would otherwise be hidden by the one that they run in."""

@@ -105,6 +105,6 @@ def test_language_without_a_declaration(url: str, headers: dict[str, str], langu
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_has_a_language_or_none(text: str) -> None:
     assert len(language_of("", text)) in (0, 2)

@@ -126,7 +126,7 @@ _PIECES = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(_PIECES, max_size=25))
 def test_any_page_can_be_read(pieces: list[str]) -> None:
     html = " ".join(pieces).encode("utf-8", "surrogatepass")

@@ -61,7 +61,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_PIECES, max_size=30))
 def test_any_page_says_the_same_to_all_readers(pieces: list[str]) -> None:
     html = "<html><head></head><body>" + " ".join(pieces)

@@ -217,7 +217,7 @@ def test_sitemaps_with_their_elements_in_another_order(entry: str) -> None:
     assert [each.loc for each in read_xml(text).entries] == ["http://a.localhost/1", "http://a.localhost/2?a&b"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_any_text_is_read(data: st.DataObject) -> None:
     """Nothing is raised, which would be a document with a warning of its own."""

@@ -143,7 +143,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join), st.integers(), st.integers())
 def test_anything_may_be_typed(crawl: Path, text: str, n: int, number: int) -> None:
     """Never raises; never more than asked for; what is suggested finds more."""

@@ -67,7 +67,7 @@ def test_scripts_without_spaces(searcher: IndexSearcher) -> None:
 
 @example("\x1fON")
 @given(st.text(max_size=30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_anything_may_be_typed(searcher: IndexSearcher, typed: str) -> None:
     found = searcher.suggest(typed)
     assert len(found) <= MOST_SUGGESTED

@@ -139,7 +139,7 @@ def test_a_new_crawl_removes_the_old_one(tmp_path: Path) -> None:
 steps = st.lists(st.tuples(st.integers(0, 130), st.integers(0, 3)), max_size=8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(before=steps, after=steps)
 def test_going_on_undoes_what_came_after_the_checkpoint(
     tmp_path_factory: pytest.TempPathFactory, before: Any, after: Any
@@ -310,7 +310,7 @@ def test_the_setting_may_change(tmp_path: Path, first: bool) -> None:
 
 
 @given(before=st.integers(0, 12), lost=st.integers(0, 12), after=st.integers(0, 12), seed=st.integers(0, 9))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_frames_go_on_after_a_kill(
     tmp_path_factory: pytest.TempPathFactory, before: int, lost: int, after: int, seed: int
 ) -> None:
@@ -333,7 +333,7 @@ def test_frames_go_on_after_a_kill(
 
 
 @given(seed=st.integers(0, 30), choice=st.sets(st.integers(0, 29), min_size=1))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_what_is_taken_out_of_frames_is_gone_and_all_else_is_there(
     tmp_path_factory: pytest.TempPathFactory, seed: int, choice: set[int]
 ) -> None:

@@ -12,6 +12,8 @@ from larm.processing.apart.protocol import Request, decode_request
 
 
 def poisoned(request: Request) -> bytes:
+    if b"HANG:" in request.body:  # tell who has the other end of a pipe of that name
+        os.close(os.open(request.body.partition(b"HANG:")[2].partition(b":")[0], os.O_WRONLY))
     while b"HANG" in request.body:
         pass
     if b"CRASH" in request.body:

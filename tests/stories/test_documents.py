@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import gzip
 import os
+import select
 import signal
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
 from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
 from tests.stories.crawls import config_of, indexed, lines, rows, run_crawl
-from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.stories.processes import DEADLINE, Process, crawl_arguments, larm_says
 
 FEED = (
     "<rss version='2.0'><channel><title>Daily feed</title><item><title>Entry of the day</title><link>/entry</link>"
@@ -223,8 +224,10 @@ def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
 def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, tmp_path: Path) -> None:
     """Its reader is busy with a document that hangs, which a closed pipe alone would not end."""
     site = site_of(web)
+    hangs = tmp_path / "hangs"
+    os.mkfifo(hangs)
     site.page("/", links=["/1.pdf", "/2.pdf"])
-    site.add("/1.pdf", document(pdf("HANG", ["An aardvark digs."]), "application/pdf"))
+    site.add("/1.pdf", document(pdf(f"HANG:{hangs}:", ["An aardvark digs."]), "application/pdf"))
     site.add("/2.pdf", document(pdf("Good", ["A wombat digs."]), "application/pdf"))
     start = f"http://a.localhost:{site.port}/"
     poison = (
@@ -232,19 +235,21 @@ def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, 
         "from larm.processing.apart.reader import DocumentReader\n"
         "DocumentReader.__init__.__defaults__ = ('tests.stories.poisoned_child',)"
     )
-    arguments = crawl_arguments(tmp_path, [start], {"processing.documents.timeout": "10s", "monitor.tick": "50ms"})
-    with Process(*arguments, before=poison) as process:
-        children: set[int] = set()
-        while not any(is_busy(child) for child in children):
-            os.sched_yield()
-            children = children_of(process.number)
+    directory = tmp_path / "crawl"
+    arguments = crawl_arguments(directory, [start], {"processing.documents.timeout": "5s", "monitor.tick": "50ms"})
+    with ExitStack() as stack, Process(*arguments, before=poison) as process:
+        hangs.open("rb").close()  # waits for the other end
+        children = [os.pidfd_open(child) for child in children_of(process.number)]
+        for child in children:
+            stack.callback(os.close, child)
         process.signal(signal.SIGKILL)
         assert process.end().status == -signal.SIGKILL
-    while any(is_alive(child) for child in children):  # the test's time-out bounds it
-        os.sched_yield()
-    assert larm_says(*crawl_arguments(tmp_path, [start])).status == 0
-    assert sorted(row.url.rpartition("/")[2] for row in rows(tmp_path)) == ["", "1.pdf", "2.pdf"]
-    assert set(found(tmp_path, "digs")) == {"1.pdf", "2.pdf"}
+        assert children
+        for child in children:
+            assert select.select([child], [], [], DEADLINE)[0], "it is still there"
+    assert larm_says(*crawl_arguments(directory, [start])).status == 0
+    assert sorted(row.url.rpartition("/")[2] for row in rows(directory)) == ["", "1.pdf", "2.pdf"]
+    assert set(found(directory, "digs")) == {"1.pdf", "2.pdf"}
 
 
 def children_of(number: int) -> set[int]:
@@ -254,24 +259,3 @@ def children_of(number: int) -> set[int]:
         with suppress(OSError):  # the thread has ended meanwhile
             found.update(map(int, task.read_text(encoding="ascii").split()))
     return found
-
-
-def is_busy(number: int) -> bool:
-    """It has had a second of the processor: it hangs."""
-    try:
-        return int(facts(number)[11]) > 100
-    except OSError:  # it has ended meanwhile
-        return False
-
-
-def is_alive(number: int) -> bool:
-    """It runs, and does not only wait for somebody to take note of its end."""
-    try:
-        return facts(number)[0] != "Z"
-    except OSError:
-        return False
-
-
-def facts(number: int) -> list[str]:
-    """Of a process, from its state on (proc(5), stat)."""
-    return Path(f"/proc/{number}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()

@@ -21,7 +21,7 @@ from larm.web.search_api import ENDPOINTS as SEARCH
 from tests.web.conftest import Served, Start
 from tests.web.openapi_values import body, parameters
 
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ENDPOINTS = pytest.mark.parametrize("endpoint", [*SEARCH, *CRAWL], ids=lambda each: f"{each.method} {each.path}")
 HARMLESS = {"/start", "/stop"}
 """Of these only such questions are asked as name no crawl that there is."""

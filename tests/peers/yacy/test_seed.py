@@ -6,7 +6,7 @@ import base64
 import gzip
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.peers.yacy.flags import Flags, read_flags, write_flags
@@ -62,7 +62,6 @@ def test_flags_that_are_none_set_nothing(text: str) -> None:
     assert read_flags(text) == Flags()
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(SEEDS)
 def test_there_and_back(seed: Seed) -> None:
     try:
