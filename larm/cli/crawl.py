@@ -253,29 +253,13 @@ def _ask_about_another_site(config: Config, directory: Path) -> str:
     return ""
 
 
-def _fewer_files(requests: int) -> list[str]:
-    """A note where not as many files may be open as so many requests at a time, and all else, may need.
-
-    Raises UsageError where no crawl could begin.
-    """
-    from larm.kit.processes.open_files import allow_open_files
-
-    wanted = requests + _FILES
-    allowed = allow_open_files(wanted)
-    if allowed >= wanted:
-        return []
-    if allowed < _FEWEST:
-        raise UsageError(
-            f"only {allowed} files may be open, and a crawl needs {_FEWEST} at least: allow more ('ulimit -n 1024')"
-        )
-    more = "allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
-    return [f"only {allowed:,} files and connections may be open, and a crawl may need {wanted:,}: {more}"]
-
-
 def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
+    from larm.kit.processes.open_files import enough_open_files
     from larm.reading.ahead import reader_ahead
 
-    notes = [*notes, *_fewer_files(config.fetch.threads * config.fetch.transfers)]
+    wanted = config.fetch.threads * config.fetch.transfers + _FILES
+    fewer = "fewer requests at a time (fetch.threads, fetch.transfers)"
+    notes = [*notes, *enough_open_files(wanted, _FEWEST, "a crawl", fewer)]
     ahead = reader_ahead(config.processing)  # before all else is loaded
     try:
         from larm.building.wiring import build_crawl

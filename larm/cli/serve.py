@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PORT = 7070
 _NAMED = "larm serve DIR names the directory of a crawl, --root FOLDER serves all that are below it"
+_FILES, _FEWEST = 200, 64
+"""Open files beside the connections, as indexes and logs; with so few a search page serves one person."""
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -86,14 +88,16 @@ def serve(
     For crawls' directories, in a browser. Default: the crawl in the current directory.
     """
     from larm.kit.garbage import collect_rarely
+    from larm.kit.processes.open_files import enough_open_files
     from larm.web.app import application
     from larm.web.directories import Directories
-    from larm.web.server import is_loopback, listen, make_server
+    from larm.web.server import CONNECTIONS, is_loopback, listen, make_server
 
     collect_rarely()
     if network is not None:
         overrides = (*overrides, f"network.name={network}")
     _refuse_others(directories)
+    notes = enough_open_files(CONNECTIONS + _FILES, _FEWEST, "a server")
     settings = effective(directories[0] if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
     if peers.only and public_search:
@@ -135,8 +139,9 @@ def serve(
         served = Directories(
             directories, root, settings.search, others, members, agents=_agents(settings, remote_token, cluster=cluster)
         )
-    for each in served.public.closed() if public_search else ():
-        say(f"{each.name}: files in it are shown to nobody who is not signed in; --peer NAME --share FOLDER opens a folder")
+    closed = "files in it are shown to nobody who is not signed in; --peer NAME --share FOLDER opens a folder"
+    for note in (*notes, *(f"{each.name}: {closed}" for each in served.public.closed() if public_search)):
+        say(note)
     app = application(
         served,
         access,

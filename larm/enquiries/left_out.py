@@ -31,7 +31,7 @@ from larm.model.url import BadUrl
 from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import cut_pages
-from larm.river.landing import CIRCLE, ENDS_EARLY, TOO_MANY
+from larm.river.landing import CIRCLE, TOO_MANY
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
@@ -42,11 +42,11 @@ _ASKED = 10_000
 
 def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     """The sentences of a crawl that has ended so. Raises StorageError."""
-    said = [cut_sentence(directory)] if was_cut(now.counters) else []
+    said = [cut_sentence(directory)] if was_cut(now.totals) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
-    said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now), _ends_early(now)]
+    said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
     said += [_slowed(settings, now)]
     said += [*sentences(now.left, now.held_back), growing(now.growing)]
     said += [_logs(settings, now.counters.get(GONE, 0))]
@@ -199,11 +199,6 @@ def _known_paths(now: Snapshot) -> str:
 def _slowed(settings: Config, now: Snapshot) -> str:
     what = f"with nearly nothing but errors asked {settings.frontier.error_delay:g} times more slowly"
     return _told(now.hosts_slowed, "host", what, "the same command with -s frontier.error_delay=1 asks as fast as others")
-
-
-def _ends_early(now: Snapshot) -> str:
-    what = "stored as far as it came or could be unpacked"
-    return _told(now.counters.get(ENDS_EARLY, 0), "page", what, "the next run asks for the whole again")
 
 
 def _failed(now: Snapshot) -> str:

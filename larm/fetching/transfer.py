@@ -116,7 +116,8 @@ class Transfer:
             lines=self._lines,
             body=body if self._wanted else b"",
             limit=max(self._page_size, self._limit),
-            timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), handle.getinfo(pycurl.SIZE_DOWNLOAD_T)),
+            # libcurl leaves out what stopped the transfer
+            timing=Timing(handle.getinfo(pycurl.TOTAL_TIME), max(handle.getinfo(pycurl.SIZE_DOWNLOAD_T), self._size)),
             stopped=self._stopped,
             error=error,
             message=message,

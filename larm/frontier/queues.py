@@ -372,6 +372,7 @@ class HostQueues:
                 self._schedule_locked(host, now)
                 self._totals.blocked += host.backoffs > 0
                 self._totals.given_up += host.dormant
+                self._totals.shut += host.blocked
                 self._note_slowed_locked(host)
                 self._totals.queued += len(host.queue)
                 self._book.keep_locked(host)
@@ -411,17 +412,20 @@ class HostQueues:
     def figures(self) -> Figures:
         """For the monitor; costs nothing that grows with the crawl."""
         with self._book.lock:
-            due = int(self._places.next_time() <= self._clock.monotonic())  # the next tells enough
+            next_in = self._places.next_time() - self._clock.monotonic()
+            due = int(next_in <= 0)  # the next tells enough
             return Figures(
                 hosts=len(self._book),
                 ready=self._places.in_ring + due,
                 waiting=self._places.on_heap - due + self._addresses.in_line,
                 blocked=self._totals.blocked,
                 given_up=self._totals.given_up,
+                shut=self._totals.shut,
                 slowed=len(self._totals.slowed),
                 uncounted=self._totals.uncounted,
                 in_flight=self._totals.in_flight,
                 in_line=self._addresses.in_line,
+                next_in=next_in if 0 < next_in < NEVER else 0.0,
             )
 
     # -- under the lock

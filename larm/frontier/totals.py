@@ -20,6 +20,8 @@ class Figures(NamedTuple):
     blocked: int
     """Asked to be left alone (429, 503)."""
     given_up: int
+    shut: int
+    """Blocked by somebody (`larm.frontier.queues.HostQueues.block`)."""
     uncounted: int
     """URLs that wait at hosts that were given up, or are blocked."""
     in_flight: int
@@ -27,6 +29,8 @@ class Figures(NamedTuple):
     """Of those that wait, for other hosts of their address."""
     slowed: int
     """Asked less often, as they answer nearly nothing but errors."""
+    next_in: float
+    """Seconds until the next one may be asked; 0: one may, or none will."""
 
 
 class Sums(NamedTuple):
@@ -38,12 +42,13 @@ class Sums(NamedTuple):
     queued: int = 0
     given_up: bool = False
     blocked: bool = False
+    shut: bool = False
 
 
 def sums_of(host: Host) -> Sums:
     """As it is now."""
     waiting, counts = host.waiting, host.counts
-    return Sums(waiting * counts, waiting * (not counts), len(host.queue), host.dormant, host.backoffs > 0)
+    return Sums(waiting * counts, waiting * (not counts), len(host.queue), host.dormant, host.backoffs > 0, host.blocked)
 
 
 class Totals:
@@ -54,6 +59,7 @@ class Totals:
         self.in_flight = 0
         self.blocked = 0
         self.given_up = 0
+        self.shut = 0
         self.slowed = set[str]()
         self.uncounted = 0
 
@@ -63,6 +69,7 @@ class Totals:
         self.queued += after.queued - before.queued
         self.given_up += after.given_up - before.given_up
         self.blocked += after.blocked - before.blocked
+        self.shut += after.shut - before.shut
         return after.counted - before.counted
 
     def __repr__(self) -> str:

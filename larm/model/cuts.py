@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+ENDS_EARLY: Final = "ends_early"
+"""The server broke off, or what came can't be unpacked to its end: no limit, and no later run but asks for it again."""
 PAGE: Final = "fetch.page_size"
 """The body is longer."""
 FILE: Final = "fetch.document_size"
@@ -25,7 +27,7 @@ LINKS: Final = "processing.links"
 EFFORT: Final = "processing.effort"
 """Its markup is more work: nested, left open, with more attributes or elements than that of pages for people."""
 PROCESSOR: Final = "processor"
-"""A processor raised, which may be mended any day: its limit is noted as 0, so that each later run asks for the page again."""
+"""A processor raised, which may be mended any day: its limit is noted as 0, so that each later run reads the page again."""
 READER: Final = "reader"
 """What an earlier larm called the last two, in page books and indexes. No page is cut by that any more."""
 
@@ -48,6 +50,7 @@ class Cut(NamedTuple):
 _UNITS = {"": 1, "s": 1_000, "MB": 10**6, "GB": 10**9}
 """As limits count them: durations in milliseconds."""
 CUTS: Final[dict[str, Cut]] = {
+    ENDS_EARLY: Cut("that came, or could be unpacked, in part only", ()),
     PAGE: Cut("longer than fetch.page_size", ((PAGE, 100, "MB"),)),
     FILE: Cut("longer than fetch.document_size", ((FILE, 500, "MB"),)),
     TEXT: Cut("with more text than storage.index.text_size", ((TEXT, 100, "MB"),)),

@@ -28,15 +28,21 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     last_modified: str
     """Sent as If-Modified-Since where not empty."""
     digest: int
-    """63 bits of XXH3 over the body: for servers that answer 200 whatever one asks."""
+    """63 bits of XXH3 over the body: for servers that answer 200 whatever one asks. Less than 0: the same, but it is to be read
+    even where it is the same (`as_whole`); 0: there is no page yet."""
     text: int = 0
     """The same over what a reader sees, as sites change their markup more often than their words; 0: not known."""
 
 
 UNKNOWN = Known("", "", 0)
-"""Of a page that is revisited, but must be read as a whole."""
+"""Of what is revisited, and was no page yet."""
 LOST = Known("", "", 0, -1)
 """The same of one that was lost with the agent that had it (`larm.agents.search_again`); no text has this number."""
+
+
+def as_whole(known: Known) -> Known:
+    """To ask for a page that there is without conditions, and read it whatever it is."""
+    return Known("", "", -abs(known.digest), known.text) if known.digest else UNKNOWN
 
 
 class Standing(msgspec.Struct, frozen=True, array_like=True, gc=False):

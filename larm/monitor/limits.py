@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from larm.monitor.rates import duration
 from larm.monitor.snapshot import Snapshot
 
 _FULL = 0.9
@@ -44,14 +45,13 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
         (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_further(now)}"),
         (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
         (starved and (now.handler_busy or now.incoming), _handler(now)),
-        (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while{_ASKED}"),
+        (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while{_asked_again(now)}"),
         (starved, "hosts that do not answer"),
     )
     busy = f"the fetcher threads ({_hosts(now.hosts_ready)} ready, {air} are in the air)"
     return next((phrase for holds, phrase in rows if holds), busy)
 
 
-_ASKED = " (failed, 429 or 503); 'larm ctl hosts' says how long"
 _ADVICE = {
     "a pause": "resume it",
     "the other agents": "start them, or mend the network between them; 'larm cluster status' says who is heard",
@@ -62,7 +62,7 @@ _ADVICE = {
     "politeness": "more hosts at a time; or, for hosts of yours, a shorter frontier.delay or a larger frontier.per_host",
     "the servers": "more hosts at a time; or, for hosts of yours, a larger frontier.per_host",
     "the handler": "patience: links are looked at, and fetching goes on as soon as some of them are new",
-    "back-off": "wait, and ask these hosts less often: a longer frontier.delay",
+    "back-off": "wait, or stop it: a later run goes on; a longer frontier.delay asks these hosts less often",
     "hosts that": "look at what went wrong lately; they are asked again later",
     "the fetcher": "more threads or transfers (fetch.threads, fetch.transfers)",
 }
@@ -76,6 +76,11 @@ def advice(phrase: str) -> str:
 def ending(waits: Sequence[str]) -> str:
     """The same of a crawl that ends and waits for these; empty where there are none."""
     return f"the end of the crawl: {'; '.join(waits)}" if waits else ""
+
+
+def _asked_again(now: Snapshot) -> str:
+    then = f"; it goes on in {duration(now.next_in)}, and so does a later run" if now.next_in else ""
+    return f" (failed, 429 or 503){then}; 'larm ctl hosts' names them"
 
 
 def _handler(now: Snapshot) -> str:

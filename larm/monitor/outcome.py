@@ -64,7 +64,9 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
         yield f"{waits}: 'larm ctl unblock HOST' asks for them while the crawl runs"
     elif left:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
-        hosts = f" ({given_up} given up)" if now.hosts_given_up else ""
+        shut = f"what {counted(now.hosts_shut, 'blocked host')} {'has' if now.hosts_shut == 1 else 'have'} waits for"
+        about = [f"{given_up} given up"] * bool(now.hosts_given_up) + [f"{shut} 'larm ctl unblock HOST'"] * bool(now.hosts_shut)
+        hosts = f" ({'; '.join(about)})" if about else ""
         pace = ""
         if now.pages_run >= _PACED:
             paced = left * now.elapsed / now.pages_run

@@ -141,6 +141,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Left alone for a while: they answered 429 or 503, or failed."""
     hosts_given_up: int = 0
     """Hosts that did not answer any more."""
+    hosts_shut: int = 0
+    """Blocked by somebody: ``larm ctl block``."""
+    next_in: float = 0.0
+    """Seconds until the next host may be asked; 0: one may, or none will."""
     hosts_slowed: int = 0
     """Asked less often, as they answer nearly nothing but errors."""
     held_back: int = 0

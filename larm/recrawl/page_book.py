@@ -22,7 +22,7 @@ from larm.kit.disk.record_table import RecordTable
 from larm.model.crawl_hash import digest
 from larm.model.cuts import may_be_whole
 from larm.model.document import Document, Visit
-from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage
+from larm.model.message import REDIRECT, UNKNOWN, Known, URLMessage, as_whole
 from larm.model.url import Url
 from larm.recrawl.freshness import current_until
 from larm.recrawl.past import Past, claim
@@ -107,7 +107,7 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
         """
         url = Url(self.access, self.normalised, self.host, key)
         whole = self.gone or (self.cuts and may_be_whole(self.cuts, limits))
-        return URLMessage(url, self.referrer, self.link_type, self.depth, known=UNKNOWN if whole else self.known)
+        return URLMessage(url, self.referrer, self.link_type, self.depth, known=as_whole(self.known) if whole else self.known)
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -300,19 +300,14 @@ def _answer(visit: Visit, now: int) -> Answer:
 
 def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
     headers = visit.headers
-    known = (
-        UNKNOWN
-        if visit.document is None or visit.document.unread
-        else Known(
-            _validator(headers, "etag"),
-            _validator(headers, "last-modified"),
-            digest(visit.body),
-            visit.document.seen,
-        )
-    )
+    known = UNKNOWN
+    if visit.document is not None:
+        validators = _validator(headers, "etag"), _validator(headers, "last-modified")
+        known = Known(*validators, digest(visit.body), visit.document.seen)
+        known = as_whole(known) if visit.document.unread else known
     past = None
     if before is not None:
-        same = known.digest == before.known.digest != 0 or known.text == before.known.text != 0
+        same = abs(known.digest) == abs(before.known.digest) != 0 or known.text == before.known.text != 0
         past = _past(before, now).seen(changed=not same)
     if visit.document is not None and visit.document.lastmods is not None:
         past = msgspec.structs.replace(past or Past(now), sitemap=True)
@@ -329,7 +324,7 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
         last=_answer(visit, now),
         fetched=now if visit.document is not None else 0,
         index=visit.document is None or visit.document.index,
-        current=current_until(headers, now) if known is not UNKNOWN else 0,
+        current=current_until(headers, now) if known.digest > 0 else 0,
         past=past,
         asks=_asked(visit.document) if visit.document is not None else "",
     )

@@ -27,7 +27,7 @@ import xxhash
 from larm.kit.disk.record_table import RecordTable
 from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
-from larm.model.message import UNKNOWN, URLMessage
+from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageRow, decode_row, part_of
@@ -201,7 +201,10 @@ class Recrawl:
             old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
             current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
             if self.goes_on:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
-                old = [(key, msgspec.structs.replace(row, known=UNKNOWN) if _may_be_sitemap(row) else row) for key, row in old]
+                old = [
+                    (key, msgspec.structs.replace(row, known=as_whole(row.known)) if _may_be_sitemap(row) else row)
+                    for key, row in old
+                ]
             messages = self._asked_for(old)
             for message in messages:
                 left.pop(message.url.fingerprint, None)
@@ -219,7 +222,9 @@ class Recrawl:
 
     def _asked_for(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
         messages = [each for key, row in rows for each in self._messages(key, row)]
-        return [msgspec.structs.replace(each, known=UNKNOWN) for each in messages] if self._whole else messages
+        if not self._whole:
+            return messages
+        return [msgspec.structs.replace(each, known=as_whole(each.known or UNKNOWN)) for each in messages]
 
     def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
         """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:

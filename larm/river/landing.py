@@ -23,7 +23,7 @@ from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import ORDINARY, REDIRECT, UNKNOWN, URLMessage
+from larm.model.message import ORDINARY, REDIRECT, URLMessage, as_whole
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
@@ -37,8 +37,6 @@ TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
 CIRCLE = "redirect/circle"
 """Counts redirects of pages to themselves, and back to what has redirected there."""
-ENDS_EARLY = "downloader/ends_early"
-"""Counts pages whose compression breaks off: what came before is stored."""
 
 
 class Landed(NamedTuple):
@@ -133,8 +131,8 @@ class Lander:
         return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))
 
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
-        message = lease.message
-        if message.known is not None and message.known.digest == digest(outcome.body):
+        message, known = lease.message, lease.message.known
+        if known is not None and known.digest == digest(outcome.body):
             landed = _landed(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
@@ -152,11 +150,12 @@ class Lander:
             headers=_without_validators(outcome.headers) if outcome.flaw else outcome.headers,
             body=outcome.body,
             document=document,
-            revisited=message.known is not None,
+            revisited=known is not None,
             cuts=self._cuts(outcome, document),
         )
-        same = bool(message.known and message.known.text == document.seen != 0)
-        cut = f" (cut off at {', '.join(visit.cuts)})" if visit.cuts else ""
+        same = bool(known and known.text == document.seen != 0)
+        limits = [name for name in visit.cuts if name != cuts.ENDS_EARLY]
+        cut = f" (cut off at {', '.join(limits)})" if limits else ""
         empty = hollow_of(document, outcome.body) if self._text else ""
         notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
         notes += f" ({hollow.NOTES[empty]})" if empty else ""
@@ -169,26 +168,24 @@ class Lander:
             landed.counts[hollow.COUNTED + empty] = 1
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
-        if outcome.flaw and outcome.truncated:
-            landed.counts[ENDS_EARLY] = 1
-        if message.known is not None:
+        if known is not None:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
             landed.counts[TOO_DEEP] = 1
-        messages, known = self._follow(message, document)
+        messages, dropped = self._follow(message, document)
         return landed._replace(
             visit=visit,
             messages=messages,
-            known=known,
+            known=dropped,
             warnings=document.warnings,
             error=bool(outcome.truncated or outcome.flaw or visit.cuts),
         )
 
     def _cuts(self, outcome: Fetched, document: Document) -> Mapping[str, int]:
-        """What was not read of a page, and by which limits; one that came short by itself was not cut by us."""
+        """What was not read of a page, and by which limits."""
         found = document.cuts
-        if outcome.truncated and not outcome.flaw:
-            found = (cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
+        if outcome.truncated:
+            found = (cuts.ENDS_EARLY if outcome.flaw else cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
         most = self._limits.get(cuts.TEXT)
         if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
             sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
@@ -262,7 +259,7 @@ class Lander:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
-            onward = msgspec.structs.replace(onward, known=UNKNOWN)
+            onward = msgspec.structs.replace(onward, known=as_whole(message.known))
         return landed._replace(visit=visit, again=onward)
 
     def _other_name(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
@@ -274,7 +271,7 @@ class Lander:
         other = self._join(access, access.removesuffix("?") if access.find("?") == len(access) - 1 else ".")
         if other.fingerprint != message.url.fingerprint or other.access == access:
             return None
-        return msgspec.structs.replace(message, url=other, known=None if message.known is None else UNKNOWN)
+        return msgspec.structs.replace(message, url=other, known=None if message.known is None else as_whole(message.known))
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.

@@ -87,6 +87,8 @@ class Probe:
             hosts_in_line=hosts.in_line,
             hosts_blocked=hosts.blocked,
             hosts_given_up=hosts.given_up,
+            hosts_shut=hosts.shut,
+            next_in=hosts.next_in,
             hosts_slowed=hosts.slowed,
             held_back=self._traps.held_back,
             left=tuple(self._traps.left()),

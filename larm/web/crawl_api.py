@@ -62,6 +62,19 @@ class OrderQuestion(msgspec.Struct, frozen=True):
     order: AnyOrder
 
 
+class NewQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A crawl that is not there yet; what is left out is as by default."""
+
+    name: Annotated[str, Meta(max_length=64, description="of its directory, below the root of the server")]
+    start: Annotated[tuple[Annotated[str, Meta(max_length=LONGEST)], ...], Meta(min_length=1, max_length=1_000)]
+    restrict_to: Annotated[str, Meta(max_length=LONGEST, description="an expression; empty: the hosts of the start URLs")] = ""
+    max_pages: Annotated[int, Meta(ge=1)] | None = None
+    max_depth: Annotated[int, Meta(ge=0)] | None = None
+    max_time: Annotated[str, Meta(max_length=50, description="as 2h")] = ""
+    delay: Annotated[str, Meta(max_length=50, description="as 500ms")] = ""
+    contact: Annotated[str, Meta(max_length=LONGEST, description="a URL or mail address of yours")] = ""
+
+
 class AllCrawls(msgspec.Struct, frozen=True):
     """Every crawl that is served."""
 
@@ -133,6 +146,16 @@ async def start(request: Request, asked: CrawlQuestion) -> Done:
     return Done("the crawl has begun")
 
 
+async def new(request: Request, asked: NewQuestion) -> Done:
+    """Start a crawl in a new directory below the root of the server (larm serve --root FOLDER)."""
+    fields = {name: "" if value is None else str(value) for name, value in msgspec.structs.asdict(asked).items()}
+    try:
+        await request.app.state.desk.look(request.app.state.starting.new, asked.name, fields | {"start": " ".join(asked.start)})
+    except UsageError as error:
+        raise ProblemError(422, "no such crawl can begin", str(error)) from None
+    return Done("the crawl has begun")
+
+
 async def events(request: Request) -> Response:
     """How a crawl stands, as it changes: server-sent events, whose data are `Crawl` as JSON. ``name`` is a parameter."""
     desk, state = request.app.state.desk, request.app.state
@@ -180,4 +203,5 @@ ENDPOINTS = (
     Endpoint("POST", "/checkpoint", Kind.CHANGE, CrawlQuestion, Done, checkpoint),
     Endpoint("POST", "/stop", Kind.CHANGE, CrawlQuestion, Done, stop),
     Endpoint("POST", "/start", Kind.CHANGE, CrawlQuestion, Done, start),
+    Endpoint("POST", "/new", Kind.CHANGE, NewQuestion, Done, new),
 )

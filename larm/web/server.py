@@ -21,7 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from larm.errors import UsageError
 from larm.web.app import Application
 
-_CONNECTIONS = 1_000
+CONNECTIONS = 1_000
 _LARGEST_HEAD = 81_920
 """Bytes of a request line and headers that are kept while more is awaited; `larm.web.guard` is stricter."""
 _HEAD_SECONDS = 10.0
@@ -155,7 +155,7 @@ def make_server(app: Application, certificate: str = "", key: str = "") -> uvico
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
+        limit_concurrency=CONNECTIONS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=_LAST_SECONDS,
         ssl_certfile=certificate or None,

@@ -19,6 +19,7 @@ from larm.testing.faults import FaultyDisk
 from larm.web.accounting import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm
+from tests.stories.processes import larm_says
 
 
 @pytest.fixture
@@ -115,3 +116,9 @@ def test_a_signal_ends_it(crawl: Path, number: int) -> None:
             assert process.wait(60) == 0
         assert process.stderr.read() == ""
     assert re.fullmatch(r"\S+Z 127\.0\.0\.1 GET /healthz 200 3 \d\.\d{3}\n", (crawl / "access.log").read_text())
+
+
+def test_too_few_files_may_be_open(crawl: Path) -> None:
+    said = larm_says("serve", str(crawl), before="import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))")
+    assert said.status == 2
+    assert said.last == "larm: only 40 files may be open, and a server needs 64 at least: allow more ('ulimit -n 1024')"

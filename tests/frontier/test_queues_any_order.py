@@ -182,6 +182,7 @@ class Frontier(RuleBasedStateMachine):
         assert (figures.uncounted, figures.in_flight) == (given_up, len(self.leases))
         assert self.rig.tally.value >= in_flight
         assert figures.given_up == sum(host.dormant for host in self._hosts())
+        assert figures.shut == sum(host.blocked for host in self._hosts())
         assert figures.blocked == sum(host.backoffs > 0 for host in self._hosts())
 
     @invariant()

@@ -50,7 +50,13 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
         (
             {**BUSY, "hosts_blocked": 1},
             0.0,
-            "back-off: 1 host is left alone for a while (failed, 429 or 503); 'larm ctl hosts' says how long",
+            "back-off: 1 host is left alone for a while (failed, 429 or 503); 'larm ctl hosts' names them",
+        ),
+        (
+            {**BUSY, "hosts_blocked": 2, "next_in": 598.2},
+            0.0,
+            "back-off: 2 hosts are left alone for a while (failed, 429 or 503); it goes on in 9:58, and so does a later run; "
+            "'larm ctl hosts' names them",
         ),
         ({**BUSY, "hosts_given_up": 4}, 0.0, "hosts that do not answer"),
         (

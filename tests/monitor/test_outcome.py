@@ -31,6 +31,8 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert first.startswith("stopped at --max-bytes: ")
     assert second.endswith(": raise --max-bytes (limits.bytes), and the same command goes on")
     assert said("shutdown", waiting=1)[1].endswith("for the next run: the same command goes on")
+    mixed = said(waiting=5, idle=True, hosts_given_up=1, hosts_shut=2)[1]
+    assert "(1 host was given up; what 2 blocked hosts have waits for 'larm ctl unblock HOST'): the same command" in mixed
     assert said(waiting=2, idle=True)[1].startswith("2 URLs wait at hosts that are blocked: 'larm ctl unblock HOST'")
 
 

@@ -15,12 +15,24 @@ from larm.testing.clock import FakeClock
 from larm.testing.fakes import ListStorage
 
 
+class Held(threading.Event):
+    """Says when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.reached.set()
+        return super().wait(timeout)
+
+
 class End:
     """A storage that takes a while to close, and somebody who waits for it; 20 seconds pass each time that he tells of it."""
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.release = threading.Event()
+        self.release = Held()
         self.storage = ListStorage(release=self.release)
         self.line = StorageLine(self.storage, 1000, None)
         self.workers = Workers(lambda _name, error: pytest.fail(str(error)))
@@ -37,6 +49,7 @@ class End:
     def wait(self, *, ended: bool = False) -> list[str]:
         self.workers.start("larm-store-list", self.line.run)
         self.line.close()
+        self.release.reached.wait()
         if ended:
             assert self.workers.join(10) == []
         patience = Patience(self.clock, lambda _name: self.line.doing, self.tell, busy=lambda: self.computed, interval=0.001)

@@ -224,7 +224,9 @@ def test_what_robots_txt_forbids_and_what_came_in_part_is_told(web: SyntheticWeb
     start = web.url("a.localhost")
     said = told(tmp_path, start, run_crawl(tmp_path, start), {})
     assert "2 URLs not fetched, as robots.txt forbids that; 'larm why URL' names the line" in said
-    assert "1 page stored as far as it came or could be unpacked; the next run asks for the whole again" in said
+    part = "pages that were cut: 1 that came, or could be unpacked, in part only; the same command reads them again"
+    assert part in said
+    assert part in told(tmp_path, start, run_crawl(tmp_path, start), {}), "it is so still"
     host.add("/packed", Reply(200, headers, packed))
     said = told(tmp_path, start, run_crawl(tmp_path, start), {})
     assert web.url("a.localhost", "/behind") in stored(tmp_path)
@@ -241,12 +243,12 @@ def test_a_page_that_breaks_off_each_time_is_stored_as_far_as_it_came(web: Synth
     run = run_crawl(tmp_path, start)
     assert set(stored(tmp_path)) == {start, web.url("a.localhost", "/behind")}
     assert Counter(request.path for request in web.requests)["/"] == 1 + Frontier().retries
-    assert "1 page stored as far as it came or could be unpacked" in told(tmp_path, start, run, {})
+    assert "1 that came, or could be unpacked, in part only" in told(tmp_path, start, run, {})
     host.add("/", page)
     run_crawl(tmp_path, start)
     host.add("/", half(page.body))
     run = run_crawl(tmp_path, start)
-    assert "downloader/ends_early" not in run.counters
+    assert "in part only" not in told(tmp_path, start, run, {})
     assert stored(tmp_path)[start] == 2
 
 

@@ -105,8 +105,9 @@ def test_a_site_that_is_gone_at_once_is_kept_until_it_is_back(tmp_path: Path, we
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
     for path in PATHS[:6]:
         site.page(path, text="first version")
-    run_crawl(tmp_path, start)
+    run = run_crawl(tmp_path, start)
     assert indexed(tmp_path) == urls(web, "/", *PATHS[:6], *PATHS[8:])
+    assert run.last.pages == 1 + len(PATHS) - 2, "those that are back are no new ones"
 
 
 def test_one_that_is_stopped_goes_on(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -146,6 +147,7 @@ def test_a_storage_that_is_left_out_of_a_run_keeps_what_it_has_and_gets_the_rest
     run_crawl(tmp_path, start, alone)
     run = run_crawl(tmp_path, start)
     assert any("was not in all runs of this crawl; all pages are fetched whole for it" in note for note in run.notes)
+    assert run.last.pages == 1 + len(PATHS)
     assert stored(tmp_path).keys() == before[0].keys()
     assert (tmp_path / "logs" / "store.log").stat().st_size > 0
     assert indexed(tmp_path) == before[1]

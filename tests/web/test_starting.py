@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from larm.testing.faults import FaultyDisk
 from larm.web.starting import Starting
@@ -36,6 +37,52 @@ def test_a_full_disk_is_a_sentence_and_the_rest_goes_on(served: Served, tmp_path
             break
         assert not (tmp_path / "quays").exists(), "the name is free"
     assert "crawl.out" in failed
+
+
+NEW = {"name": "quays", "start": ["http://a.localhost:9/", "http://b.localhost:9/"], "max_pages": 7, "delay": "500ms"}
+
+
+def test_a_program_starts_a_new_crawl(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the root, with these settings and no others; by who has the token."""
+
+    def said(question: object, headers: dict[str, str] = served.bearer) -> tuple[int, str]:
+        answer = served.client.post("/api/v1/new", json=question, headers=headers)
+        return answer.status_code, answer.text
+
+    assert said(NEW, {})[0] == 401
+    for wrong in (
+        {"name": "../quays"},
+        {"name": ".quays"},
+        {"start": []},
+        {"start": ["file:///etc/"]},
+        {"start": "http://a.localhost:9/"},
+        {"max_pages": 0},
+        {"delay": "soon"},
+        {"restrict_to": "("},
+        {"processing.nofollow": True},
+    ):
+        status, text = said(NEW | wrong)
+        assert status in {400, 422}, wrong
+        assert "Traceback" not in text
+    assert not any(tmp_path.iterdir())
+    children = Children()
+    monkeypatch.setattr("larm.web.starting._await_start", lambda *_: None)
+    monkeypatch.setattr("larm.web.starting.subprocess.Popen", children)
+    assert said(NEW) == (200, '{"says":"the crawl has begun","refused":[]}')
+    written = yaml.safe_load((tmp_path / "quays" / "config.yaml").read_text())
+    assert written == {"crawl": {"start": NEW["start"], "max_pages": 7}, "frontier": {"delay": "500ms"}}
+    status, text = said(NEW)
+    assert (status, "there is such a directory already" in text) == (422, True)
+    (child,) = children.all
+    child.communicate(b"")
+
+
+def test_without_a_root_no_crawl_is_new(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "config.yaml").write_text("crawl: {start: ['http://a.localhost:9/']}")
+    server = start(tmp_path / "a")
+    answer = server.client.post("/api/v1/new", json=NEW, headers=server.bearer)
+    assert (answer.status_code, answer.json()["detail"]) == (422, "a new crawl needs a place: larm serve --root FOLDER")
 
 
 class Children:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from larm.errors import StorageError
 from larm.kit.disk.disk_failure import BUSY, disk_failure
 from larm.kit.disk.read_only import BUSY_SECONDS, reading
 
+Values = Sequence[object] | Mapping[str, object]
+"""Of question marks, or of ``:name``."""
 _CACHE = 8_000
 """KB of pages in memory; the rest is left to the operating system's cache."""
 _ERASED = "FAST"
@@ -49,19 +51,19 @@ class Database:
                 self._connection.close()
                 raise
 
-    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """All that it answers."""
         with self._told():
             return self._connection.execute(statement, values).fetchall()
 
-    def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
+    def row(self, statement: str, values: Values = ()) -> tuple[Any, ...]:
         """The one row that it answers."""
         rows = self.rows(statement, values)
         if len(rows) != 1:
             raise self.damaged()
         return rows[0]
 
-    def write(self, statement: str, values: Sequence[object] = ()) -> int:
+    def write(self, statement: str, values: Values = ()) -> int:
         """Carry it out; how many rows it changed."""
         with self._told():
             return self._connection.execute(statement, values).rowcount

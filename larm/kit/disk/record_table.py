@@ -43,7 +43,7 @@ _TABLES = f"""
     CREATE INDEX IF NOT EXISTS tail_parts ON tail (part, key);
 """
 _HAS_PARTS = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'part'"
-_KEYS = "key IN (SELECT value FROM json_each(?1))"
+_KEYS = "key IN (SELECT value FROM json_each(:keys))"
 _INSERT = "INSERT INTO tail (key, generation, record, part) VALUES (?, ?, ?, ?)"
 TAIL = 8_192
 """Records of which a run is made: some 3 MB."""
@@ -100,7 +100,7 @@ class RecordTable:
                 self._remove_parts(gone)
             chosen = json.dumps([*rows, *gone])
             for table in self._records.tables:
-                write(f"DELETE FROM {table} WHERE {_KEYS}", (chosen,))  # noqa: S608  a name and a constant
+                write(f"DELETE FROM {table} WHERE {_KEYS}", {"keys": chosen})  # noqa: S608  a name and a constant
             self._database.write_many(_INSERT, rows.values())
             for tiers in (self._records, self._parts):
                 tiers.step(len(rows))
@@ -114,26 +114,26 @@ class RecordTable:
         """Those that are there. Raises StorageError."""
         found: list[Record] = []
         for at in range(0, len(keys), _AT_ONCE):
-            found += self._select(f"WHERE {_KEYS}", json.dumps(keys[at : at + _AT_ONCE]))
+            found += self._select(f"WHERE {_KEYS}", keys=json.dumps(keys[at : at + _AT_ONCE]))
         return {row.key: row for row in found}
 
     def after(self, key: int, limit: int) -> Sequence[Record]:
         """The next ``limit`` records by key; begin with -1. Raises StorageError."""
-        return self._select("WHERE key > ?1", key, then=f"ORDER BY key LIMIT {limit:d}")
+        return self._select("WHERE key > :key", f"ORDER BY key LIMIT {limit:d}", key=key)
 
     def of_part(self, part: int, key: int, limit: int) -> Sequence[Record]:
         """As `after`, but only those of a part, and those of which it is not known. Raises StorageError."""
         with self._database.moment():
             self._parts.load()
             while keys := self._keys_of(part, key, limit):
-                if found := self._select(f"WHERE {_KEYS} AND part IN (?2, 0)", json.dumps(keys), part):
+                if found := self._select(f"WHERE {_KEYS} AND part IN (:part, 0)", keys=json.dumps(keys), part=part):
                     return sorted(found)
                 key = keys[-1]
         return []
 
     def younger(self, generation: int) -> Sequence[Record]:
         """All that were written after the end of ``generation``. Raises StorageError."""
-        return self._select("WHERE generation > ?1", generation) if self.generation > generation else []
+        return self._select("WHERE generation > :last", last=generation) if self.generation > generation else []
 
     @property
     def generation(self) -> int:
@@ -168,7 +168,7 @@ class RecordTable:
         chosen = json.dumps(keys)
         pairs: list[tuple[int, int]] = []
         for table in self._records.live:
-            pairs += self._database.rows(f"SELECT part, key FROM {table} WHERE {_KEYS}", (chosen,))  # noqa: S608  a name
+            pairs += self._database.rows(f"SELECT part, key FROM {table} WHERE {_KEYS}", {"keys": chosen})  # noqa: S608  a name
         for run in self._parts.runs:
             self._database.write_many(f"DELETE FROM {run.table} WHERE part = ? AND key = ?", pairs)  # noqa: S608  a name
 
@@ -187,7 +187,7 @@ class RecordTable:
         self._parts.add("SELECT part, key FROM tail WHERE part > 0 ORDER BY part, key")
         self._database.write("DELETE FROM tail")
 
-    def _select(self, where: str, *values: int | str, then: str = "") -> list[Record]:
+    def _select(self, where: str, then: str = "", **values: int | str) -> list[Record]:
         with self._database.moment():
             self._records.load()
             parts = [f"SELECT key, generation, record FROM {table} {where}" for table in self._records.live]  # noqa: S608

@@ -177,9 +177,10 @@ class Tiers:
     def _merge(self, grown: Run, limit: int) -> None:
         """Move the next ``limit`` rows into it."""
         form = self._form
-        key, chosen = ", ".join(form.chosen[: form.key]), ", ".join(form.chosen)
-        places = ", ".join(f"?{number}" for number in range(1, form.key + 1))
-        descending = ", ".join(f"{name} DESC" for name in form.chosen[: form.key])
+        names = form.chosen[: form.key]
+        key, chosen = ", ".join(names), ", ".join(form.chosen)
+        places = ", ".join(f":{name}" for name in names)
+        descending = ", ".join(f"{name} DESC" for name in names)
         last = self._database.rows(f"SELECT {key} FROM {grown.table} ORDER BY {descending} LIMIT 1")  # noqa: S608  constants
         parts = [run for run in self.of(LIVE) if run.target == grown.number]
         rows = " UNION ALL ".join(
@@ -187,7 +188,8 @@ class Tiers:
             for run in parts
         )
         insert = f"INSERT OR IGNORE INTO {grown.table} SELECT * FROM ({rows} ORDER BY {key} LIMIT {limit:d})"  # noqa: S608
-        if self._database.write(insert, last[0] if last else (_LOWEST,) * form.key):  # what is in two of them is moved once
+        low = dict(zip(names, last[0] if last else (_LOWEST,) * form.key, strict=True))
+        if self._database.write(insert, low):  # what is in two of them is moved once
             return
         grown.state = LIVE
         for run in parts:

@@ -50,7 +50,7 @@ _IN_MEMORY = (
     f"CREATE TEMP TABLE new_marks {_PAIR.format('mark')}",
 )
 _FIND = """
-    SELECT asked.value AS mark, found.key AS key FROM json_each(?1) AS asked JOIN {0} AS found ON found.mark = asked.value
+    SELECT asked.value AS mark, found.key AS key FROM json_each(:marks) AS asked JOIN {0} AS found ON found.mark = asked.value
     WHERE found.key IN (SELECT key FROM {0} WHERE mark = asked.value LIMIT 8)
 """
 _SHARED = 8
@@ -58,8 +58,8 @@ _SHARED = 8
 _ROWS = 500  # in one statement
 TAIL = 8_192
 """Records of which runs are made: 4 MB of records, 1.5 MB of marks in memory."""
-_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?1))"
-_KEYS = "key IN (SELECT value FROM json_each(?1))"
+_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:pairs))"
+_KEYS = "key IN (SELECT value FROM json_each(:keys))"
 
 
 _GET = f"SELECT key, first, marks, data FROM {{0}} WHERE {_KEYS}"  # noqa: S608  a constant
@@ -123,25 +123,25 @@ class TwinTable:
         select = " UNION ALL ".join(_FIND.format(table) for table in self._marks.live)
         select = f"SELECT json_group_array(json_array(mark, key)) FROM ({select})"  # noqa: S608  names of tables
         found: dict[int, list[int]] = {}
-        for mark, key in json.loads(self._database.row(select, (json.dumps(marks),))[0]):
+        for mark, key in json.loads(self._database.row(select, {"marks": json.dumps(marks)})[0]):
             found.setdefault(mark, []).append(key)
         return [(mark, key) for mark, keys in found.items() for key in sorted(keys)[:_SHARED]]
 
     def get_many(self, keys: Iterable[int]) -> dict[int, Entry]:
         """Those of the keys that are there."""
-        rows = self._all(self._entries, _GET, json.dumps(list(keys)))
+        rows = self._all(self._entries, _GET, keys=json.dumps(list(keys)))
         return {entry.key: entry for entry in (self._read(*row) for row in rows)}
 
     def followers(self, first: int, after: int = -1, limit: int = 200) -> list[Entry]:
         """Who follows ``first``, by key; the next ones after the key ``after``."""
-        where = "SELECT key FROM {0} WHERE first = ?1 AND first <> key AND key > ?2"
-        keys = [key for (key,) in self._all(self._followers, f"{where} ORDER BY key LIMIT {limit:d}", first, after)]
+        where = "SELECT key FROM {0} WHERE first = :first AND first <> key AND key > :after"
+        keys = [key for (key,) in self._all(self._followers, f"{where} ORDER BY key LIMIT {limit:d}", first=first, after=after)]
         return sorted(self.get_many(sorted(keys)[:limit]).values())
 
     def leads(self, after: int = -1, limit: int = 200) -> list[int]:
         """The keys of those that others follow, in order; the next ones after the key ``after``."""
-        select = "SELECT DISTINCT first FROM {0} WHERE first <> key AND first > ?1 ORDER BY first LIMIT {1}"
-        return sorted({int(first) for (first,) in self._all(self._followers, select.format("{0}", limit), after)})[:limit]
+        select = "SELECT DISTINCT first FROM {0} WHERE first <> key AND first > :after ORDER BY first LIMIT {1}"
+        return sorted({int(first) for (first,) in self._all(self._followers, select.format("{0}", limit), after=after)})[:limit]
 
     def following(self) -> int:
         """How many follow another."""
@@ -168,7 +168,7 @@ class TwinTable:
         """Remove those that are there."""
         if keys and (old := self.get_many(keys)):
             self._begin()
-            self._remember(_KEYS, json.dumps(list(old)))
+            self._remember(_KEYS, keys=json.dumps(list(old)))
             self._delete(old.values())
 
     def commit(self) -> int:
@@ -244,7 +244,7 @@ class TwinTable:
                 last = rows[-1][0]
                 self._filter.add([mark for (mark,) in rows])
 
-    def _remember(self, where: str, *values: str) -> None:
+    def _remember(self, where: str, **values: str) -> None:
         """What is there of earlier generations: what this one itself wrote has no old form."""
         for table in self._entries.live:
             self._database.write(
@@ -257,13 +257,13 @@ class TwinTable:
         entries, write = list(entries), self._database.write
         chosen = json.dumps([entry.key for entry in entries])
         for table in self._entries.tables:
-            write(f"DELETE FROM {table} WHERE {_KEYS}", (chosen,))  # noqa: S608  a name and a constant
+            write(f"DELETE FROM {table} WHERE {_KEYS}", {"keys": chosen})  # noqa: S608  a name and a constant
         for tables, columns, pairs in (
             (self._marks.tables, "(mark, key)", [(mark, each.key) for each in entries for mark in each.marks]),
             (self._followers.tables, "(first, key)", [(each.first, each.key) for each in entries if each.first != each.key]),
         ):
             for table in tables if pairs else ():
-                write(f"DELETE FROM {table} WHERE {columns} {_PAIRS}", (json.dumps(pairs),))  # noqa: S608  constants
+                write(f"DELETE FROM {table} WHERE {columns} {_PAIRS}", {"pairs": json.dumps(pairs)})  # noqa: S608  constants
 
     def _insert(self, entries: Sequence[Entry], generation: int) -> None:
         values: list[int | bytes] = []
@@ -294,7 +294,7 @@ class TwinTable:
 
     # -- read
 
-    def _all(self, tiers: Tiers, select: str, *values: str | int) -> list[tuple[Any, ...]]:
+    def _all(self, tiers: Tiers, select: str, **values: str | int) -> list[tuple[Any, ...]]:
         """What ``select`` answers of each table that is to be looked into."""
         parts = [f"SELECT * FROM ({select.format(table)})" for table in tiers.live]  # noqa: S608  names of tables
         return self._database.rows(" UNION ALL ".join(parts), values) if parts else []

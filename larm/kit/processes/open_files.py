@@ -1,16 +1,26 @@
-"""allow_open_files: as many files and connections as a run may need, if the system lets us. Called once, on the main thread."""
+"""enough_open_files: as many files and connections as a command may need, if the system lets it. Once, on the main thread."""
 
 from __future__ import annotations
 
 import resource
 
+from larm.errors import UsageError
 
-def allow_open_files(wanted: int) -> int:
-    """Raise the soft limit to ``wanted``, as far as the hard one lets us; returns how many may be open then."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return wanted
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+
+def enough_open_files(wanted: int, fewest: int, what: str, fewer: str = "") -> list[str]:
+    """Raise the soft limit to ``wanted``, as far as the hard one lets us; a note where that is less.
+
+    ``what`` needs them: "a crawl"; ``fewer``: what makes it need fewer. Raises UsageError below ``fewest``.
+    """
+    soft, hard = (wanted if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(resource.RLIMIT_NOFILE))
+    if soft >= wanted:
+        return []
+    allowed = max(soft, min(wanted, hard))
     if allowed > soft:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    return max(soft, allowed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    if allowed >= wanted:
+        return []
+    if allowed < fewest:
+        raise UsageError(f"only {allowed} files may be open, and {what} needs {fewest} at least: allow more ('ulimit -n 1024')")
+    more = f"allow more ('ulimit -n'){fewer and f', or {fewer}'}"
+    return [f"only {allowed:,} files and connections may be open, and {what} may need {wanted:,}: {more}"]
