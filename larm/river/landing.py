@@ -116,9 +116,8 @@ class Lander:
                 landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
                 if lost:
                     landed.counts[NOWHERE] = 1
-                if (other := self._other_name(lease.message, outcome)) is not None:
-                    return landed._replace(again=other)
-                return landed._replace(visit=self._no_page(lease.message, outcome, f"HTTP status {status}", status))
+                visit = self._no_page(lease.message, outcome, f"HTTP status {status}", status)
+                return landed._replace(visit=visit, again=self._other_name(lease.message, outcome))
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
@@ -264,21 +263,23 @@ class Lander:
 
     def _other_name(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
         """``/q`` where ``/q?`` was refused, ``/a/`` where ``/a/index.html`` was: normalised they are one, so that no link would
-        lead there any more."""
+        lead there any more. Where that is refused as well, it is the first one that is asked for the next time."""
         access = message.url.access
         if access.endswith("/") or policy(outcome, message.tries, self._settings).retry:
             return None
         other = self._join(access, access.removesuffix("?") if access.find("?") == len(access) - 1 else ".")
         if other.fingerprint != message.url.fingerprint or other.access == access:
             return None
-        return msgspec.structs.replace(message, url=other, known=None if message.known is None else as_whole(message.known))
+        known = None if message.known is None else as_whole(message.known)
+        return msgspec.structs.replace(message, url=other, redirects=message.redirects + 1, known=known)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.
 
         None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
         """
-        if policy(outcome, message.tries, self._settings).retry:
+        other_name = message.redirects > 0 and message.link_type != REDIRECT
+        if other_name or policy(outcome, message.tries, self._settings).retry:
             return None
         return Visit(
             page=message.url.access,

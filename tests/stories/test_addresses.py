@@ -88,8 +88,8 @@ def test_of_two_spellings_why_names_the_one_that_was_fetched(tmp_path: Path, web
     assert why("/index.html").endswith(
         f"Normalised, {start}index.html is the same address as {start}, and is known as that one"
     )
-    assert why("/gone/index.html").endswith(f"is the same address as {start}gone/, and is known as that one")
-    assert "Normalised" not in why("/") + why("/gone/")
+    assert why("/gone/").endswith(f"is the same address as {start}gone/index.html, and is known as that one")
+    assert "Normalised" not in why("/") + why("/gone/index.html")
 
 
 def test_an_index_page_that_is_gone_does_not_cost_its_folder(tmp_path: Path, web: SyntheticWeb) -> None:
@@ -106,6 +106,29 @@ def test_an_index_page_that_is_gone_does_not_cost_its_folder(tmp_path: Path, web
     run_crawl(tmp_path, web.url("a.localhost"), QUICK)
     gone = ("/b/x.html", "/c/index.php?x=1")
     assert asked(web) == once(*(f"a.localhost{path}" for path in ("/", "/a/", "/d/", *gone)))
+
+
+def test_an_index_page_that_goes_and_comes_back(tmp_path: Path, web: SyntheticWeb) -> None:
+    """It is asked for by the name of its links each time, and its folder where it is not there."""
+    paths = ["/a/index.html", *(f"/{number}" for number in range(20))]
+    site = web.host("a.localhost")
+    site.page("/", links=paths)
+    for path in paths:
+        site.page(path, path, f"The page {path}.")
+    start = web.url("a.localhost")
+
+    def crawled() -> list[str]:
+        run_crawl(tmp_path, start, QUICK)
+        return sorted(url.removeprefix(start) for url in indexed(tmp_path) if "/a/" in url)
+
+    assert crawled() == ["a/index.html"]
+    site.remove("/a/index.html")
+    assert [crawled(), crawled()] == [[], []]
+    site.page("/a/index.html", "A", "It is there again.")
+    assert crawled() == ["a/index.html"]
+    site.remove("/a/index.html")
+    site.page("/a/", "A", "The page of the folder.")
+    assert crawled() == ["a/"]
 
 
 def test_a_bare_question_mark_does_not_cost_the_page(tmp_path: Path, web: SyntheticWeb) -> None:
