@@ -7,7 +7,8 @@ words that the best page has not, and of a few words all may stand by accident o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from math import sqrt
 from typing import NamedTuple
 
 import tantivy
@@ -31,8 +32,8 @@ _MANY = 2_000
 all that have any, and finds the same."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
-"""Words of a question, function words apart; of a longer one, what links say counts the less: it is about a topic, and the
-texts of links are names."""
+"""Words of a question, function words apart; of a longer one, how many pages link to a page counts the less: it is about a
+topic."""
 _ENTRY = 2.0
 """What the entry of a name counts beside the name in a text: about as much as a title that is this name."""
 _HOME = 10.0
@@ -90,8 +91,7 @@ class Retrieval:
         called: Mapping[int, float] = {}
         if anchors is not None and self._settings.anchors:
             called = anchors.find(units, self.words.statistics.languages, self._settings.other_forms)
-            share = self._settings.anchors * by_links(units)
-            called = {page: score * share for page, score in called.items()}
+            called = {page: self._settings.anchors * score for page, score in _agreeing(called, units)}
         parts = self._parts(units, called)
         if condition is not None:
             parts["conditions"] = condition
@@ -282,6 +282,12 @@ def _are_two_words(units: Sequence[Sought]) -> bool:
     return len(units) == _TWO and all(len(each.unit.words) == 1 and not (each.common or each.unit.symbol) for each in units)
 
 
+def _agreeing(called: Mapping[int, float], units: Sequence[Sought]) -> Iterator[tuple[int, float]]:
+    """The less of a question the text of a link says, the less it counts: ``import`` is a name, and a word of many tasks."""
+    whole = sum(each.weight for each in units if not each.common) or 1.0
+    return ((page, score * min(1.0, sqrt(score / whole))) for page, score in called.items())
+
+
 def by_links(units: Sequence[Sought]) -> float:
-    """What links count for such a question: 1 for a name, less for a topic."""
+    """What the number of links counts for such a question: 1 for a name, less for a topic."""
     return min(1.0, _OF_A_NAME / max(1, sum(not each.common for each in units)))

@@ -50,7 +50,8 @@ _LONG_ENOUGH = 3
 _SYNONYM = 0.8
 """What a word counts that the user says means the same; the one that was typed comes first."""
 _OF_A_NAME = 0.5
-"""What a name such as ``hashmap`` counts at least for each of the words that it was typed as."""
+"""What a name such as ``hashmap`` counts at least for each of the words that it was typed as, where a page is called so: one
+that mentions ``ONETOMANY`` need not be about one to many."""
 _LEAST = 0.01
 """Rarity of a word that all pages have."""
 _USUAL = 5.0
@@ -215,7 +216,7 @@ class WordQueries:
                     term = query.term_query(self._schema, field, word, index_option="freq")
                     own, there = self.statistics.rarity(pages), self.rarity(field, word)
                     counts = weight / own * (1 - settings.field_rarity + settings.field_rarity * there / rarity)
-                    if word in unit.names:
+                    if word in unit.names and field == fields.TITLE:
                         counts = max(counts, _OF_A_NAME)
                     found.append(query.boost_query(term, of_field * share * counts))
             if found:

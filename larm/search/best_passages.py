@@ -2,7 +2,8 @@
 
 A page of a manual is about many things, and a question about one of them. A word that all these pages have, as "commit" in a
 manual of git, still tells them apart, as few of their passages have it. So each passage is scored by BM25, with words as rare
-as they are among the passages of these pages. Called by the ranker, on its thread.
+as they are among the passages of these pages. The beginning counts beside it: a page that only tells of others, as a list of
+commands does, has its best passage elsewhere. Called by the ranker, on its thread.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from larm.index.scripts import is_unspaced
 
 _STEP = 200
 """Characters, some thirty words; passages have twice as many, and half of each is in the next one."""
+_ABOUT = 0.5
+"""What the beginning of a page counts beside its best passage: there it says what it is about."""
 _SATURATION = 1.2
 """BM25's k1. Passages are equally long, so it needs no b."""
 _LOOKED_AT = 100_000
@@ -37,10 +40,13 @@ def best_passages(texts: Sequence[str], forms: Mapping[str, str]) -> list[float]
     beginnings = {form[:_PREFIX] for form in forms if not is_unspaced(form[0])}
     words = [re.compile(re.escape(beginning) + r"[^\W_]*") for beginning in sorted(beginnings)]
     pages = [_passages(_folded(text[:_LOOKED_AT]), words, forms) for text in texts]
-    having = Counter(word for passages in pages for passage in passages for word in passage)
+    having = Counter(word for found in pages for each in found.values() for word in each)
     total = sum(min(len(text), _LOOKED_AT) // _STEP + 2 for text in texts)
     rarity = {word: log(1 + (total - number + 0.5) / (number + 0.5)) for word, number in having.items()}
-    best = [max((_score(passage, rarity) for passage in passages), default=0.0) for passages in pages]
+    best = [
+        max((_score(each, rarity) for each in found.values()), default=0.0) + _ABOUT * _score(found.get(-1, {}), rarity)
+        for found in pages
+    ]
     most = max(best, default=0.0) or 1.0
     return [score / most for score in best]
 
@@ -57,8 +63,8 @@ def _folded(text: str) -> str:
     return text.lower()
 
 
-def _passages(text: str, words: Sequence[re.Pattern[str]], forms: Mapping[str, str]) -> list[dict[str, int]]:
-    """Of the passages with words of the question, how often each is in it."""
+def _passages(text: str, words: Sequence[re.Pattern[str]], forms: Mapping[str, str]) -> dict[int, dict[str, int]]:
+    """Of the passages with words of the question, how often each is in it; -1 is the first half of the first one."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for beginning in words:
         for match in beginning.finditer(text):
@@ -67,7 +73,7 @@ def _passages(text: str, words: Sequence[re.Pattern[str]], forms: Mapping[str, s
                 at = start // _STEP
                 found[at][word] += 1
                 found[at - 1][word] += 1
-    return list(found.values())
+    return found
 
 
 def _score(passage: Mapping[str, int], rarity: Mapping[str, float]) -> float:

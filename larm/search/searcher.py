@@ -24,6 +24,7 @@ from larm.model.hit import Hit
 from larm.model.page_record import PageLinks, PageRecord
 from larm.seams import Clock
 from larm.search.advice import advice, missing
+from larm.search.entries import entry_at, name_of
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.narrowing import narrowed
@@ -136,13 +137,14 @@ class IndexSearcher:
         offset = n * (max(1, asked.page) - 1)
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
-        marks = Marks(
-            tuple(wanted(tree)), reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of()
-        )
+        items = tuple(wanted(tree))
+        marks = Marks(items, reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of())
         hits = []
         for each in found.results:
             context.deadline.check()
-            hits.append(_hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks))
+            hits.append(
+                _hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, name_of(items))
+            )
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""
@@ -234,8 +236,9 @@ def _title(match: Match) -> str:
     return safe_line(match.title).strip() or match.url
 
 
-def _hit(match: Match, title: str, complete: bool, marks: Marks) -> Hit:
-    parts = shortened(make_snippet(match.body, marks, match.description, title=match.title), match.quote)
+def _hit(match: Match, title: str, complete: bool, marks: Marks, name: str) -> Hit:
+    text = match.body[entry_at(match.body, name) :]
+    parts = shortened(make_snippet(text, marks, match.description, title=match.title), match.quote)
     return Hit(
         title=title,
         url=match.url,

@@ -40,6 +40,12 @@ def test_what_stands_across_the_end_of_a_passage_is_found_together() -> None:
         assert best_passages([text, f"discard {FILLER} {FILLER} change"], BOTH)[0] == 1.0
 
 
+def test_of_equal_passages_the_one_of_a_page_that_begins_with_the_words_is_better() -> None:
+    """It is about them; a list of all there is has them among others."""
+    scores = best_passages([f"{FILLER} discard changes {FILLER}", f"discard {FILLER} discard changes {FILLER}"], BOTH)
+    assert scores[1] == 1.0 > scores[0] > 0.6
+
+
 @given(st.lists(st.text(alphabet="ab c\u00e4\ud800-\u4e00"), max_size=5))
 def test_any_text_has_a_score(texts: list[str]) -> None:
     scores = best_passages(texts, {"a": "a", "\u00e4": "a"})

@@ -157,6 +157,44 @@ def test_names_are_found_by_their_words(tmp_path: Path) -> None:
     assert (names(ranking(tmp_path, "->")), ranking(tmp_path, "->").unknown) == ([], ["->"])
 
 
+def test_a_page_that_mentions_a_name_is_not_called_so(tmp_path: Path) -> None:
+    """``ONETOMANY`` in a text says little of it for who asks for one to many; in a title it does."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    texts = {
+        "constants": ("", f"its direction is ONETOMANY, which {'is a number ' * 60}"),
+        "about": ("", f"One to many: one parent has many children, which {'is a table ' * 60}"),
+        "called": ("OneToMany", "a class"),
+    }
+    rest = {str(number): ("", f"{'one or many' if number % 4 else 'none'} to be named {number}") for number in range(40)}
+    for name, (title, text) in {**texts, **rest}.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", title, text, language="en"))
+    writer.commit()
+    writer.close()
+    scores = {each.match.url[13:]: each.match.score for each in ranking(tmp_path, "one to many", 50).results}
+    assert scores["constants"] < 2 * scores["about"]
+    assert scores["called"] > scores["about"]
+
+
+def test_the_less_of_a_question_a_link_says_the_less_it_counts(tmp_path: Path) -> None:
+    """Programs are called by verbs; that others call a page ``import`` is all for who asks for it, and little for a task."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    texts = {"a": "it can import pictures", "b": "to import a picture from a camera"}
+    rest = {str(number): f"of other things {number}" for number in range(20)}
+    for number, text in enumerate({**texts, **rest}.values()):
+        writer.add(Page(Url(f"http://a.org/{number}", f"http://a.org/{number}", "a.org", number), "text/html", "", text))
+    writer.commit()
+    writer.close()
+    write_anchors(tmp_path / ANCHORS, lambda after: [each for each in [(0, ["import"])] if each[0] > after])
+    shares = []
+    for query in ("import", "import picture camera", "import picture camera other things"):
+        told = [json.loads(each.match.explanation)["details"] for each in ranking(tmp_path, query, explain=True).results]
+        shares += [part["value"] for parts in told for part in parts if part["description"] == "links"]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 1.4 * shares[2]
+
+
 def test_a_host_finds_its_home_page_first(tmp_path: Path) -> None:
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)

@@ -1,0 +1,29 @@
+"""entry_at: where a text explains what was asked for, as manuals do. Pure; called by the ranker and for snippets.
+
+A manual on one page has hundreds of entries, and the one that was asked for may be half a million characters down: what is
+looked through of a page begins there. `larm.index.defined` is how the index knows that a page has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from larm.index.tree import Phrase, Word
+
+_LONGEST = 100
+"""Characters of a name."""
+
+
+def name_of(items: Sequence[Word | Phrase]) -> str:
+    """What may be the name of an entry: all that was asked for; empty where that is several things."""
+    return items[0].text if len(items) == 1 and len(items[0].text) <= _LONGEST else ""
+
+
+def entry_at(text: str, name: str) -> int:
+    """The beginning of the entry; 0 where there is none. The name has a line of its own but for what it takes, and text
+    follows within two lines, as it does not in a table of contents."""
+    if not name or f"\n{name}" not in text:
+        return 0
+    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?[^\n]{{40}}", text)
+    return found.start() + 1 if found else 0

@@ -1,0 +1,67 @@
+"""Where a text explains what was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.index.page import Page
+from larm.index.tree import Phrase, Word
+from larm.index.writer import IndexWriter
+from larm.model.url import Url
+from larm.search.entries import entry_at, name_of
+from larm.search.searcher import IndexSearcher
+
+FILLER = "Lorem ipsum dolor sit amet, and so on, about what is set by the other one. " * 20
+EXPLAINED = "The clients that are trusted by this server, and may relay mail through it."
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        (f"networks\n{EXPLAINED}", True),
+        (f"networks (default: empty)\n{EXPLAINED}", True),
+        (f"networks\n(default: see the output)\n{EXPLAINED}", True),
+        (f"networks(first, second=None)\u00b6\n{EXPLAINED}", True),
+        (f"networks:\n{EXPLAINED}", True),
+        ("networks\nrelays\nclients\nservers", False),  # a table of contents
+        (f"networks = 10.0.0.0/8\n{EXPLAINED}", False),
+        (f"networks() and relays() are\n{EXPLAINED}", False),
+        (f"networks_style\n{EXPLAINED}", False),
+        (f"my networks\n{EXPLAINED}", False),
+    ],
+)
+def test_an_entry_begins_its_line(entry: str, found: bool) -> None:
+    text = f"networks\nof this page\n{entry}"
+    assert text[entry_at(text, "networks") :] == (entry if found else text)
+
+
+def test_no_entry_of_nothing() -> None:
+    assert entry_at("\n\nx", "") == entry_at("", "x") == 0
+
+
+def test_the_name_is_all_that_was_asked_for() -> None:
+    assert name_of([Word("a.b")]) == name_of([Phrase("a.b")]) == "a.b"
+    assert name_of([Word("a"), Word("b")]) == name_of([]) == name_of([Word("a" * 101)]) == ""
+
+
+def test_a_long_manual_is_found_and_shown_by_its_entry(tmp_path: Path) -> None:
+    """Beyond what is looked through of a page, behind other entries that mention the name."""
+    others = "".join(f"relay_{number} (default: $my_networks)\n{FILLER}\n" for number in range(120))
+    texts = {
+        "manual": f"All settings\n{others}my_networks (default: empty)\n{EXPLAINED}\n{others}",
+        "readme": f"How to set my_networks, for networks of my own. {FILLER}" * 3,
+        "howto": f"{FILLER} my_networks, my networks {FILLER}",
+    }
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for number, (name, text) in enumerate(texts.items()):
+        address = f"http://a.org/{name}"
+        writer.add(Page(Url(address, address, "a.org", number), "text/html", name, text, language="en"))
+    writer.commit()
+    writer.close()
+    assert texts["manual"].index(EXPLAINED) > 100_000
+    first = IndexSearcher(tmp_path).search("my_networks").hits[0]
+    assert first.url.endswith("manual")
+    assert first.snippet.startswith("my_networks (default: empty) The clients that are trusted")
