@@ -60,6 +60,8 @@ STILL = 40
 """Seconds without anything new after which nothing is expected: a peer looks through its shelf every 30."""
 REPAIRED = 6 * PING + 2 * 30
 """Seconds for a repair, at least: a peer pings one of its six neighbours each time, and then looks through its shelf."""
+SHOWN = 30
+"""Questions that are asked by way of the page."""
 LAST = 1e-4
 """Part of a score by which two are the same."""
 PATIENCE = 20.0
@@ -109,7 +111,7 @@ class Peer:
     def _open(self, path: str) -> HTTPResponse:
         request = urllib.request.Request(f"http://{self.host}:{PORT}{path}")
         request.add_header("authorization", f"Bearer {self.token.read_text().strip()}")
-        opened: HTTPResponse = urllib.request.urlopen(request, timeout=60)
+        opened: HTTPResponse = urllib.request.urlopen(request, timeout=6 * PATIENCE)
         return opened
 
     def cpu(self) -> float:
@@ -189,7 +191,7 @@ def ask(
     one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[str], what: str, can: Callable[[str, str], bool]
 ) -> None:
     """Each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
-    recalls, left, equal, times, firsts, ends = [], [], [], [], [], []
+    recalls, left, equal, times = list[float](), list[float](), list[float](), list[float]()
     before = sum(peer.cpu() for peer in peers)
     for number, question in enumerate(questions):
         hits = one.search(question, 2 * BEST).hits
@@ -204,15 +206,16 @@ def ask(
             left.append(len(there & set(found)) / len(there))
     slow = quantiles(times, n=20)[-1]
     cpu = (sum(peer.cpu() for peer in peers) - before) / len(questions)
-    for number, question in enumerate(questions[: len(peers) * 2]):
-        first, end = peers[number % len(peers)].shown(question)
-        firsts.append(first)
-        ends.append(end)
     print(
         f"{what}: recall {mean(recalls):.4f} of the best {BEST}, {mean(equal):.4f} where of equal pages either counts, "
         f"{mean(left):.4f} of those that can be found; a search takes {mean(times):.2f} s, 95 % below {slow:.2f} s, and "
-        f"{cpu:.2f} s of CPU of all peers; a page has something after {median(firsts):.2f} s ({max(firsts):.2f} at most), "
-        f"and all after {median(ends):.2f} s ({max(ends):.2f})",
+        f"{cpu:.2f} s of CPU of all peers",
+        flush=True,
+    )
+    firsts, ends = zip(*(peers[n % len(peers)].shown(text) for n, text in enumerate(questions[:SHOWN])), strict=True)
+    print(
+        f"{what}: a page has something after {median(firsts):.2f} s ({max(firsts):.2f} at most), and all after "
+        f"{median(ends):.2f} s ({max(ends):.2f})",
         flush=True,
     )
 

@@ -41,6 +41,8 @@ class NoAnswer(NamedTuple):
     """Half a sentence for people: ``it did not answer within 2 s``."""
     refused: bool = False
     """It is there, and does not want to."""
+    late: bool = False
+    """There was no more time."""
 
 
 class HttpClient:
@@ -149,7 +151,7 @@ def _perform(
         if room["body"] < 0 or room["head"] < 0:
             return NoAnswer(f"its answer is longer than {most:,} bytes")
         if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
-            return NoAnswer(f"it did not answer within {seconds:.3g} s")
+            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True)
         if error.args[0] in _BAD_CERTIFICATE:
             return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}")
         return NoAnswer(str(error.args[1]) or "it could not be asked")

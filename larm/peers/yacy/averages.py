@@ -20,6 +20,8 @@ FIELDS = (fields.MAIN, fields.TITLE, fields.DESCRIPTION, fields.URL_WORDS)
 """Of the index; those that a document has."""
 COMMON = {word_hash(word): word for word in FUNCTION_WORDS["en"].split()}
 """Words that nobody shares (YACY-34), by their hashes: how many pages have them is known by samples alone."""
+_READ = 50
+"""Texts."""
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 
 
@@ -38,23 +40,29 @@ class Averages(NamedTuple):
 
 def averages_of(sample: Sequence[Page], documents: int) -> Averages:
     """Of so many documents, by some of them."""
-    count = len(sample)
+    count, lengths = len(sample), [0, 0, 0, 0]
     having = {name: [0, 0, 0, 0] for name in COMMON}
     for page in sample:
-        for at, words in enumerate(map(set, _words_of(page))):
+        for at, text in enumerate(_texts_of(page)):
+            found = _WORD.findall(text.lower())
+            lengths[at] += len(found)
+            words = set(found)
             for name, word in COMMON.items():
                 having[name][at] += word in words
     return Averages(
-        _four([each / count for each in lengths_of(sample)]),
+        _four([each / count for each in lengths]),
         documents,
         {name: number / count for name, number in Counter(page.language for page in sample).items()},
         {name: _four([each / count for each in pages]) for name, pages in having.items() if any(pages)},
     )
 
 
-def lengths_of(pages: Iterable[Page]) -> list[int]:
-    """Words of all of them together."""
-    return [sum(each) for each in zip((0, 0, 0, 0), *(map(len, _words_of(page)) for page in pages), strict=True)]
+def lengths_of(pages: Sequence[Page]) -> list[int]:
+    """Words of all of them together; of their texts by some of them, as to read all would be a seventh of a search."""
+    read = [page.text for page in pages[:: len(pages) // _READ + 1]]
+    share = sum(len(_WORD.findall(text)) for text in read) / max(1, sum(map(len, read)))
+    others = zip((0, 0, 0), *([len(_WORD.findall(text)) for text in _texts_of(page)[1:]] for page in pages), strict=True)
+    return [round(share * sum(len(page.text) for page in pages)), *map(sum, others)]
 
 
 def typical(said: Iterable[Averages]) -> Averages:
@@ -90,9 +98,8 @@ def bounded(said: Four, most: Four = (1.0, 1.0, 1.0, 1.0)) -> Four:
     return _four([min(max(0.0, each), limit) for each, limit in zip(said, most, strict=True)])
 
 
-def _words_of(page: Page) -> tuple[list[str], ...]:
-    address = page.url.partition("://")[2]
-    return tuple(_WORD.findall(text.lower()) for text in (page.text, page.title, page.description, address))
+def _texts_of(page: Page) -> tuple[str, ...]:
+    return page.text, page.title, page.description, page.url.partition("://")[2]
 
 
 def _near_median(said: Sequence[float]) -> Sequence[float]:

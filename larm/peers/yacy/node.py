@@ -45,6 +45,8 @@ Together = Callable[[Sequence[Do]], None]
 _PING_SECONDS = 10.0
 """For an answer to a ping, in which there is a call-back."""
 _CALL_BACK_SECONDS = 3.0
+_PATIENCE = 0.5
+"""Seconds in which a peer answers that is not dead."""
 _TRIED = 300.0
 """Seconds for which it is known that a peer can be reached."""
 _LISTS = 6 * 3_600.0
@@ -176,13 +178,13 @@ class Node:
         return Contact(seed.key, f"http://{seed.address}", seed.name)
 
     def ask(self, name: str, path: str, question: msgspec.Struct, answers: type[A], seconds: float) -> A | NoAnswer:
-        """Ask a peer that is known; who does not answer is passive from then on (YACY-23)."""
+        """Ask a peer that is known; who does not answer is passive from then on (YACY-23), unless nobody could have in time."""
         with self.lock:
             seed = self.membership.get(name)
         if seed is None or not seed.address or self.stealthy or not self.has_to_do_with(seed.key):
             return NoAnswer("it is not known where it is")
         answer = self.asker.ask(self.contact(seed), path, question, answers, seconds=seconds)
-        if isinstance(answer, NoAnswer) and not answer.refused:
+        if isinstance(answer, NoAnswer) and not answer.refused and not (answer.late and seconds < _PATIENCE):
             with self.lock:
                 self.membership.failed(name, self.now())
             self.count("peers that did not answer")

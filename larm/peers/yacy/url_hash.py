@@ -6,6 +6,7 @@ normaliser leaves are a part of the address.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -53,6 +54,7 @@ def parts_of(address: str) -> Parts:
     return Parts(split.scheme, host, port, sub, domain, top, first if slash and rest else "", normal)
 
 
+@lru_cache(10_000)
 def url_hash(address: str) -> str:
     """Twelve characters. Raises ValueError."""
     parts = parts_of(address)

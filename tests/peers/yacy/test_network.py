@@ -14,7 +14,7 @@ from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import key_part
-from larm.peers.yacy.questions import Ping
+from larm.peers.yacy.questions import COUNT, Count, Counted, Ping
 from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net, Wire
@@ -221,3 +221,18 @@ def test_a_flood_of_juniors_from_one_address_is_bounded(net: Net) -> None:
         )  # fmt: skip
         one.node.learn([signed(seed, key)])
     assert one.node.membership.sizes[2] == 64
+
+
+def test_who_had_too_little_time_is_not_taken_for_dead() -> None:
+    net = Net()
+    one, two = net.add(2)
+    net.run(300)
+
+    class Slow:
+        def ask(self, *_: object, **__: object) -> NoAnswer:
+            return NoAnswer("it did not answer within it", late=True)
+
+    one.node.asker = Slow()
+    for seconds, there in ((0.1, True), (3.0, False)):
+        assert isinstance(one.node.ask(two.node.hash, COUNT, Count("test"), Counted, seconds), NoAnswer)
+        assert one.node.membership.is_active(two.node.hash) == there
