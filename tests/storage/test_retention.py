@@ -214,7 +214,6 @@ def every_end(crawl: Crawl, directory: Path, versions: int, error: int, found: l
 def test_two_in_a_row_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the checkpoint knows of one the old files count, and after it the new ones, whatever the next run began."""
     monkeypatch.setattr(os, "fsync", lambda _file: None)  # it is asked for, and may fail; a real one takes long
-    monkeypatch.setattr(os, "fsync", lambda _file: None)  # it is asked for, and may fail; a real one takes long
     position = days_of(tmp_path, 5)
     before = told(tmp_path)
     wanted = {most: {name: before[name] for name in left.split()} for most, left in LEFT.items()}
