@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=150_000)
     parser.add_argument("--links", type=int, default=20)
     parser.add_argument("--words", type=int, default=350, help="of a page")
-    parser.add_argument("--hosts", type=int, default=4)
+    parser.add_argument("--hosts", type=int, default=4, help="sections are dealt to them, or pages where these are too few")
     parser.add_argument("--more", type=int, default=0, help="pages of a second run; with --dir and --port, of one that goes on")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--slice", type=int, default=10_000, help="pages of which a line tells what they cost")
@@ -207,7 +207,8 @@ class Web:
         )
 
     def _link(self, goal: int, text: str) -> str:
-        host = f"http://h{goal // SECTION % self._hosts}.localhost:{self.port}"
+        part = goal // SECTION if self._hosts * SECTION <= self._all else goal * self._hosts // self._all
+        host = f"http://h{part % self._hosts}.localhost:{self.port}"
         path = f"/s{goal // SECTION}/{goal}.html" if goal else "/"
         return f'<a href="{host}{path}">{text or self._titles[goal]}</a>'
 

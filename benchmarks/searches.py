@@ -3,9 +3,9 @@
 ``python -m benchmarks.searches CRAWL ... [--pages 20000] [--mixed] [--index DIR]``. The pages are those of finished crawls
 (directories with ``index/``, such as `benchmarks.ranking` keeps), repeated under other addresses until there are enough; or,
 for a million, ``--mixed``: short ones of their sentences, with a new word or a slip in most, on hosts of very different size.
-``--index`` keeps them, or uses those that were kept. Queries are pairs of words that stand next to each other in some page,
-pairs of words from anywhere, pairs of the commonest words, misspelt words, and beginnings as somebody types them; each is
-asked once, after some others to warm up. Then the first kind from the shell.
+``--index`` keeps them, or uses those that were kept. Queries are pairs of words that stand next to each other in some page, and
+fives, pairs of words from anywhere, pairs of the commonest words, with and without facets, misspelt words, and beginnings as
+somebody types them; each is asked once, after some others to warm up. Then the first kind from the shell.
 """
 
 from __future__ import annotations
@@ -63,7 +63,12 @@ def main() -> None:
             _measure(searcher.search, kind, queries)
         for kind, queries in _common(directory, options.queries).items():
             _measure(searcher.suggest if kind == "as you type" else searcher.search, kind, queries)
-        print(f"{getrusage(RUSAGE_SELF).ru_maxrss / 1000:.0f} MB at most, with what is mapped of the index")
+            if kind == "two of the commonest words":
+                _measure(lambda query: searcher.search(query, facets=True), f"{kind}, facets", queries)
+        now = dict(line.split(":", 1) for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+        rss, own = (int(now[kind].split()[0]) / 1000 for kind in ("Rss", "Anonymous"))
+        most = getrusage(RUSAGE_SELF).ru_maxrss / 1000
+        print(f"{most:.0f} MB at most; of {rss:.0f} MB now {rss - own:.0f} are mapped files, which make room for others")
         took = [_from_shell(directory, query) for query in queries_of(matches, _FROM_SHELL)["neighbours"]]
         print(f"{'larm search':40} median {median(took) * 1000:7.0f} ms")
 
@@ -137,13 +142,14 @@ def _common(directory: Path, number: int) -> dict[str, list[str]]:
 def queries_of(matches: Sequence[Match], number: int) -> dict[str, list[str]]:
     """So many of each kind."""
     random, texts = Random(7), [words for match in matches if len(words := _WORD.findall(match.body)) > 20]
-    neighbours = []
+    neighbours, five = [], []
     for _ in range(number):
         words = random.choice(texts)
-        at = random.randrange(len(words) - 1)
+        at = random.randrange(len(words) - 5)
         neighbours.append(f"{words[at]} {words[at + 1]}")
+        five.append(" ".join(words[at : at + 5]))
     anywhere = [f"{random.choice(random.choice(texts))} {random.choice(random.choice(texts))}" for _ in range(number)]
-    return {"neighbours": neighbours, "two words from anywhere": anywhere}
+    return {"neighbours": neighbours, "five words in a row": five, "two words from anywhere": anywhere}
 
 
 def _measure(ask: Callable[[str], object], kind: str, queries: Sequence[str]) -> None:
