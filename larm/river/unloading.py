@@ -17,6 +17,7 @@ from larm.config import Frontier as Settings
 from larm.duplicates.novelty import NoveltyJudge
 from larm.fetching.pool import FetcherPool
 from larm.frontier.politeness import policy
+from larm.frontier.robots.desk import RobotsDesk
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
@@ -201,7 +202,10 @@ class Unloader:
         self._counters.update(counts)
         if landed.again is not None and self._frontier.robots.allows(landed.again):
             self._frontier.queues.add([landed.again])
-        elif not decision.retry:
+            return
+        if landed.again is not None:
+            self._frontier.chain.note(RobotsDesk.name, landed.again.url.access)
+        if not decision.retry:
             self._tally.fall(1)
 
     def _account(self, ended: int, pages: int) -> None:

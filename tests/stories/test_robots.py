@@ -225,5 +225,22 @@ def test_what_it_forbids_is_fetched_by_a_run_that_may(tmp_path: Path, web: Synth
     assert run.counters["revisit/unchanged"] == len(PATHS)
 
 
+def test_what_it_forbids_of_a_page_under_another_address_is_told_and_fetched_later(tmp_path: Path, web: SyntheticWeb) -> None:
+    """``/dir/`` and ``/dir/index.html`` are one page, so it goes past the filters."""
+    site, there = web.host("a.localhost"), web.url("a.localhost", "/dir/index.html")
+    site.page("/", links=["/dir/"])
+    site.redirect("/dir/", "/dir/index.html")
+    site.page("/dir/index.html", "Inside")
+    site.robots("User-agent: *\nDisallow: /dir/index.html")
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    assert run.counters["robots/filtered"] == 1
+    assert [line.rpartition(" ")[2] for line in lines(tmp_path, "RobotExclusionFilter")] == [there]
+    assert "a.localhost/dir/index.html" not in asked(web)
+    site.robots("")
+    run_crawl(tmp_path, web.url("a.localhost"), {"robots.ttl": "1ms"})
+    assert asked(web)["a.localhost/dir/index.html"] == 1
+    check_stored(tmp_path, web)
+
+
 def explain(directory: Path, url: str) -> str:
     return larm_says("why", "--dir", str(directory), url).out.decode()

@@ -71,7 +71,7 @@ class RobotsDesk:
         self._settings = settings
         self._clock = clock
         self._tally = tally
-        self._note = note
+        self.note = note
 
     # -- the handler thread
 
@@ -106,7 +106,7 @@ class RobotsDesk:
                         self._queues.uncounted_locked(len(parked))
         if forbidden:
             drop(forbidden, "robots.txt")
-            self._note(forbidden)
+            self.note(forbidden)
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
         self._queues.announce()
         self._book.relieve()

@@ -106,8 +106,11 @@ class RobotsLander:
                 self._desk.load_again(_again(message, _asked_for(message), 0, 0))
 
     def allows(self, message: URLMessage) -> bool:
-        """What the rules that we have say of one more URL of a known host."""
-        return self._desk.explain(message) is None
+        """What the rules that we have say of one more URL of a known host; what they forbid is noted."""
+        if self._desk.explain(message) is None:
+            return True
+        self._desk.note([message])
+        return False
 
     def _answer(self, lease: Lease, outcome: Outcome, host: Host) -> tuple[RobotsAnswer, bool]:
         """Also whether nothing answers at this scheme, where another one has rules."""
