@@ -18,6 +18,8 @@ _REMOVED = {ord(character): None for character in "\t\n\r"}  # anywhere in a URL
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _OF_THE_WEB = ("http", "https")
 _OF_FILES = ("http", "https", "file")
+_OF_THE_SITE = ("/", "http://", "https://")
+"""What begins so leads to the same address from each page of a site."""
 _NEEDS_WHOLE_BASE = re.compile(r"(?:https?:)?(?:\?|$)", re.IGNORECASE)
 
 
@@ -26,7 +28,7 @@ Found = Url | str | None
 
 
 class Hrefs(dict[str, Found]):
-    """What the hrefs in one directory of a site come to."""
+    """What the hrefs in one directory of a site come to, or, in its root, those that do so in all of them."""
 
     __slots__ = ("rows",)
 
@@ -100,7 +102,7 @@ class LinkMemo:
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "_root", "hrefs")
+    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "_root", "hrefs", "site")
 
     def __init__(self, memo: LinkMemo, base: str) -> None:
         # constant after construction
@@ -112,10 +114,12 @@ class PageLinks:
         self._root = self._origin + "/"
         self.hrefs = memo.hrefs(self._directory)
         """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
+        self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self._root)
+        """The same of what leads to one address from each page of the site, as most menus do."""
 
     def note_row(self, link: tuple[str, str], row: Row | None) -> None:
         """Remember what a link (its href, its text) comes to, for other pages in this directory."""
-        self._memo.note_row(self.hrefs, link, row)
+        self._memo.note_row(self._known(link[0]), link, row)
 
     def resolve(self, href: str) -> Url | None:
         """Where ``href`` leads; None if it leads nowhere: empty, only a fragment, ``mailto:``, ``javascript:`` ...
@@ -126,12 +130,15 @@ class PageLinks:
             href = href[: href.index("#")]
         if not href:
             return None
-        found = self.hrefs.get(href, self)
+        found = self._known(href).get(href, self)
         if found is self:
             found = self._find(href)
         if isinstance(found, str):
             raise BadUrl(found)
         return found  # type: ignore[return-value]  # `self` stands for nothing found
+
+    def _known(self, href: str) -> Hrefs:
+        return self.site if href.startswith(_OF_THE_SITE) else self.hrefs
 
     def _find(self, href: str) -> Found:
         # Gluing texts together is right exactly if the outcome is an access form. All that the memo knows are, and else the
@@ -145,7 +152,7 @@ class PageLinks:
                 return self._find_odd(href)
             url = memo.share(new)
         if href[0] != "?":
-            memo.note(self.hrefs, href, url)
+            memo.note(self._known(href), href, url)
         return url
 
     def _plain(self, glued: str) -> Url | None:
@@ -188,7 +195,7 @@ class PageLinks:
             except BadUrl as error:
                 found = str(error)
         if not _NEEDS_WHOLE_BASE.match(clean):
-            self._memo.note(self.hrefs, href, found)
+            self._memo.note(self._known(href), href, found)
         return found
 
 

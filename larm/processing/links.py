@@ -86,7 +86,9 @@ class PageFinder:
         """Some link said so."""
 
     def learn(self, link: tuple[str, str]) -> Row | None:
-        """Where one leads that was not on any page before: by its href and its text."""
+        """Where one leads that was on no page of its directory before: by its href and its text."""
+        if not self.charset and (known := self._resolver.site.rows.get(link)) is not None:
+            return known
         found = self.row(link[0], anchor(link[1]), ORDINARY)
         if not self.charset and link[0] not in self.malformed:
             self._resolver.note_row(link, found)

@@ -100,6 +100,20 @@ def test_pages_share_one_object_per_address() -> None:
     assert all(url is found[0] for url in found)
 
 
+def test_what_leads_to_one_address_from_all_pages_of_a_site_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the links of its menus do."""
+    memo = LinkMemo(NORMALIZER)
+    hrefs = ("/x?y=1#z", "//c.org/", "http://b.org/d", "https://a.org/ e")
+    first = memo.at("http://a.org/b/c")
+    found = [first.resolve(href) for href in hrefs]
+    first.note_row(("/x?y=1#z", "Home"), None)
+    second = memo.at("http://a.org/d/e/")
+    assert second.site.rows == {("/x?y=1#z", "Home"): None}
+    monkeypatch.setattr(type(second), "_find", None)
+    assert [second.resolve(href) for href in hrefs] == found
+    assert not second.hrefs
+
+
 def test_what_depends_on_the_whole_base_is_not_taken_for_another_page() -> None:
     memo = LinkMemo(NORMALIZER)
     for href in ("?x=1", "http:", "http:?x", " ?x y", "\n?x", "?x y", "ht\ntp:?x"):
@@ -132,7 +146,9 @@ def test_what_is_long_is_not_kept() -> None:
     page = memo.at("http://a.org/" + "d" * 1_000 + "/")
     for href in ("data:," + "x" * 5_000, "mailto:a", "/ " + "x" * 5_000, "/" + "x" * 5_000, "y", "//" + "h" * 5_000 + "/ "):
         assert remembered(memo, page._base, href) == direct(page._base, href)
-    assert (len(memo._hrefs), len(memo._urls)) == (0, 0)
+    assert not memo._urls
+    assert not any(hrefs or hrefs.rows for hrefs in memo._hrefs.values())
+    assert list(memo._hrefs) == ["http://a.org/"]
     assert len(normalizer._keys) == 1
 
 
