@@ -138,7 +138,8 @@ class Bench:
         retired = self.store.retired()
         cuts, mail, fresh = self.book.cut(), self.book.mail.last_cut, self.seen.cut()
         header = Header(EMPTY, {}, {}, {}, [], "", [], self.store.next_epoch())
-        self.file.write(header, cuts, fresh, retired, mail)
+        standing = self.queues.standing(1, self.tally.value) if at_once else None
+        self.file.write(header, cuts, fresh, retired, mail, standing)
         self.seen.apply(fresh)
         self.book.trim()
         self.last_save, self.hurried = time.perf_counter(), False
@@ -196,14 +197,17 @@ def main() -> None:
         bench.save(at_once=True)
         waiting = bench.tally.value
         bench.close()
-        since, cpu = time.perf_counter(), time.process_time()
-        again = Bench(folder, config, options.hosts)
-        found = again.queues.load(again.file.host_rows())
-        print(
-            f"begun again in {time.perf_counter() - since:.2f} s, {time.process_time() - cpu:.2f} s CPU:"
-            f" {found:,} URLs wait, {waiting:,} before"
-        )
-        again.close()
+        for well in (True, False):
+            since, cpu = time.perf_counter(), time.process_time()
+            again = Bench(folder, config, options.hosts)
+            header, _ = again.file.read() or (None, b"")
+            standing = again.file.standing(header) if header is not None and well else None
+            found = again.queues.load(again.file.host_rows()) if standing is None else again.queues.go_on(standing)
+            print(
+                f"begun again after {'a good end' if well else 'a kill'} in {time.perf_counter() - since:.2f} s,"
+                f" {time.process_time() - cpu:.2f} s CPU: {found:,} URLs wait, {waiting:,} before"
+            )
+            again.close()
     finally:
         shutil.rmtree(folder)
 

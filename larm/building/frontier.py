@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.named_parts import FilterParts, crawl_order, filters, trap_settings
-from larm.building.state import State, forgotten_of
+from larm.building.state import QUEUES, State, forgotten_of
 from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog, NoLog
@@ -25,13 +25,16 @@ from larm.frontier.mail_filter import MailFilter
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.standing import Standing
 from larm.frontier.traps.desk import TrapDesk
+from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.logs.log_book import LogBook
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
+from larm.model.url_shape import number_of
 from larm.recrawl.page_book import forbidden
 from larm.river.move_orders import moves_state_of
 from larm.river.parts import Frontier
@@ -67,13 +70,15 @@ def frontier_of(  # noqa: PLR0917
         sites=SiteTable(settings.sites),
     )
     forgotten = ForgottenPages(forgotten_of(header).items)
+    starts = scope.hosts if isinstance(scope, StartScope) else mission.hosts
+    rules = number_of(repr((trap_settings(settings), sorted(starts), forgotten_of(header).items)))
     traps = TrapDesk(
         book,
         trap_settings(settings),
         shared.tally,
         _trap_log(settings, logs),
         shared.counters.add,
-        starts=scope.hosts if isinstance(scope, StartScope) else mission.hosts,
+        starts=starts,
         release=settings.crawl.parked,
     )
     queues = HostQueues(
@@ -130,7 +135,7 @@ def frontier_of(  # noqa: PLR0917
         tell=watch.robots,
         awaited=watch.waits_for,
     )
-    frontier = Frontier(incoming, state.seen, away, chain, handler, book, queues, robots, traps)
+    frontier = Frontier(incoming, state.seen, away, chain, handler, book, queues, robots, traps, rules)
     _go_on(ground, mission, frontier)
     return frontier
 
@@ -145,14 +150,28 @@ def order_of(ground: Ground, mission: Mission) -> CrawlOrder | None:
 
 def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
     """With what waited at the last checkpoint; start URLs that traps held back come again."""
-    waiting = (
-        len(frontier.incoming) + len(frontier.away) + frontier.queues.load(ground.state.file.host_rows(), revive=mission.again)
-    )
+    waiting = len(frontier.incoming) + len(frontier.away) + _at_hosts(ground, mission, frontier)
     pulled = frontier.chain.run(frontier.traps.pull(mission.starts), RobotsDesk.name)
     if waiting or pulled:
         ground.shared.tally.rise(waiting + len(pulled))
     if pulled:
         frontier.queues.add(pulled)
+
+
+def _at_hosts(ground: Ground, mission: Mission, frontier: Frontier) -> int:
+    """What waits there; where nothing has changed since a run that ended well, no record is read for that."""
+    file, header, settings = ground.state.file, ground.header, ground.settings
+    as_before = not (mission.again or settings.crawl.parked or header is None) and settings.frontier.order == "breadth-first"
+    if as_before and header is not None and ground.sealing.found.holds(ground.directory / QUEUES / DATABASE):
+        standing = file.standing(header)
+        if standing is not None and standing.rules == frontier.rules:
+            return frontier.queues.go_on(standing)
+    return frontier.queues.load(file.host_rows(), revive=mission.again)
+
+
+def standing_of(ground: Ground, frontier: Frontier) -> Standing | None:
+    """At the end, for the next run."""
+    return frontier.queues.standing(frontier.rules, ground.shared.tally.value - len(frontier.incoming) - len(frontier.away))
 
 
 def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:

@@ -16,7 +16,7 @@ from larm.agents.files import IDENTITY
 from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
 from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
 from larm.building.following import following_of, has_changed, note_of, noted
-from larm.building.frontier import frontier_of, order_of
+from larm.building.frontier import frontier_of, order_of, standing_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, StoragesApart, limits_of, mission_of, notes_of, storages_apart
@@ -398,6 +398,7 @@ def _checkpointer(  # noqa: PLR0917
         scope=starts,
         parts=[*parts, *([starts] if starts else ())],
         begun=None if marker.saved else lambda: set_marker(ground.directory, VERSION, saved=True),
+        standing=lambda: standing_of(ground, frontier),
     )
 
 

@@ -20,13 +20,14 @@ from larm.frontier.hosts import ROW
 from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.saved_host import HostCut
+from larm.frontier.standing import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
 
 FORMAT, WITHOUT_MAIL = 3, 2
 """Rises when a stored state can't be read as before: the last one knew no mail of hosts, and where there is none it still goes.
 """
 
-_HEADER, _FRESH = "crawl", "seen-delta"
+_HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
 
 class Following(msgspec.Struct, frozen=True, array_like=True):
@@ -88,8 +89,14 @@ class CheckpointFile:
         # constant after construction
         self.store = store
 
-    def write(
-        self, header: Header, hosts: Iterable[HostCut], fresh: bytes, retired: Iterable[str], mail: MailCut = NO_MAIL
+    def write(  # noqa: PLR0917  the parts of one checkpoint
+        self,
+        header: Header,
+        hosts: Iterable[HostCut],
+        fresh: bytes,
+        retired: Iterable[str],
+        mail: MailCut = NO_MAIL,
+        standing: Standing | None = None,
     ) -> int:
         """Replace the last checkpoint and delete the blocks that only it needed; returns its size in bytes.
 
@@ -100,17 +107,19 @@ class CheckpointFile:
         def rows() -> Iterator[tuple[str, bytes]]:  # one by one: all of them at once may be large
             nonlocal size
             fixed = [(_HEADER, msgspec.msgpack.encode(header)), (_FRESH, fresh)]
+            if standing is not None:
+                fixed.append((_STANDING, standing.encode(header.epoch)))
             for key, row in chain(fixed, ((ROW + cut.key, cut.encode()) for cut in hosts)):
                 size += len(row)
                 yield key, row
 
-        self.store.transaction(rows(), retired, mail.write)
+        self.store.transaction(rows(), chain((_STANDING,), retired), mail.write)
         return size
 
     def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes]) -> None:
         """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError."""
         fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
-        self.store.transaction(fixed | dict(rows))
+        self.store.transaction(fixed | dict(rows), [_STANDING] if rows else [])
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that
@@ -130,6 +139,12 @@ class CheckpointFile:
         except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, KeyError) as error:
             raise StorageError(f"{self.store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self.store.get(_FRESH) or b""
+
+    def standing(self, header: Header) -> Standing | None:
+        """Where the hosts stood at the last checkpoint, if that was the last one of a run. Raises StorageError."""
+        data = self.store.get(_STANDING)
+        found = None if data is None else decode_standing(data, self.store)
+        return found if found is not None and found.epoch == header.epoch else None
 
     def go_back(self, header: Header | None) -> None:
         """Drop the blocks that were written after the last checkpoint."""

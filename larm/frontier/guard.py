@@ -41,6 +41,10 @@ class Guard(Protocol):
         """A host that goes to another crawl."""
         ...
 
+    def special_locked(self) -> list[str]:
+        """Hosts that the next run has to `resume_locked`, though nothing is changed."""
+        ...
+
 
 def pass_over_locked(guard: Guard, book: HostBook, host: Host) -> list[URLMessage]:
     """Take from the queue of a host what is held back, until something is let through, or enough was passed over."""
@@ -108,3 +112,7 @@ class ForgottenGuard:
     def left_locked(self, host: Host) -> None:
         """See `Guard`."""
         self._traps.left_locked(host)
+
+    def special_locked(self) -> list[str]:
+        """See `Guard`."""
+        return self._traps.special_locked()

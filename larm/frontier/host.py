@@ -165,7 +165,8 @@ class Host:
     @property
     def busy(self) -> bool:
         """Something of it is in the air or on its way to the handler: a record read back would do that again."""
-        return bool(self.running or self.pending or self.arriving)
+        unjudged = self.parked and not self.robots_tasks
+        return bool(self.running or self.pending or self.arriving or unjudged)
 
     @property
     def in_memory(self) -> int:

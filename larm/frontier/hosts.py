@@ -296,7 +296,19 @@ class HostBook:
             for queue in queues:
                 queue.spilled(sink)
 
-    # -- at start
+    # -- at the end, and at start
+
+    def shut_locked(self) -> list[str]:
+        """Hosts that ask for nothing."""
+        return [*self._shut, *(key for key, host in self._hosts.items() if not host.counts or host.frozen)]
+
+    def busy_locked(self) -> list[Host]:
+        """Of which there is something in the air, or on its way to the handler: a checkpoint has it as waiting."""
+        return [host for host in self._hosts.values() if host.busy]
+
+    def go_on_locked(self, known: int, shut: Iterable[str]) -> None:
+        """With what the last run ended with: no record is read before it is asked for."""
+        self._resumed, self._known, self._shut = True, known, set(shut)
 
     def load(self, keys: Iterable[str]) -> Iterator[Host]:
         """Read the rows of the last checkpoint, one by one. Raises StorageError.

@@ -13,8 +13,9 @@ host that was given an earlier time since stays there till its turn comes, and i
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -166,6 +167,17 @@ class Places:
         for at, key in self._heap:
             if self._times.get(key) == at:
                 yield at, key
+
+    def ready_hosts(self) -> list[str]:
+        """Who may be asked, and who stands in a line, in the order of their turns, band by band."""
+        ready = (key for key in self._ring.first(sys.maxsize) if self._times.get(key, NEVER) <= READY)
+        return [*dict.fromkeys(ready), *(key for key, at in self._times.items() if at == _IN_LINE)]
+
+    def restore(self, times: Iterable[tuple[float, str]]) -> None:
+        """At the start: all that waits for a time."""
+        self._heap = list(times)
+        self._times.update((key, at) for at, key in self._heap)
+        heapq.heapify(self._heap)
 
     @property
     def in_ring(self) -> int:

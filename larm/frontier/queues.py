@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -25,7 +25,9 @@ from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.places import Places
 from larm.frontier.politeness import NOTHING, Decision, dormancy, errors_after, health_after, next_start
+from larm.frontier.saved_host import LONGEST_WAIT
 from larm.frontier.shared_addresses import SharedAddresses
+from larm.frontier.standing import Standing
 from larm.frontier.totals import Figures, Sums, Totals, sums_of
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.threads.tally import Tally
@@ -35,6 +37,8 @@ from larm.model.outcome import Fetched
 from larm.seams import Clock, CrawlOrder
 
 T = TypeVar("T")
+_APART = 1e-7
+"""Seconds between hosts that are ready at the start, so that their order stays."""
 ENOUGH = 256
 """URLs: some four for each transfer, as the defaults are."""
 
@@ -381,6 +385,60 @@ class HostQueues:
                 else:
                     self._totals.uncounted += host.waiting
             return waiting + self._book.mail.waiting
+
+    def standing(self, rules: int, waiting: int) -> Standing | None:
+        """At the end: where all hosts stand; None where that can't be said without looking at all. ``waiting``: at hosts."""
+        with self._book.lock:
+            busy = self._book.busy_locked()
+            if self._ordered or not all(host.counts for host in busy):
+                return None
+            special = {host.key for host in busy}.union(self._guard.special_locked() if self._guard is not None else ())
+            again = sum(not robots for host in busy for _, robots in (*host.running.values(), *host.pending.values()))
+            now = self._clock.monotonic()
+            return Standing(
+                rules=rules,
+                known=len(self._book),
+                counted=waiting,
+                queued=self._totals.queued + again,
+                uncounted=self._totals.uncounted,
+                blocked=self._totals.blocked,
+                given_up=self._totals.given_up,
+                ready=self._places.ready_hosts(),
+                later=[(self._book.wall(at), key) for at, key in self._places.waiting()],
+                slowed=sorted(self._totals.slowed),
+                shut=self._book.shut_locked(),
+                special=sorted(special),
+                saved=self._book.wall(now),
+            )
+
+    def go_on(self, standing: Standing) -> int:
+        """In place of `load`, with what `standing` said at the end of the last run. Before any other thread runs.
+
+        The last process may have asked any host just before its end, so none is asked before its delay is over.
+        """
+        with self._book.lock:
+            self._book.go_on_locked(standing.known, standing.shut)
+            totals = self._totals
+            totals.queued, totals.uncounted = standing.queued, standing.uncounted
+            totals.blocked, totals.given_up, totals.slowed = standing.blocked, standing.given_up, set(standing.slowed)
+            now = self._clock.monotonic()
+            wall = max(self._book.wall(now), standing.saved)
+            first = now + self._settings.delay
+            if first == now:
+                for key in standing.ready:
+                    self._places.ready(key, 0)
+            ready = ((first - place * _APART, key) for place, key in enumerate(reversed(standing.ready)) if first > now)
+            later = ((max(now + min(at - wall, LONGEST_WAIT), first), key) for at, key in standing.later)
+            self._places.restore(chain(ready, later))
+            waiting = standing.counted
+            for key in standing.special:
+                host = self._book.get_locked(key)
+                before = sums_of(host)
+                if self._guard is not None:
+                    self._guard.resume_locked(host)
+                waiting += totals.settle(before, sums_of(host))
+                self._schedule_locked(host, now)
+            return waiting
 
     def schedule_locked(self, host: Host) -> None:
         """The host has something new to do; the book's lock is held."""

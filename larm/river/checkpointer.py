@@ -18,6 +18,7 @@ from larm.errors import StorageError
 from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import FORMAT, WITHOUT_MAIL, CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
+from larm.frontier.standing import Standing
 from larm.kit.logs.log_book import GONE, LogBook
 from larm.river.parts import Frontier, Shared
 from larm.seams import Stateful
@@ -50,6 +51,7 @@ class Checkpointer:
         scope: StartScope | None = None,
         parts: Sequence[Stateful] = (),
         begun: Callable[[], object] | None = None,
+        standing: Callable[[], Standing | None] = lambda: None,
     ) -> None:
         """``header``: what of it is the same in all checkpoints of a run, and what is not in this run: the last positions of
         storages that it leaves out, and what `Stateful` parts said in earlier runs.
@@ -67,6 +69,7 @@ class Checkpointer:
         self._met = met
         self._scope = scope
         self._parts = parts
+        self._standing = standing
         # only the saving thread
         self._begun = begun
         self._states = dict(header.parts)
@@ -116,6 +119,7 @@ class Checkpointer:
             scope = sorted(self._scope.hosts) if self._scope else []
             self._states |= {part.name: part.cut(last=last) for part in self._parts}
             epoch = self._file.store.next_epoch()  # after the copies: no block that they refer to may be of it
+            standing = self._standing() if last else None
             held = self._clock.monotonic() - entered
         if last:
             for line in self._lines:
@@ -139,7 +143,7 @@ class Checkpointer:
             clock_moved=self._book.clock_moved,
             parts=self._states,
         )
-        size = self._file.write(header, hosts, fresh, retired, mail)
+        size = self._file.write(header, hosts, fresh, retired, mail, standing)
         self._lost = False
         if self._begun is not None:
             self._begun()

@@ -66,6 +66,8 @@ class Frontier(NamedTuple):
     queues: HostQueues
     robots: RobotsLander
     traps: TrapDesk
+    rules: int = 0
+    """See `larm.frontier.standing.Standing.rules`."""
 
 
 class Agenda(NamedTuple):

@@ -197,13 +197,14 @@ class Rig:
             rows = [name.removeprefix(ROW) for name in self.store.keys(ROW)]
             return [self.book.get_locked(key) for key in dict.fromkeys([*self.book._hosts, *rows])]
 
-    def save(self) -> None:
-        """A checkpoint of the hosts."""
+    def save(self, *, last: bool = False) -> None:
+        """A checkpoint of the hosts; ``last``: the run ends well."""
         retired = self.store.retired()
         cuts, mail = self.book.cut(), self.book.mail.last_cut
         empty = QueueRow(b"\x90", b"", b"\x90", 0)
+        standing = self.queues.standing(1, self.tally.value) if last else None
         header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch(), clock_moved=self.book.clock_moved)
-        CheckpointFile(self.store).write(header, cuts, b"", retired, mail)
+        CheckpointFile(self.store).write(header, cuts, b"", retired, mail, standing)
         self.book.trim()
 
     def load(self, change: Callable[[FakeClock], object] = lambda clock: None, *, revisit: bool = False, **traps: Any) -> Rig:
@@ -223,7 +224,11 @@ class Rig:
         )
         new.fake = clock
         file.go_back(found[0] if found else None)
-        new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))
+        standing = file.standing(found[0]) if found and not (revisit or traps) else None
+        if standing is not None:
+            new.tally.rise(new.queues.go_on(standing))
+        else:
+            new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))
         return new
 
 

@@ -257,6 +257,12 @@ class Post(RuleBasedStateMachine):
         self.rig.save()
         self.saved = set(self.unfinished)
 
+    @rule()
+    def end_well(self) -> None:
+        self.rig.save(last=True)
+        self.saved = set(self.unfinished)
+        self.kill()
+
     @rule(seconds=st.sampled_from([1.0, 70.0, 100_000.0]))
     def time(self, seconds: float) -> None:
         self.rig.fake.advance(seconds)

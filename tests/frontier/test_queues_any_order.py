@@ -158,10 +158,10 @@ class Frontier(RuleBasedStateMachine):
         self.rig.queues.unblock(host)
         self.blocked.remove(host)
 
-    @rule()
-    def restart(self) -> None:
+    @rule(well=st.booleans())
+    def restart(self, well: bool) -> None:
         """What is in the air, or on its way to the handler, is so no more."""
-        self.rig.save()
+        self.rig.save(last=well)
         self.rig = self.rig.load()
         self.leases, self.reading = [], []
         self.not_before = {}

@@ -217,6 +217,10 @@ class TrapDesk:
         self._held_back -= self._held.pop(host.key, 0)
         self._growing.discard(host.key)
 
+    def special_locked(self) -> list[str]:
+        """See `larm.frontier.guard.Guard`."""
+        return sorted(self._held.keys() | self._growing)
+
     def pull(self, starts: Sequence[URLMessage]) -> list[URLMessage]:
         """Those of the start URLs that are held back: they go on at once. Before any other thread runs."""
         found: list[URLMessage] = []
