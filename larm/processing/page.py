@@ -105,7 +105,8 @@ _SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a st
 )
 
 
-_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
+# the end of the page ends a tag that is open, or each such tag would look through all the rest
+_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*+)(?:>|\Z)", re.IGNORECASE)
 _SHADOW = re.compile(rb"\sshadowrootmode\s*=", re.IGNORECASE)
 
 

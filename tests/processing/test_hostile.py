@@ -40,6 +40,7 @@ PAGES = {
     "malformed links": b"<a href='http://['>x</a>" * 20_000,
     "odd bytes": b"\xff<a href='\xed\xa0\x80'>\xc0\x80</a>" * 5_000,
     "bases": b"<base href=/x>" * 50_000,
+    "open templates": b"<template shadowrootmode " * 20_000,
     "open titles": b"<title" * 100_000 + b" charset",
     "end tags": b"</p>" * 200_000,
 }
