@@ -330,7 +330,8 @@ class HostBook:
     def keep_locked(self, host: Host) -> None:
         """One that `load` has read, and that may have been changed: in memory, if it has to be, or there is room."""
         idle = not host.counts or host.frozen
-        if not (self._has_room(host) or host.key in self._changed or (idle and self.mail.waiting)):
+        kept = host.key in self._changed or host.busy  # what is to be judged has no turn that would bring the record back
+        if not (kept or self._has_room(host) or (idle and self.mail.waiting)):
             self._note_shut_locked(host)
             return
         letters = self.mail.read([host.key]) if self._letters is None else self._letters

@@ -96,6 +96,7 @@ class HostQueues:
         self._totals = Totals()
         self._news = False
         self._at_rest: list[str] = []
+        self._off = 0  # leases that were put off
 
     # -- in
 
@@ -245,11 +246,14 @@ class HostQueues:
             now = self._clock.monotonic()
             for lease in leases:
                 self._schedule_locked(self._pending_locked(lease), now, quiet=True)
+            self._off += len(leases)
         self.announce()
         self._tally.fall(len(leases))
 
     def take_up(self, lease: Lease) -> None:
         """The inverse of `put_off`: it is the first of its host again."""
+        with self._book.lock:
+            self._off -= 1
         self._tally.rise(1)
         self.give_back([lease])
         self.announce()
@@ -398,7 +402,7 @@ class HostQueues:
             return Standing(
                 rules=rules,
                 known=len(self._book),
-                counted=waiting,
+                counted=waiting + self._off,  # the next run asks for these, too
                 queued=self._totals.queued + again,
                 uncounted=self._totals.uncounted,
                 blocked=self._totals.blocked,
@@ -409,6 +413,7 @@ class HostQueues:
                 shut=self._book.shut_locked(),
                 special=sorted(special),
                 saved=self._book.wall(now),
+                closed=self._totals.shut,
             )
 
     def go_on(self, standing: Standing) -> int:
@@ -420,7 +425,8 @@ class HostQueues:
             self._book.go_on_locked(standing.known, standing.shut)
             totals = self._totals
             totals.queued, totals.uncounted = standing.queued, standing.uncounted
-            totals.blocked, totals.given_up, totals.slowed = standing.blocked, standing.given_up, set(standing.slowed)
+            totals.blocked, totals.given_up, totals.shut = standing.blocked, standing.given_up, standing.closed
+            totals.slowed = set(standing.slowed)
             now = self._clock.monotonic()
             wall = max(self._book.wall(now), standing.saved)
             first = now + self._settings.delay

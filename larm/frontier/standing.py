@@ -37,6 +37,8 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     """Wall time."""
     epoch: int = 0
     """Of the checkpoint."""
+    closed: int = 0
+    """Hosts that somebody has blocked."""
 
     def encode(self, epoch: int) -> bytes:
         """For the checkpoint of this number."""

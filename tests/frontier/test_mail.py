@@ -119,6 +119,25 @@ def test_a_record_that_leaves_before_its_mail_was_judged_tells_it_again(store: B
     assert new.tally.value == 0
 
 
+def test_after_a_kill_what_nobody_had_judged_is_judged_though_its_record_has_no_room(store: BlockStore) -> None:
+    """It has no turn that would bring the record into the memory, as nothing else waits there."""
+    rig = Rig(store, ONE)
+    rig.screen("z/1")
+    rig.robots_lander.land(rig.one(), ok())
+    rig.settle()
+    rig.save()
+    rig.screen("b/1")
+    rig.save()
+    rig.screen("z/2")
+    for lease in rig.queues.lease(2):
+        if lease.host == "z":
+            rig.end(lease)
+    rig.save()
+    new = rig.load()
+    assert sorted(pages(new)) == ["b/1", "z/2"]
+    assert new.tally.value == 0
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_who_has_no_turn_takes_no_mail(store: BlockStore, known: bool) -> None:
     rig = with_hosts(store, "b", "c")

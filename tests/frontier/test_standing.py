@@ -72,6 +72,34 @@ def test_what_was_in_the_air_is_asked_for_again(store: BlockStore, monkeypatch: 
     assert new.tally.value == 0
 
 
+def test_what_was_put_off_counts_again(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Suspects, which are asked for last: the next run must not end before that."""
+    rig = Rig(store)
+    rig.put("a/1", "b/1", "c/1")
+    first, second = rig.queues.lease(2)
+    rig.queues.put_off([first])
+    rig.queues.put_off([second])
+    rig.queues.take_up(second)
+    assert rig.tally.value == 2
+    rig.save(last=True)
+    new = next_run(rig, monkeypatch)
+    assert new.tally.value == 3
+    assert sorted(drained(new)) == ["a/1", "b/1", "c/1"]
+    assert new.tally.value == 0
+
+
+def test_who_was_blocked_can_be_unblocked(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig(store)
+    rig.put("a/1", "b/1")
+    rig.queues.block("a")
+    rig.save(last=True)
+    new = next_run(rig, monkeypatch)
+    assert new.queues.figures().shut == 1
+    new.queues.unblock("a")
+    assert new.queues.figures().shut == 0
+    assert sorted(drained(new)) == ["a/1", "b/1"]
+
+
 def test_nobody_is_asked_before_its_delay_is_over(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last process may have asked it just before its end; and who had to wait longer still has."""
     rig = Rig(store, of(delay=3.0))
