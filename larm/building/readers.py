@@ -92,7 +92,9 @@ class Processors:
                 from larm.processing.by_mime import processors
 
                 text = int(self._settings.storage.index.text_size)
-                documents = DocumentReader(self._settings.processing.documents, text=text, budget=self._memory)
+                documents = DocumentReader(
+                    self._settings.processing.documents, text=text, effort=self._settings.processing.effort, budget=self._memory
+                )
                 loaded = processors(
                     LinkMemo(self._normalizer),
                     self._settings.processing,

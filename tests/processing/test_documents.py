@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.config import Documents, Processing
-from larm.model.cuts import DOCUMENTS, PROCESSES, TEXT
+from larm.model.cuts import DOCUMENTS, EFFORT, PROCESSES, TEXT
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.processing import xml_tokens
@@ -26,8 +26,8 @@ from tests.processing.office_files import docx, epub, ods, odt, pdf, pptx, xlsx,
 from tests.processing.pages import PAGE, normalizer
 
 
-def request(kind: str, body: bytes = b"", *, text: int = 20_000_000, memory: int = 400_000_000) -> Request:
-    return Request(kind, body, 30.0, text, memory)
+def request(kind: str, body: bytes = b"", *, text: int = 20_000_000, memory: int = 400_000_000, effort: int = 1) -> Request:
+    return Request(kind, body, 30.0, text, memory, effort)
 
 
 MIMES = {kind: mime for mime, kind in reversed(KINDS.items())}
@@ -143,6 +143,15 @@ def test_a_book_that_does_not_say_what_is_in_it(by_mime: ByMime) -> None:
     body = zipped({"2.html": "<title>B</title>two", "1.XHTML": "<p>one", "x.css": "p"}, MIMES[EPUB])
     found = read(by_mime, body)
     assert (found.title, found.text) == ("B", "one two")
+
+
+def test_a_page_of_a_book_whose_markup_is_much_work_is_read_with_more_effort() -> None:
+    """As pages of the web are: that it is cut is no secret, and a run that allows more asks for it again."""
+    body = zipped({"a.html": f"<p {' '.join(f'a{n}=1' for n in range(8_000))}>first", "b.html": "<p>last"}, MIMES[EPUB])
+    found, more = (read_office(body, EPUB, Budget(request(EPUB, effort=effort))) for effort in (1, 10))
+    assert (found.cuts, more.cuts) == ((EFFORT,), ())
+    assert found.warnings[0].startswith("a.html: ")
+    assert (found.text.split(), more.text.split()) == (["last"], ["first", "last"])
 
 
 def test_a_book_whose_pages_are_a_bomb(by_mime: ByMime) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from urllib.parse import unquote
 
+from larm.model.cuts import EFFORT
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable, local
 from larm.processing.html import reading_of
@@ -29,8 +30,10 @@ def read(package: Package, budget: Budget) -> str:
     package.warnings += [f"{name} is encrypted" for name in found if name in locked]
     title = ""
     for name in readable:
-        page, warnings = reading_of(as_html(package.text(name).encode("utf-8", "replace"), _PAGE), read_tree)
-        package.warnings += warnings
+        page, warnings = reading_of(as_html(package.text(name).encode("utf-8", "replace"), _PAGE), read_tree, budget.effort)
+        package.warnings += [f"{name}: {warning}" for warning in warnings]
+        if warnings:
+            budget.cuts[EFFORT] = None  # all of them say that
         headings, _ = headings_of(page)
         title = title or title_of(page.title, headings)
         budget.headings += headings

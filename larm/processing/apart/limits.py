@@ -18,6 +18,7 @@ class Budget:
         # constant after construction
         self._end = _clock.monotonic() + request.seconds
         self._most = request.text
+        self.effort = request.effort
         self.memory = request.memory
         """Bytes that the process should have."""
         # only one thread

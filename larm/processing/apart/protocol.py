@@ -22,6 +22,8 @@ class Request(msgspec.Struct, frozen=True, array_like=True):
     """Characters of it that are read."""
     memory: int
     """Bytes that the process should have."""
+    effort: int = 1
+    """``processing.effort``: times the limits for the markup of pages, as those of a book are."""
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True):

@@ -34,15 +34,16 @@ class DocumentReader:
     """Owns the processes; they are started when they are needed."""
 
     def __init__(
-        self, settings: Documents, child: str = CHILD, *, text: int = _TEXT, budget: MemoryBudget | None = None
+        self, settings: Documents, child: str = CHILD, *, text: int = _TEXT, effort: int = 1, budget: MemoryBudget | None = None
     ) -> None:
-        """``text``: characters that are read of a document, ``storage.index.text_size``.
+        """``text``: characters that are read of a document, ``storage.index.text_size``; ``effort``: ``processing.effort``.
 
         ``budget``: grants the memory for each document; None: there is enough for all processes.
         """
         # constant after construction
         self._settings = settings
         self._text = text
+        self._effort = effort
         self._budget = budget or MemoryBudget(2 * settings.processes * settings.memory, lambda: 0)
         self._room = threading.Semaphore(settings.processes)
         self._lock = threading.Lock()
@@ -65,7 +66,7 @@ class DocumentReader:
     def _ask(self, process: HelperProcess, memory: int, kind: str, body: bytes) -> tuple[Found, bool]:
         """(what was found, whether another try may find more)."""
         timeout = self._settings.timeout
-        request = Request(kind, body, timeout * _SHARE, self._text, int(self._settings.memory))
+        request = Request(kind, body, timeout * _SHARE, self._text, int(self._settings.memory), self._effort)
         try:
             process.start()
             process.limit(memory)
