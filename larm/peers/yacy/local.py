@@ -156,7 +156,9 @@ def _empty(pages: Sequence[Page], averages: Averages, name: str, normalizer: URL
     has = lengths_of(pages)
     needed = [of / mean for of, mean in zip(has, averages.lengths, strict=True) if mean > 0]
     languages = _lacking(pages, averages.languages)
-    count = min(_MOST_EMPTY * len(pages), max(1, len(languages), math.ceil(max(needed, default=0.0)) - len(pages)))
+    most = _MOST_EMPTY * len(pages)
+    missing = min(most, max(needed, default=0.0) - len(pages))  # of strangers' lengths that are next to nothing it is endless
+    count = min(most, max(1, len(languages), math.ceil(missing)))
     lacks = [max(0, round(mean * (len(pages) + count)) - of) for of, mean in zip(has, averages.lengths, strict=True)]
     languages += [page.language for page in pages] * _MOST_EMPTY
     for number, language in zip(range(count), languages, strict=False):

@@ -3,6 +3,8 @@ them is a stranger's."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from larm.peers.yacy.averages import Four
@@ -111,21 +113,25 @@ class Search(msgspec.Struct, frozen=True):
     """The second round: only references of these."""
 
 
+Number = Annotated[int, msgspec.Meta(lt=1 << 53)]
+"""Of whatever a stranger has; a larger one may be too large to reckon with fractions."""
+
+
 class Row(msgspec.Struct, frozen=True, array_like=True):
     """A reference."""
 
     url: str
-    hits: int
-    where: int
-    length: int
-    author: int
+    hits: Number
+    where: Number
+    length: Number
+    author: Number
     """Number of the author in the answer."""
 
 
 class WordFound(msgspec.Struct, frozen=True):
     """Of one word."""
 
-    total: int
+    total: Number
     rows: tuple[Row, ...] = ()
     urls: bytes = b""
     """The abstract: nine bytes for each address."""
@@ -138,7 +144,7 @@ class Found(msgspec.Struct, frozen=True):
     authors: tuple[str, ...] = ()
     lengths: Four = (0.0, 0.0, 0.0, 0.0)
     """Of the documents that the peer keeps, in words, on the average; 0: it keeps none."""
-    documents: int = 0
+    documents: Number = 0
     """That it keeps."""
     languages: dict[str, float] = {}
     """Shares of these."""
@@ -158,9 +164,9 @@ class Frequencies(msgspec.Struct, frozen=True):
 class FrequenciesFound(msgspec.Struct, frozen=True):
     """For each word, in the order of the question."""
 
-    pages: tuple[tuple[int, int, int, int], ...]
+    pages: tuple[tuple[Number, Number, Number, Number], ...]
     """That have it in the text, the title, the description, the address."""
-    documents: int = 0
+    documents: Number = 0
     """That the peer keeps."""
     common: tuple[Four, ...] = ()
     """Shares of these documents that have each common word."""

@@ -13,6 +13,7 @@ from larm.config import Search as Settings
 from larm.index.analysis import Analyzer
 from larm.index.tree import wanted
 from larm.kit.clock import SystemClock
+from larm.kit.decoding import decoded
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call
 from larm.peers.http_client import NoAnswer
@@ -270,6 +271,14 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     found = search(net.peers[7], "red otter")
     assert {hit.url for hit in found.hits} == set(before)
     assert not found.failure
+
+
+def test_numbers_that_nobody_can_reckon_with_are_no_answer() -> None:
+    """Python knows whole numbers of any length, and fails where it divides them."""
+    for answer, kind in ((b'{"words": [], "documents": %s}', Found), (b'{"pages": [[1, 2, 3, %s]]}', FrequenciesFound)):
+        decoded(answer % b"123", kind)
+        with pytest.raises(msgspec.ValidationError):
+            decoded(answer % (b"9" * 400), kind)
 
 
 def test_what_the_first_peers_bring_is_shown_while_others_are_waited_for(net: Net) -> None:

@@ -156,3 +156,9 @@ def test_only_its_own_folders_go_at_the_next_start(tmp_path: Path) -> None:
     local_search(Search(), notes)
     assert is_there(other / "below")
     assert os.listdir(notes) == []
+
+
+def test_lengths_that_are_next_to_nothing_are_no_trouble(pages: list[Page], local: Local) -> None:
+    """One peer alone may say so."""
+    with local(pages[:3], Averages((1e-320,) * 4, 5)) as index:
+        assert len(index.find(Asked(query="belta camri dormo", number=10)).hits) == 3
