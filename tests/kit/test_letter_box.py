@@ -104,6 +104,17 @@ def test_runs_stay_few_and_large_ones_are_not_written_again(database: Database) 
     letter_box.check(database)
 
 
+def test_there_are_never_more_runs_than_sqlite_can_look_into(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """500 tables, which would end a crawl of which 130 million URLs wait, or have waited."""
+    monkeypatch.setattr("larm.kit.disk.tiers._MANY", 8)
+    with database.transaction():
+        for number in range(1, 421):
+            letter_box.write(database, [Letter(number % 7, number, b"")], [], run=1)
+    assert len(states(database)) < 25
+    assert len(there(database, {1, 2})) == 120
+    letter_box.check(database)
+
+
 def test_a_run_of_which_all_is_taken_is_dropped(database: Database) -> None:
     new = [Letter(number, number, b"x" * 1_000) for number in range(1, 21)]
     write(database, new, [])

@@ -23,6 +23,8 @@ from larm.kit.disk.database import Database
 
 _FAN = 4
 """Runs that become one: with fewer each row is written more often, with more it is looked for in more places."""
+_MANY = 40
+"""Runs of a tier that may wait. SQLite looks into 500 tables at once, and no more: enough for ten such tiers."""
 _PACE = 8
 """Rows that a merge moves for each new one. Twice is the least with which it ends before the next one is due."""
 _LOWEST = -(2**63)
@@ -51,7 +53,7 @@ class Form(NamedTuple):
     tail: str = ""
     """Name of the table of rows that are in no run yet, where there is one."""
     top: int = 64
-    """Runs of this tier are merged no more: where rows go again, the largest merges would be in vain, and need as much room."""
+    """From this tier on merges wait till they must: where rows go again, large ones would be in vain, and need as much room."""
 
 
 class Run(msgspec.Struct):
@@ -165,9 +167,9 @@ class Tiers:
         return run
 
     def _begin_merges(self) -> None:
-        for tier in sorted({run.tier for run in self.of(LIVE) if run.tier < self._form.top}):
+        for tier in sorted({run.tier for run in self.of(LIVE)}):
             free = [run for run in self.of(LIVE) if run.tier == tier and run.target is None]
-            if len(free) < _FAN or any(run.tier == tier + 1 for run in self.of(GROWING)):
+            if len(free) < (_FAN if tier < self._form.top else _MANY) or any(run.tier == tier + 1 for run in self.of(GROWING)):
                 continue
             grown = self._new_run(tier + 1, GROWING)
             for run in free[:_FAN]:
