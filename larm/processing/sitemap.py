@@ -102,6 +102,7 @@ class _Reader:
         self._locs: tuple[str, ...] = ()
         self._in_loc = False
         self._loc = self._date = ""
+        self._head = ""  # of a loc: before what begins in it
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         if not self.root:
@@ -113,8 +114,13 @@ class _Reader:
         self._depth += 1
         if "hreflang" in attributes and "alternate" in attributes.get("rel", "").lower().split():
             self.alternates[attributes.get("href", "").strip(_WHITE)] = None
+        if self._in_loc:  # it may lack its end, and what follows is none of it
+            self._head = self._head or "".join(self.pieces).strip(_WHITE)
+            if self._head and name in self._locs:
+                self.entries.append(Entry(self._head))
+                self._head = ""
+        self.pieces = []
         if not self._in_loc:
-            self.pieces = []
             self._in_loc = self._depth == _LOC_DEPTH and name in self._locs
 
     def end(self, name: str) -> None:
@@ -124,7 +130,7 @@ class _Reader:
         text, self.pieces, self._in_loc = self.pieces, [], False
         if self._depth == 2 and name in self._locs:
             self._flush()  # a second one in an element means that the first element was not closed
-            self._loc = "".join(text).strip(_WHITE)
+            self._loc, self._head = self._head or "".join(text).strip(_WHITE), ""
         elif self._depth == 2 and name == f"{self._prefix}lastmod":
             self._date = "".join(text)
         elif self._depth == 1 and name in self._parts:

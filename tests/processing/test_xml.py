@@ -143,6 +143,22 @@ def test_links_are_bounded_as_those_of_pages(text: str, content_type: str) -> No
     assert (len(found.links), found.cuts) == (501, ())
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<url><loc>/1<lastmod>2020-01-01</lastmod></url><url><loc>/2</loc></url>",
+        "<url><loc>/1<lastmod>2020-01-01</lastmod><url><loc>/2</loc></url>",
+        "<url><loc>/1<url><loc>/2<lastmod>2020-01-01</lastmod></url>",
+        "<url><loc>/1<loc></url><url><loc>/2<loc></url>",
+    ],
+)
+def test_addresses_without_an_end_are_not_glued_together(body: str) -> None:
+    """Or one is asked for that nobody has written, and those that are there are lost."""
+    found = read_xml(f"<urlset>{body}</urlset>", partial=True)
+    assert [entry.loc for entry in found.entries] == ["/1", "/2"]
+    assert found.error
+
+
 def test_a_sitemap_may_have_more_entries_than_the_protocol_allows() -> None:
     many = "".join(f"<url><loc>http://a.localhost/{n}</loc></url>" for n in range(50_001))
     assert len(document(f"<urlset>{many}</urlset>", content_type="text/xml").links) == 50_001
