@@ -79,8 +79,8 @@ def reindex(
     if old is not None:
         if generation is not None:
             go_back(old, generation)
-        pages = {page.url.normalised: page for page in waits if isinstance(page, Page)}
-        previous: _Committed | _Removed = _Committed(PreviousIndex(old), pages)
+        told = {each if isinstance(each, str) else each.url.normalised: each for each in waits}
+        previous: _Committed | _Removed = _Committed(PreviousIndex(old), told)
     elif indexed is not None:
         previous = _Removed(indexed, parse)
     else:
@@ -104,16 +104,18 @@ def reindex(
 
 
 class _Committed(NamedTuple):
-    """The index, and the pages that were told it last."""
+    """The index, and what it was told last of pages."""
 
     committed: PreviousIndex
-    waits: Mapping[str, Page]
+    waits: Mapping[str, Told]
 
     def find(self, normalised: str) -> Known | None:
         """As `PreviousIndex.find`."""
         page = self.waits.get(normalised)
         if page is None:
             return self.committed.find(normalised)
+        if isinstance(page, str):
+            return None
         names = set(Known._fields) & set(Page.__struct_fields__)
         same = {name: getattr(page, name) for name in names if name != "own"}
         return Known(**same, group=page.digest, own=read_stored(page.own))

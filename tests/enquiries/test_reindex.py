@@ -95,6 +95,27 @@ def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monk
         assert leftovers(tmp_path) == before
 
 
+def test_what_was_to_leave_the_index_with_the_next_commit_is_not_in_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a kill: the page asked not to be searched any more."""
+    with SyntheticWeb() as web:
+        site = web.host("a.localhost")
+        site.page("/", title="Start", links=["/one", "/two"])
+        site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
+        site.page("/two", title="Two", body="<p>The other ferry has none.</p>")
+        start = [web.url("a.localhost", "/")]
+        run_crawl(tmp_path, start, SETTINGS)
+        site.page("/one", title="One", body='<meta name="robots" content="noindex"><p>The ferry has a captain.</p>')
+        monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
+        assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
+        monkeypatch.undo()
+    assert IndexReader(tmp_path / "index").documents == 3
+    found = reindex_pages(Config(), tmp_path)
+    assert (found.pages, found.left_out) == (2, 1)
+    assert [hit.title for hit in IndexSearcher(tmp_path).search("ferry")] == ["Two"]
+
+
 def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
     """What headers said, and the text of a page of which no copy may be kept."""
     with SyntheticWeb() as web:
