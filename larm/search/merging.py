@@ -9,7 +9,6 @@ as one index over all has the say about the pages that it knows, and what else i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 import msgspec
 
@@ -113,11 +112,10 @@ class Merging:
 
 
 def _fitted(part: Findings, known: Mapping[str, float]) -> Findings:
-    """With the scores that its pages have elsewhere; what is not known there has as much more or less as these, mostly."""
+    """With the scores that its pages have elsewhere; what is not known there has as much less as any of these: it may be known,
+    and not be among the best. To take what these mostly have brings up pages of an index in which other words are rare."""
     ratios = [known[hit.url] / hit.score for hit in part.hits if hit.url in known and hit.score > 0]
-    if not ratios:
-        return part
-    factor = median(ratios)
+    factor = min(1.0, *ratios) if ratios else 1.0
     hits = (msgspec.structs.replace(hit, score=known.get(hit.url, factor * hit.score)) for hit in part.hits)
     return msgspec.structs.replace(part, hits=tuple(hits))
 
