@@ -68,6 +68,11 @@ class Process:
                 return line.decode()
         raise AssertionError(f"larm ended and never said {text!r}")
 
+    def first_line(self) -> str:
+        """Wait for what it writes first. (It is gone then.)"""
+        assert self._popen.stdout is not None
+        return self._popen.stdout.readline().decode()
+
     def end(self) -> Said:
         """Wait for it."""
         try:
