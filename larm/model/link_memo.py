@@ -28,7 +28,7 @@ Found = Url | str | None
 
 
 class Hrefs(dict[str, Found]):
-    """What the hrefs in one directory of a site come to, or, in its root, those that do so in all of them."""
+    """What the hrefs in one directory of a site come to, or those that do so in all of them, which have a table of their own."""
 
     __slots__ = ("rows",)
 
@@ -114,7 +114,7 @@ class PageLinks:
         self._root = self._origin + "/"
         self.hrefs = memo.hrefs(self._directory)
         """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
-        self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self._root)
+        self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self._origin)
         """The same of what leads to one address from each page of the site, as most menus do."""
 
     def note_row(self, link: tuple[str, str], row: Row | None) -> None:

@@ -21,9 +21,9 @@ def name_of(items: Sequence[Word | Phrase]) -> str:
 
 
 def entry_at(text: str, name: str) -> int:
-    """The beginning of the entry; 0 where there is none. The name has a line of its own but for what it takes, and text
-    follows within two lines, as it does not in a table of contents."""
+    """The beginning of the entry; 0 where there is none. The name has a line of its own but for what it takes, and a line of
+    some words follows within two lines, as it does not in a table of contents."""
     if not name or f"\n{name}" not in text:
         return 0
-    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?[^\n]{{40}}", text)
+    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?(?:[^\s]+[ \t]+){{4}}", text)
     return found.start() + 1 if found else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from larm.processing.assembly import MALFORMED
-from tests.processing.pages import PAGE, document, links
+from larm.testing.fakes import message, page
+from tests.processing.pages import PAGE, by_mime, document, links
 
 PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
 
@@ -105,6 +106,13 @@ def test_links_stand_in_document_order_and_once() -> None:
 )
 def test_base(head: str, target: str) -> None:
     assert links(f"<head>{head}</head><a href=x>y</a>") == [(target, 0, "y", True)]
+
+
+def test_a_relative_link_leads_elsewhere_from_each_directory_though_the_root_has_the_same_one() -> None:
+    reader = by_mime()
+    for place in ("", "b/", "", "b/c/", "b/"):
+        found = reader.process(message(f"http://a.localhost/{place}"), page("<a href=x/>X</a><a href=/y>Y</a>"))
+        assert [link.url.access for link in found.links] == [f"http://a.localhost/{place}x/", "http://a.localhost/y"]
 
 
 def test_base_holds_for_links_before_it() -> None:
