@@ -28,7 +28,7 @@ Found = Url | str | None
 
 
 class Hrefs(dict[str, Found]):
-    """What the hrefs in one directory of a site come to, or those that do so in all of them, which have a table of their own."""
+    """What the hrefs in one directory of a site come to, or, in a table of their own, those that do so in all of them."""
 
     __slots__ = ("rows",)
 

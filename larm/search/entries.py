@@ -25,5 +25,5 @@ def entry_at(text: str, name: str) -> int:
     some words follows within two lines, as it does not in a table of contents."""
     if not name or f"\n{name}" not in text:
         return 0
-    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?(?:[^\s]+[ \t]+){{4}}", text)
+    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?(?:\S+[ \t]+){{4}}", text)
     return found.start() + 1 if found else 0
