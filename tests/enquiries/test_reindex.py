@@ -71,14 +71,19 @@ def test_an_index_of_another_version_is_refused_with_advice(crawled: Path, capsy
     assert [hit.title for hit in IndexSearcher(directory).search("ferry")] == ["One"]
 
 
+def ferries(web: SyntheticWeb) -> list[str]:
+    """Three pages, two of them with a ferry; the start URL."""
+    site = web.host("a.localhost")
+    site.page("/", title="Start", links=["/one", "/two"])
+    site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
+    site.page("/two", title="Two", body="<p>The other ferry has none.</p>")
+    return [web.url("a.localhost", "/")]
+
+
 def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a kill, which comes between two commits."""
     with SyntheticWeb() as web:
-        site = web.host("a.localhost")
-        site.page("/", title="Start", links=["/one", "/two"])
-        site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
-        site.page("/two", title="Two", body="<p>The other ferry has none.</p>")
-        start = [web.url("a.localhost", "/")]
+        start = ferries(web)
         run_crawl(tmp_path, start, SETTINGS | {"crawl.max_pages": 1})
         monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
         assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
@@ -100,13 +105,10 @@ def test_what_was_to_leave_the_index_with_the_next_commit_is_not_in_the_new_one(
 ) -> None:
     """As after a kill: the page asked not to be searched any more."""
     with SyntheticWeb() as web:
-        site = web.host("a.localhost")
-        site.page("/", title="Start", links=["/one", "/two"])
-        site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
-        site.page("/two", title="Two", body="<p>The other ferry has none.</p>")
-        start = [web.url("a.localhost", "/")]
+        start = ferries(web)
         run_crawl(tmp_path, start, SETTINGS)
-        site.page("/one", title="One", body='<meta name="robots" content="noindex"><p>The ferry has a captain.</p>')
+        unwanted = '<meta name="robots" content="noindex"><p>The ferry has a captain.</p>'
+        web.host("a.localhost").page("/one", title="One", body=unwanted)
         monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
         assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
         monkeypatch.undo()
